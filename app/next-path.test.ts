@@ -5,6 +5,7 @@ describe("the path after a sign-in", () => {
   test("the path after a sign-in is the requested page with its query", () => {
     expect(nextPath("/dashboard/logs?status=4&q=a%2Fb")).toBe("/dashboard/logs?status=4&q=a%2Fb");
     expect(nextPath("/admin")).toBe("/admin");
+    expect(nextPath("/markets/XAUUSD?venue=live")).toBe("/markets/XAUUSD?venue=live");
   });
 
   test.each([

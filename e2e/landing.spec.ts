@@ -1,9 +1,13 @@
 import { request } from "node:http";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { keyHolder, makeLiveKey } from "./commands";
+import { createFeeder } from "./feeder";
+import { type Mailbox, openMailbox } from "./mailbox";
 import { blockStream, createVisits, feedBy, picture, SCHEMES, STREAM, show, WIDTHS_PX } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { createVisitor } from "./visitor";
 
 const SHIFT_MAX = 0.05;
 const UPDATES_PER_SECOND_COUNT = 50;
@@ -11,11 +15,13 @@ const API = "**/api/v1/**";
 
 let product: Product;
 let browser: Browser;
+let mailbox: Mailbox;
 
 beforeAll(async () => {
+  mailbox = await openMailbox();
   [product, browser] = await Promise.all([
     // Each tab gets an address of its own, and with it calls of its own on the demo key.
-    startProduct({ TRUSTED_PROXIES: "127.0.0.1" }),
+    startProduct({ TRUSTED_PROXIES: "127.0.0.1", LIVE_FEED: "push", SMTP_URL: mailbox.url }),
     openBrowser(),
   ]);
   // The first request of a fresh process pays for all.
@@ -25,6 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await product?.dispose();
+  await mailbox?.close();
 }, SERVER_TIMEOUT_MS);
 
 const visit = createVisits(() => browser);
@@ -446,4 +453,69 @@ describe("the markets", () => {
     expect((await fetch(`${product.baseUrl}/markets/NOPE`)).status).toBe(404);
     await page.close();
   });
+
+  test("show the live venue to a reader with a live key until the key is revoked, and to nobody else", async () => {
+    const password = "correct horse battery";
+    const ada = createVisitor(product.baseUrl, "203.0.113.7");
+    await ada.call("POST", "sign-up", { email: "ada@example.test", password });
+    const link = new URL(await mailbox.nextLink("ada@example.test", "/verify"));
+    await ada.call("POST", "verify", { token: link.searchParams.get("token") });
+    expect(await ada.signIn("ada@example.test", password)).toBeNull();
+    const feeder = createFeeder(keyHolder(product, await makeLiveKey(product, "market:ingest")));
+    const push = (bid: number) => feeder.push(feeder.ticks("EURUSD", [[bid, bid + 10]]));
+    await push(112_345);
+
+    const { page, problems, overhang } = await visit({ width: 390 });
+    const venues = page.getByRole("navigation", { name: "Venue" });
+    const reason = page.getByRole("status").filter({ hasText: "This is the sandbox." });
+    await page.goto(`${product.baseUrl}/markets/EURUSD?venue=live`);
+    expect(await reason.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe(
+      `/signin?next=${encodeURIComponent("/markets/EURUSD?venue=live")}`,
+    );
+    await page.getByText("Sandbox venue: synthetic prices").waitFor();
+    await page.context().addCookies([...ada.cookies].map(([name, value]) => ({ name, value, url: product.baseUrl })));
+    await page.goto(`${product.baseUrl}/markets?venue=live`);
+    await reason.getByText("you need an active live key").waitFor();
+    expect(await venues.count()).toBe(0);
+
+    const settings = { name: "Desk", venue: "live", scopes: ["market:read", "market:stream"], origins: [], expires_at: null };
+    const { id } = (await ada.call("POST", "keys", settings)).data.key as { id: string };
+    let cut: (() => void) | undefined;
+    await page.routeWebSocket(STREAM, (socket) => {
+      socket.connectToServer();
+      cut = () => void socket.close({ code: 4401, reason: "unauthorized" });
+    });
+    await page.goto(`${product.baseUrl}/markets`);
+    await feedBy(page, "stream");
+    await venues.getByRole("link", { name: "Live" }).click();
+    await page.waitForURL("**/markets?venue=live");
+    await page.getByRole("row", { name: /EURUSD.* 1\.12345/ }).waitFor();
+    await feedBy(page, "stream");
+    await push(112_350);
+    await page.getByRole("row", { name: /EURUSD.* 1\.12350/ }).waitFor();
+    expect(await page.getByRole("main").textContent()).not.toMatch(/synthetic/i);
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    await picture(page, "markets-live-390");
+
+    await page.getByRole("link", { name: /EURUSD/ }).click();
+    await page.waitForURL("**/markets/EURUSD?venue=live");
+    await page.getByText("read with your key “Desk”").waitFor();
+    await page.getByText("Live", { exact: true }).and(page.locator(":not(a)")).waitFor();
+    // As after ten minutes, when the token of the stream ends.
+    cut?.();
+    await feedBy(page, "page");
+    await feedBy(page, "stream");
+    await push(112_360);
+    await page.getByText("1.12360").first().waitFor();
+    expect(await page.getByRole("main").textContent()).not.toMatch(/synthetic/i);
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    await picture(page, "market-live-390");
+
+    await ada.call("POST", `keys/${id}/revoke`, { confirm: "Desk" });
+    await page.getByText("No active key of yours has this id.").waitFor({ timeout: 20_000 });
+    await page.reload();
+    await reason.getByText("you need an active live key").waitFor();
+    expect(problems.filter((text) => !ANSWERED.test(text))).toEqual([]);
+    await page.close();
+  }, 120_000);
 });

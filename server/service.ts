@@ -184,6 +184,7 @@ function openPortal(base: Pick<Runtime, "env" | "clock" | "log" | "metrics">, ru
     status: () => started().reports.status(),
     feeds: () => started().reports.feeds(),
     remaining: (...account: Parameters<Access["remaining"]>) => started().access.remaining(...account),
+    takeFor: (...page: Parameters<Access["takeFor"]>) => started().access.takeFor(...page),
   };
   return startPortal({ ...base, answers });
 }

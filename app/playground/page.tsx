@@ -1,20 +1,20 @@
 import type { Metadata } from "next";
 import { cookies } from "next/headers";
 import { demoKeyOf } from "#app/demo-key";
+import { toOwnKey } from "#app/own-key";
 import type { PageSearch } from "#app/page-search";
 import { readerAddress } from "#app/reader-address";
 import { signedInUser } from "#app/session";
 import { CodeLanguages } from "#components/docs/code-languages";
 import { Playground } from "#components/playground/playground";
-import { toPortalKey } from "#lib/access/key-json";
-import { listKeys } from "#lib/access/keys";
+import { listValidKeys } from "#lib/access/keys";
 import type { PortalRuntime } from "#lib/portal/runtime";
 import { runningPortal } from "#lib/portal/runtime";
 import { LANGUAGES_COOKIE, languagesOf } from "../../components/docs/languages";
 import { issuesOf } from "../../components/playground/check";
-import type { OwnKey } from "../../components/playground/model";
 import { playOperations } from "../../components/playground/operations";
 import { readLink } from "../../components/playground/share";
+import type { OwnKey } from "../../components/portal/credential";
 import "../../components/ui/syntax.css";
 
 export const metadata: Metadata = {
@@ -27,10 +27,7 @@ export const dynamic = "force-dynamic";
 /** The reader's currently valid keys, without their texts. */
 async function ownKeys(parts: PortalRuntime | undefined, accountId: string | undefined): Promise<OwnKey[]> {
   if (parts === undefined || accountId === undefined) return [];
-  const keys = (await listKeys(parts, { accountId })).map(toPortalKey);
-  return keys
-    .filter(({ state }) => state === "active" || state === "grace")
-    .map(({ id, name, venue, scopes, prefix, last4 }) => ({ id, name, venue, scopes, hint: `${prefix}…${last4}` }));
+  return (await listValidKeys(parts, accountId)).map(toOwnKey);
 }
 
 /** Tries every operation and every stream of the running service. */

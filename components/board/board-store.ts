@@ -1,6 +1,7 @@
 import type { BoardRow } from "#lib/contract/board";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import type { BarSource } from "../chart/source";
+import type { Credential } from "../portal/credential";
 import { noAnswerOf } from "../portal/no-answer";
 import { whileVisible } from "../portal/while-visible";
 import { createCharts, type Link } from "./charts";
@@ -8,7 +9,7 @@ import type { Feed } from "./feed";
 import { createSpeedMeter, type TickSpeed } from "./tick-speed";
 
 interface Connection {
-  readonly key: string;
+  readonly credential: Credential;
   /** Updates the board with new data of a ticker. */
   tell(ticker: string, change: Partial<Pick<BoardRow, "price" | "state" | "reason">>): void;
   onFeed(feed: Feed): void;
@@ -31,23 +32,23 @@ export interface BoardStore {
   speed(): TickSpeed;
   followRow(ticker: string, listener: () => void): () => void;
   followFeed(listener: () => void): () => void;
-  /** Follows these tickers instead of the first ones; not more than the demo key may. */
+  /** Follows these tickers instead of the first ones; of more, the first. */
   watch(tickers: readonly string[]): void;
   /** The source of a chart of a ticker; it shares the connection. */
   bars(ticker: string): BarSource;
-  /** Connects while the page is visible; call the result to stop. */
+  /** Connects while the page is visible, if there is a credential; call the result to stop. */
   start(): () => void;
 }
 
 interface BoardStoreOptions {
   readonly rows: readonly BoardRow[];
-  /** The public demo key. */
-  readonly demoKey: string;
+  /** Undefined for a board that never updates. */
+  readonly credential: Credential | undefined;
   /** Loaded on first use, so that it does not delay the page. */
   readonly load: () => Promise<Connect>;
 }
 
-/** Tickers followed at once: each is a subscription of the demo key. */
+/** Tickers followed at once, as many as the demo key may: each is a subscription. */
 const WATCHED_MAX_COUNT = PLAN_DEFAULTS.demo.subscriptionsPerConnection;
 
 const newest = (rows: Iterable<BoardRow>): number | null =>
@@ -62,7 +63,7 @@ function add<Listener>(listeners: Set<Listener>, listener: Listener): () => void
 }
 
 /** Creates a board that does not update until it is started. */
-export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): BoardStore {
+export function createBoardStore({ rows, credential, load }: BoardStoreOptions): BoardStore {
   const known = new Map(rows.map((row) => [row.ticker, row]));
   const rowListeners = new Map(rows.map(({ ticker }) => [ticker, new Set<() => void>()]));
   const feedListeners = new Set<() => void>();
@@ -117,14 +118,14 @@ export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): Bo
     charts.onFeed(next);
   }
 
-  function connect(): void {
+  function connect(credential: Credential): void {
     const connecting = new AbortController();
     const { signal } = connecting;
     running = connecting;
     load().then(
       (open) => {
         if (signal.aborted) return;
-        link = open({ key: demoKey, tell, onFeed, onTick, onAhead }, signal);
+        link = open({ credential, tell, onFeed, onTick, onAhead }, signal);
         link.watch(watched);
         charts.linked(link);
       },
@@ -153,11 +154,13 @@ export function createBoardStore({ rows, demoKey, load }: BoardStoreOptions): Bo
       link?.watch(watched);
     },
     bars: charts.bars,
-    // A hidden page leaves the connection: the demo key allows few per address, and few tickers on each.
-    start: () =>
-      whileVisible(() => {
-        connect();
+    start() {
+      if (credential === undefined) return () => undefined;
+      // A hidden page leaves the connection: a key allows few, and few tickers on each.
+      return whileVisible(() => {
+        connect(credential);
         return disconnect;
-      }),
+      });
+    },
   };
 }

@@ -4,6 +4,7 @@ import Link from "next/link";
 import { memo } from "react";
 import { StatusBadge } from "#components/board/status-badge";
 import type { BoardRow } from "#lib/contract/board";
+import { demoCredential } from "../portal/credential";
 import type { BoardStore } from "./board-store";
 import { FeedLine, FeedNote } from "./feed-line";
 import { Change, Price } from "./price";
@@ -89,5 +90,5 @@ interface LiveBoardProps {
 
 /** A board with a connection of its own. */
 export function LiveBoard({ rows, caption, demoKey }: LiveBoardProps) {
-  return <Board rows={rows} store={useBoardStore(rows, demoKey)} caption={caption} />;
+  return <Board rows={rows} store={useBoardStore(rows, demoCredential(demoKey))} caption={caption} />;
 }

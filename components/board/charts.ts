@@ -20,12 +20,16 @@ interface Chart {
   stop?: (() => void) | undefined;
 }
 
-const NO_STREAM = `Can't open a stream, so this chart is not updated. The demo key allows ${PLAN_DEFAULTS.demo.streamConnections} streams per address.`;
+const NO_STREAM = {
+  demo: `The demo key allows ${PLAN_DEFAULTS.demo.streamConnections} streams per address.`,
+  own: "Your key needs the scope market:stream, and a connection that its plan still allows.",
+};
 
 function stateOf(feed: Feed): LiveState {
   if (feed.by === "stream") return { phase: "live" };
   // Polling refreshes prices, not klines.
-  const why = feed.by === "polling" ? NO_STREAM : troubleOf(feed);
+  const why =
+    feed.by === "polling" ? `Can't open a stream, so this chart is not updated. ${NO_STREAM[feed.key]}` : troubleOf(feed);
   return why === undefined ? { phase: "connecting" } : { phase: "stopped", why };
 }
 

@@ -44,15 +44,23 @@ export function FeedLine({ store }: { store: BoardStore }) {
   );
 }
 
+const SANDBOX_NOTE = "Sandbox venue: synthetic prices around the clock, identical for every installation with the same seed.";
+
+interface FeedNoteProps {
+  readonly store: BoardStore;
+  /** What these prices are, unless they are the sandbox's. */
+  readonly note?: string;
+}
+
 /** The footer of the board: what these prices are, or what is wrong. Its height is fixed, so the layout never shifts. */
-export function FeedNote({ store }: { store: BoardStore }) {
+export function FeedNote({ store, note = SANDBOX_NOTE }: FeedNoteProps) {
   const trouble = troubleOf(useFeed(store));
   return (
     <p
       role="status"
       className={`flex min-h-14 items-center border-line border-t px-4 py-2 text-xs leading-5 sm:px-5 ${trouble === undefined ? "text-ink-faint" : "text-warning"}`}
     >
-      {trouble ?? "Sandbox venue: synthetic prices around the clock, identical for every installation with the same seed."}
+      {trouble ?? note}
     </p>
   );
 }

@@ -1,22 +1,29 @@
 import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
+import type { Credential } from "../portal/credential";
 import { NO_ANSWER, type NoAnswer } from "../portal/no-answer";
+
+/** The kind of key whose limits hold. */
+type KeyKind = Credential["kind"];
 
 /** Where the board currently gets its prices. */
 export type Feed =
   | { readonly by: "page" }
   | { readonly by: "stream" }
-  | { readonly by: "polling"; readonly everyMs: number }
+  | { readonly by: "polling"; readonly everyMs: number; readonly key: KeyKind }
   | { readonly by: "none"; readonly why: NoAnswer }
-  | { readonly by: "none"; readonly why: "limited"; readonly retryInS: number }
+  | { readonly by: "none"; readonly why: "limited"; readonly retryInS: number; readonly key: KeyKind }
   | { readonly by: "none"; readonly why: "refused"; readonly detail: string };
 
 /** Why prices are not live, and what happens next; undefined when they are. */
 export function troubleOf(feed: Feed): string | undefined {
   if (feed.by === "polling") return `Can't open a stream. Refreshing every ${durationText(feed.everyMs)}.`;
   if (feed.by !== "none") return undefined;
-  if (feed.why === "limited")
-    return `The demo key has reached its rate limit for your address. Retrying in ${durationText(feed.retryInS * SECOND_MS)}.`;
+  if (feed.why === "limited") {
+    const who =
+      feed.key === "demo" ? "The demo key has reached its rate limit for your address." : "Your key has reached its rate limit.";
+    return `${who} Retrying in ${durationText(feed.retryInS * SECOND_MS)}.`;
+  }
   if (feed.why === "refused") return `The service refused the request: ${feed.detail} Reload the page to try again.`;
   const resumes = feed.why === "offline" ? "Prices resume when you're back online." : "Retrying every few seconds.";
   return `${NO_ANSWER[feed.why].says} ${resumes}`;

@@ -1,6 +1,8 @@
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { BarListener } from "../chart/source";
+import type { Credential } from "../portal/credential";
+import { createBearers } from "../portal/credential";
 import type { Connect } from "./board-store";
 import { marketOf, pageClient } from "./market-stream";
 import { BEAT_MS, joinMarket, type PageMessage, type Sharing } from "./shared-market";
@@ -9,7 +11,7 @@ import { type Topic, topicOf } from "./wants";
 /** Pause before other topics are followed: a reader who scrolls past rows does not subscribe to each. */
 const SETTLE_MS = 250;
 /** Changes with the messages of pages: after an update of the service, older pages keep a connection of their own. */
-const NAME = "spotwire-live-market-1";
+const NAME = "spotwire-live-market-2";
 
 /** A page by itself. */
 const ALONE: Sharing = { post: () => undefined, listen: () => undefined, elect: async (lead, signal) => lead(signal) };
@@ -28,10 +30,10 @@ function electBy(locks: LockManager, name: string): Sharing["elect"] {
 }
 
 /** How this browser shares a connection among its pages with the same key. Without locks, as on plain HTTP, each has its own. */
-function sharingOf(key: string): Sharing {
+function sharingOf(credential: Credential): Sharing {
   const { locks } = navigator as { locks?: LockManager };
   if (locks === undefined || typeof BroadcastChannel === "undefined") return ALONE;
-  const name = `${NAME} ${key}`;
+  const name = `${NAME} ${credential.kind === "demo" ? credential.key : credential.key.id}`;
   try {
     const channel = new BroadcastChannel(name);
     return {
@@ -48,9 +50,10 @@ function sharingOf(key: string): Sharing {
   }
 }
 
-/** Follows prices, states and klines with the demo key, over one connection for all visible pages of a browser. */
-export const connect: Connect = ({ key, tell, onFeed, onTick, onAhead }, signal) => {
-  const client = pageClient(key);
+/** Follows prices, states and klines with a key, over one connection for all visible pages of a browser. */
+export const connect: Connect = ({ credential, tell, onFeed, onTick, onAhead }, signal) => {
+  const bearers = createBearers();
+  const client = pageClient(credential, bearers);
   const charts = new Map<object, { readonly topic: Topic; readonly onBar: BarListener["onBar"] }>();
   let watched: readonly string[] = [];
   let settling: ReturnType<typeof setTimeout> | undefined;
@@ -58,8 +61,8 @@ export const connect: Connect = ({ key, tell, onFeed, onTick, onAhead }, signal)
   const member = joinMarket(
     {
       id: Math.random().toString(36).slice(2),
-      sharing: sharingOf(key),
-      open: marketOf(key),
+      sharing: sharingOf(credential),
+      open: marketOf(credential, bearers),
       topicsMaxCount: PLAN_DEFAULTS.demo.subscriptionsPerConnection,
     },
     {

@@ -1,28 +1,36 @@
-import { createClient } from "#lib/client/client";
-import { isSpotwireError, type SpotwireError } from "#lib/client/errors";
+import { type Client, createClient } from "#lib/client/client";
+import { isSpotwireError, SpotwireError } from "#lib/client/errors";
 import { webSocketDialer } from "#lib/client/socket";
+import type { Stream } from "#lib/client/stream";
 import type { Subscription } from "#lib/client/subscription";
+import { CLOSES } from "#lib/contract/close-codes";
 import type { MarketStatus } from "#lib/contract/status";
+import type { PushMessage } from "#lib/contract/stream";
 import { SECOND_MS } from "#lib/units";
+import type { ApiFailure } from "../portal/api";
+import type { Bearers, Credential } from "../portal/credential";
 import { noAnswerOf } from "../portal/no-answer";
 import type { Feed } from "./feed";
 import { withServiceClock } from "./service-clock";
-import type { MarketState, OpenMarket } from "./shared-market";
-import { partsOf, type Topic } from "./wants";
+import type { MarketRecord, MarketState, OpenMarket } from "./shared-market";
+import { partsOf, type Topic, type Union } from "./wants";
 
 /** Polling starts when no stream is open after this time. */
 const PATIENCE_MS = 3_000;
 /** Pause between two polls. */
 const POLL_MS = 5_000;
 const CALL_TIMEOUT_S = 8;
+/** Pause before a stream whose token ended is opened with a new one. */
+const REOPEN_MS = SECOND_MS;
+const UNAUTHORIZED = 401;
 /** Failed requests are ignored: the next poll reports them. */
 const ignore = () => undefined;
 
 /** What a failed poll means to the reader. */
-function feedOf(error: unknown): Feed {
+function feedOf(error: unknown, key: Credential["kind"]): Feed {
   if (!isSpotwireError(error) || error.status === undefined) return { by: "none", why: noAnswerOf() };
   if (error.status >= 500) return { by: "none", why: noAnswerOf({ answered: true }) };
-  if (error.status === 429) return { by: "none", why: "limited", retryInS: Math.ceil(pauseAfter(error) / SECOND_MS) };
+  if (error.status === 429) return { by: "none", why: "limited", retryInS: Math.ceil(pauseAfter(error) / SECOND_MS), key };
   return { by: "none", why: "refused", detail: error.detail };
 }
 
@@ -47,35 +55,64 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 const stateOf = ({ ticker, final_display_state: state, reason }: MarketStatus): MarketState => ({ ticker, state, reason });
 
+/** The record of a message, as pages pass it on; undefined for a stream that none follows. */
+function recordOf(message: PushMessage): MarketRecord | undefined {
+  const { type, ticker, event, merged = 0 } = message;
+  if (type === "snapshot") return { stream: type, ticker, data: message.data, ticks: event === "update" ? merged + 1 : 0 };
+  if (type !== "kline") return undefined;
+  return { stream: type, ticker, timeframe: message.timeframe, data: message.data, removed: event === "removal" };
+}
+
+/** Why the portal issued no token, as a refusal that ends a stream, or as a fault that passes. */
+function noToken({ id, detail }: ApiFailure): Error {
+  if (id === "network") return new Error(detail);
+  return new SpotwireError(id, detail, { status: id === "unauthorized" || id === "not_found" ? UNAUTHORIZED : 503 });
+}
+
+/** Sends requests with a bearer token; a rejected, expired one is replaced once. */
+function fetchAs(bearers: Bearers, credential: Credential): typeof fetch {
+  return async (url, init) => {
+    const send = async () => {
+      const given = await bearers.get(credential);
+      if ("failure" in given) throw noToken(given.failure);
+      return fetch(url, { ...init, headers: { authorization: `Bearer ${given.bearer}` } });
+    };
+    const response = await send();
+    return response.status === UNAUTHORIZED && bearers.forget(credential) ? send() : response;
+  };
+}
+
 /** A client of this page's service. */
-export function pageClient(key: string, onAhead: (aheadMs: number) => void = ignore) {
-  return createClient({
+export function pageClient(credential: Credential, bearers: Bearers, onAhead: (aheadMs: number) => void = ignore): Client {
+  const client: Client = createClient({
     baseUrl: location.origin,
-    key,
+    fetch: fetchAs(bearers, credential),
+    ticket: async () => (await client.createStreamTicket()).ticket,
     maxAttempts: 1,
     maxWaitS: 0,
     timeoutS: CALL_TIMEOUT_S,
     dialer: withServiceClock(webSocketDialer(WebSocket), onAhead),
   });
+  return client;
 }
 
 /**
  * Makes connections with a key: they stream prices, states and klines. Snapshots are polled over REST while no stream is open, and
- * always if they are more than the stream may follow.
+ * always if they are more than the stream may follow. A stream ends with its token, and another one is opened with the next.
  */
-export function marketOf(key: string): OpenMarket {
+export function marketOf(credential: Credential, bearers: Bearers): OpenMarket {
   return ({ onRecord, onStatus, onFeed, onAhead, onMax }, signal) => {
-    const client = pageClient(key, onAhead);
+    const client = pageClient(credential, bearers, onAhead);
     const subscriptions = new Map<Topic, Subscription>();
     let asking = false;
-    let polled: readonly string[] = [];
+    let union: Union = { followed: [], polled: [] };
     const isOpen = () => stream.state === "open";
-    const isWanted = () => !signal.aborted && (!isOpen() || polled.length > 0);
+    const isWanted = () => !signal.aborted && (!isOpen() || union.polled.length > 0);
 
     /** Polls once for what the stream does not deliver. @throws SpotwireError */
     async function ask(): Promise<void> {
       const streamed = isOpen() ? [] : [...subscriptions.keys()].map(partsOf).filter((parts) => parts.stream === "snapshot");
-      const tickers = [...streamed.map(({ ticker }) => ticker), ...polled];
+      const tickers = [...streamed.map(({ ticker }) => ticker), ...union.polled];
       if (tickers.length === 0) return;
       const [snapshots, statuses] = await Promise.all([client.latestSnapshots({ tickers }), client.marketStatus({ tickers })]);
       if (signal.aborted) return;
@@ -88,11 +125,11 @@ export function marketOf(key: string): OpenMarket {
       asking = true;
       while (isWanted()) {
         let waitMs = POLL_MS;
-        let feed: Feed = { by: "polling", everyMs: POLL_MS };
+        let feed: Feed = { by: "polling", everyMs: POLL_MS, key: credential.kind };
         try {
           await ask();
         } catch (error) {
-          feed = feedOf(error);
+          feed = feedOf(error, credential.kind);
           if (isSpotwireError(error)) waitMs = pauseAfter(error);
         }
         // The stream may have opened during the poll.
@@ -102,47 +139,63 @@ export function marketOf(key: string): OpenMarket {
       asking = false;
     }
 
-    const stream = client.stream({
-      onOpen: ({ limits }) => onMax(limits.subscriptions),
-      onRecord(message) {
-        const { ticker, event, merged = 0 } = message;
-        if (message.type === "snapshot")
-          onRecord({ stream: "snapshot", ticker, data: message.data, ticks: event === "update" ? merged + 1 : 0 });
-        else if (message.type === "kline")
-          onRecord({
-            ...{ stream: "kline", ticker, timeframe: message.timeframe },
-            ...{ data: message.data, removed: message.event === "removal" },
-          });
-      },
-      onStatus: (status) => onStatus(stateOf(status)),
-      onStateChange({ state }) {
-        if (signal.aborted) return;
-        if (state === "open") onFeed({ by: "stream" });
-        else if (state === "waiting" || state === "closed") void poll();
-      },
-      onError: ignore,
-    });
+    function openStream(): Stream {
+      let tokenEnded = false;
+      return client.stream({
+        onOpen: ({ limits }) => onMax(limits.subscriptions),
+        onRecord(message) {
+          const record = recordOf(message);
+          if (record !== undefined) onRecord(record);
+        },
+        onStatus: (status) => onStatus(stateOf(status)),
+        onClose({ code }) {
+          tokenEnded = code === CLOSES.unauthorized.code;
+        },
+        onStateChange({ state }) {
+          if (signal.aborted) return;
+          if (state === "open") onFeed({ by: "stream" });
+          else if (state === "closed" && tokenEnded && bearers.forget(credential)) {
+            // Charts read what closed in between.
+            onFeed({ by: "page" });
+            void pause(REOPEN_MS, signal).then(reopen);
+          } else if (state === "waiting" || state === "closed") void poll();
+        },
+        onError: ignore,
+      });
+    }
 
+    function reopen(): void {
+      if (signal.aborted) return;
+      subscriptions.clear();
+      stream = openStream();
+      follow();
+    }
+
+    function follow(): void {
+      // A terminal close, such as that of a disabled key, leaves polling only.
+      if (signal.aborted || stream.state === "closed") return;
+      for (const [topic, subscription] of subscriptions) {
+        if (union.followed.includes(topic)) continue;
+        subscriptions.delete(topic);
+        subscription.unsubscribe();
+      }
+      for (const topic of union.followed) {
+        if (subscriptions.has(topic)) continue;
+        const { ticker, ...selection } = partsOf(topic);
+        const subscription = stream.subscribe({ ...selection, tickers: [ticker] });
+        subscriptions.set(topic, subscription);
+        subscription.ready.catch(ignore);
+      }
+      if (union.polled.length > 0) void poll();
+    }
+
+    let stream = openStream();
     void pause(PATIENCE_MS, signal).then(poll);
     signal.addEventListener("abort", () => stream.close());
     return {
-      want(union) {
-        // A terminal close, such as that of a disabled key, leaves polling only.
-        if (signal.aborted || stream.state === "closed") return;
-        for (const [topic, subscription] of subscriptions) {
-          if (union.followed.includes(topic)) continue;
-          subscriptions.delete(topic);
-          subscription.unsubscribe();
-        }
-        for (const topic of union.followed) {
-          if (subscriptions.has(topic)) continue;
-          const { ticker, ...selection } = partsOf(topic);
-          const subscription = stream.subscribe({ ...selection, tickers: [ticker] });
-          subscriptions.set(topic, subscription);
-          subscription.ready.catch(ignore);
-        }
-        polled = union.polled;
-        if (polled.length > 0) void poll();
+      want(next) {
+        union = next;
+        follow();
       },
     };
   };

@@ -2,6 +2,7 @@
 
 import { useEffect, useState, useSyncExternalStore } from "react";
 import type { BoardRow } from "#lib/contract/board";
+import type { Credential } from "../portal/credential";
 import { whenIdle } from "../portal/when-idle";
 import { type BoardStore, type Connect, createBoardStore } from "./board-store";
 import type { Feed } from "./feed";
@@ -14,10 +15,10 @@ export async function loadLiveMarket(): Promise<Connect> {
   return (await import("./live-market")).connect;
 }
 
-/** A board that starts from the rendered rows and updates while the page is visible; without a demo key it never updates. */
-export function useBoardStore(rows: readonly BoardRow[], demoKey: string | undefined): BoardStore {
-  const [store] = useState(() => createBoardStore({ rows, demoKey: demoKey ?? "", load: loadLiveMarket }));
-  useEffect(() => (demoKey === undefined ? undefined : store.start()), [store, demoKey]);
+/** A board that starts from the rendered rows and updates while the page is visible; without a credential it never updates. */
+export function useBoardStore(rows: readonly BoardRow[], credential: Credential | undefined): BoardStore {
+  const [store] = useState(() => createBoardStore({ rows, credential, load: loadLiveMarket }));
+  useEffect(() => store.start(), [store]);
   return store;
 }
 

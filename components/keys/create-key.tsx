@@ -1,6 +1,5 @@
 "use client";
 
-import Link from "next/link";
 import { useState } from "react";
 import type { MailDelivery } from "#lib/contract/mail";
 import type { Overview } from "#lib/contract/portal";
@@ -8,6 +7,7 @@ import type { Venue } from "#lib/contract/primitives";
 import { NoMail } from "../auth/no-mail";
 import { ResendButton } from "../auth/resend-button";
 import { callPortal } from "../portal/api";
+import { NoLiveFeed } from "../portal/no-live-feed";
 import { usePortal } from "../portal/read";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
@@ -22,19 +22,6 @@ const KINDS: readonly { value: Venue; label: string; hint: string }[] = [
   { value: "sandbox", label: "Test", hint: "Synthetic prices, around the clock." },
   { value: "live", label: "Live", hint: "Prices from this installation's live feed." },
 ];
-
-/** Shown before a live key is made that nothing would answer. */
-function NoFeed() {
-  return (
-    <p className="mt-2 rounded-md border border-warning/40 bg-surface px-3 py-2 text-sm leading-6">
-      <strong className="font-medium">No live feed yet.</strong> Until an operator{" "}
-      <Link href="/docs/self-hosting#provider" className="text-accent underline">
-        binds a provider
-      </Link>
-      , calls with a live key return <code className="font-mono text-[13px]">market_data_not_ready</code>. A test key works now.
-    </p>
-  );
-}
 
 interface CreateFormProps {
   readonly liveFeed: boolean;
@@ -65,7 +52,14 @@ function CreateForm({ liveFeed, onMade, onCancel }: CreateFormProps) {
             <Radio key={value} name="venue" value={value} {...words} checked={venue === value} onChange={() => setVenue(value)} />
           ))}
         </div>
-        {venue === "live" && !liveFeed ? <NoFeed /> : null}
+        {venue === "live" && !liveFeed ? (
+          <div className="mt-2">
+            <NoLiveFeed>
+              calls with a live key return <code className="font-mono text-[13px]">market_data_not_ready</code>. A test key works
+              now.
+            </NoLiveFeed>
+          </div>
+        ) : null}
       </fieldset>
       <KeySettings start={NEW_KEY} errorOf={errorOf} />
       <ExpiryField error={errorOf("expires_at")} />

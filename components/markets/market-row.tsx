@@ -2,7 +2,8 @@
 
 import Link from "next/link";
 import { memo, useEffect, useRef } from "react";
-import type { MarketRow } from "#lib/contract/markets";
+import { type MarketRow, marketPath } from "#lib/contract/markets";
+import type { Venue } from "#lib/contract/primitives";
 import type { BoardStore } from "../board/board-store";
 import { Change, Price } from "../board/price";
 import { StatusBadge } from "../board/status-badge";
@@ -25,6 +26,7 @@ export const COLUMNS = {
 
 interface MarketRowViewProps {
   readonly store: BoardStore;
+  readonly venue: Venue;
   readonly row: MarketRow;
   readonly favorite: boolean;
   readonly onToggle: (ticker: string) => void;
@@ -55,7 +57,7 @@ function Star({ ticker, on, onToggle }: { ticker: string; on: boolean; onToggle:
 
 /** One market of the list. The whole row leads to its page. */
 export const MarketRowView = memo(function MarketRowView(props: MarketRowViewProps) {
-  const { store, row, favorite, onToggle, onShown } = props;
+  const { store, venue, row, favorite, onToggle, onShown } = props;
   const { ticker, digits, price, state, reason } = useRow(store, row);
   const element = useRef<HTMLTableRowElement>(null);
   useEffect(() => (element.current === null ? undefined : onShown(ticker, element.current)), [ticker, onShown]);
@@ -66,7 +68,7 @@ export const MarketRowView = memo(function MarketRowView(props: MarketRowViewPro
         <Star ticker={ticker} on={favorite} onToggle={onToggle} />
       </td>
       <th scope="row" className={`${COLUMNS.name} font-normal`}>
-        <Link prefetch={false} href={`/markets/${ticker}`} className="flex items-center gap-3 after:absolute after:inset-0">
+        <Link prefetch={false} href={marketPath(venue, ticker)} className="flex items-center gap-3 after:absolute after:inset-0">
           <InstrumentMark base={row.base_currency} quote={row.quote_currency} />
           <span className="min-w-0">
             <span className="block font-medium font-mono text-sm leading-5">{ticker}</span>

@@ -10,6 +10,7 @@ import { useBoardStore, useRow } from "../board/use-board";
 import { LazyChart } from "../chart/lazy-chart";
 import type { Bar, BarSource } from "../chart/source";
 import { Timeframes } from "../chart/timeframes";
+import type { Credential, OwnKey } from "../portal/credential";
 import { InstrumentMark } from "../ui/instrument-mark";
 import { MarketFigures } from "./figures";
 
@@ -21,21 +22,23 @@ const STILL: BarSource = {};
 
 interface MarketViewProps {
   readonly detail: Pick<MarketDetail, "row" | "instrument" | "bars" | "hours">;
-  /** The public demo key; undefined when nothing streams. */
-  readonly demoKey: string | undefined;
+  /** Undefined when nothing streams. */
+  readonly credential: Credential | undefined;
 }
 
+const noteOf = ({ name }: OwnKey) => `Live venue, read with your key “${name}”: what this page reads counts for its limits.`;
+
 /** The head of a market's page, its chart and its numbers, live while the page is visible. */
-export function MarketView({ detail: { row, instrument, bars, hours }, demoKey }: MarketViewProps) {
+export function MarketView({ detail: { row, instrument, bars, hours }, credential }: MarketViewProps) {
   const rows = useMemo(() => [row], [row]);
-  const store = useBoardStore(rows, demoKey);
+  const store = useBoardStore(rows, credential);
   const { ticker, digits, price, state, reason } = useRow(store, row);
   const [timeframe, setTimeframe] = useState(FIRST);
   const first = useMemo(
     () => bars.map(([time, open, high, low, close, tick_volume]): Bar => ({ time, open, high, low, close, tick_volume })),
     [bars],
   );
-  const source = useMemo(() => (demoKey === undefined ? STILL : store.bars(ticker)), [store, demoKey, ticker]);
+  const source = useMemo(() => (credential === undefined ? STILL : store.bars(ticker)), [store, credential, ticker]);
   return (
     <>
       <div className="mb-6 flex flex-wrap items-end justify-between gap-x-8 gap-y-4">
@@ -61,7 +64,7 @@ export function MarketView({ detail: { row, instrument, bars, hours }, demoKey }
       </div>
       <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="min-w-0">
-          {demoKey === undefined ? null : (
+          {credential === undefined ? null : (
             <div className="mb-3">
               <Timeframes value={timeframe} onChange={setTimeframe} offered={instrument.timeframes} />
             </div>
@@ -76,7 +79,7 @@ export function MarketView({ detail: { row, instrument, bars, hours }, demoKey }
           <MarketFigures row={row} price={price} />
           <div className="mt-4 overflow-hidden rounded-xl border border-line bg-surface">
             <FeedLine store={store} />
-            <FeedNote store={store} />
+            <FeedNote store={store} {...(credential?.kind === "own" && { note: noteOf(credential.key) })} />
           </div>
         </div>
       </div>

@@ -3,9 +3,11 @@
 import { useRouter } from "next/navigation";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import type { MarketRow } from "#lib/contract/markets";
+import type { Venue } from "#lib/contract/primitives";
 import { searchInstruments } from "#lib/instrument-search";
 import { FeedLine } from "../board/feed-line";
 import { useBoardStore } from "../board/use-board";
+import type { Credential } from "../portal/credential";
 import { CONTROL } from "../ui/field";
 import { useFavorites } from "./favorites";
 import { byGroup, GROUPS, type Group, groupOf, type Sorting, type SortKey, sortRows } from "./groups";
@@ -88,22 +90,23 @@ function Filter({ groups, group, onGroup, text, onText }: FilterProps) {
   );
 }
 
-/** Renders the page again while no row has a line. */
-function useLines(rows: readonly MarketRow[]): void {
+/** Renders the page of the sandbox again while no row has a line; of live, which may have none, each time would count for a key. */
+function useLines(venue: Venue, rows: readonly MarketRow[]): void {
   const router = useRouter();
   const asked = useRef(0);
   useEffect(() => {
-    if (asked.current >= LINES_AGAIN_MAX_COUNT || rows.some(({ spark }) => spark.length > 0)) return;
+    if (venue === "live" || asked.current >= LINES_AGAIN_MAX_COUNT || rows.some(({ spark }) => spark.length > 0)) return;
     asked.current += 1;
     const timer = setTimeout(() => router.refresh(), LINES_AGAIN_MS);
     return () => clearTimeout(timer);
-  }, [rows, router]);
+  }, [venue, rows, router]);
 }
 
 interface MarketsViewProps {
+  readonly venue: Venue;
   readonly rows: readonly MarketRow[];
-  /** The public demo key; undefined when nothing streams. */
-  readonly demoKey: string | undefined;
+  /** Undefined when nothing streams. */
+  readonly credential: Credential | undefined;
 }
 
 const EMPTY: Readonly<Partial<Record<Group, string>>> = {
@@ -111,9 +114,9 @@ const EMPTY: Readonly<Partial<Record<Group, string>>> = {
 };
 
 /** All markets of a venue: searched, filtered and sorted here, live while they are in view. */
-export function MarketsView({ rows, demoKey }: MarketsViewProps) {
-  const store = useBoardStore(rows, demoKey);
-  useLines(rows);
+export function MarketsView({ venue, rows, credential }: MarketsViewProps) {
+  const store = useBoardStore(rows, credential);
+  useLines(venue, rows);
   const { favorites, toggle } = useFavorites();
   const [group, setGroup] = useState<Group>("All");
   const [text, setText] = useState("");
@@ -167,7 +170,7 @@ export function MarketsView({ rows, demoKey }: MarketsViewProps) {
             {shown.map((row) => (
               <MarketRowView
                 key={row.ticker}
-                {...{ store, row, onShown }}
+                {...{ store, venue, row, onShown }}
                 favorite={favorites.includes(row.ticker)}
                 onToggle={toggle}
               />

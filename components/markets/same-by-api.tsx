@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { operations } from "#lib/contract/operations";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
 import { generate, type RestCall, type StreamCall } from "#lib/docs/samples/index";
+import type { Credential } from "../portal/credential";
 import { ApiSample } from "./api-sample";
 
 interface SampleProps {
@@ -33,26 +34,28 @@ function Sample({ title, call, playground, children }: SampleProps) {
 interface SameByApiProps {
   readonly ticker: string;
   readonly base: string;
-  /** A key that may be printed; null for none. */
-  readonly demoKey: string | null;
+  /** Undefined without a key to call with. The text of a key of the reader's own is not known here. */
+  readonly credential: Credential | undefined;
 }
 
 /** The klines and prices of a market's page as calls, in the reader's language. */
-export function SameByApi({ ticker, base, demoKey: key }: SameByApiProps) {
+export function SameByApi({ ticker, base, credential }: SameByApiProps) {
+  const key = credential?.kind === "demo" ? credential.key : null;
+  const own = credential?.kind === "own" ? `&key=${credential.key.id}` : "";
   const stream = { method: "STREAM", path: STREAM_PATH, namespace: SOCKET_IO_NAMESPACE } as const;
   return (
     <div className="grid items-start gap-6 lg:grid-cols-2">
       <Sample
         title="Klines"
         call={{ operation: operations.klines, base, key, parameters: { ticker, timeframe: "H1", limit: "150" } }}
-        playground={`/playground?op=klines&ticker=${ticker}&timeframe=H1&limit=150`}
+        playground={`/playground?op=klines&ticker=${ticker}&timeframe=H1&limit=150${own}`}
       >
         The candles of the chart.
       </Sample>
       <Sample
         title="Live prices"
         call={{ operation: stream, base, key, parameters: { stream: "snapshot", tickers: [ticker] } }}
-        playground={`/playground?op=snapshotStream&tickers=${ticker}`}
+        playground={`/playground?op=snapshotStream&tickers=${ticker}${own}`}
       >
         Each change of the quote, with the figures of the day.
       </Sample>

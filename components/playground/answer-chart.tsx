@@ -8,16 +8,14 @@ import type { Hours } from "../chart/breaks";
 import { KlineChart } from "../chart/kline-chart";
 import type { BarSource } from "../chart/source";
 import { Timeframes } from "../chart/timeframes";
-import type { Bearers } from "./credential";
+import type { Bearers, Credential } from "../portal/credential";
 import { liveKlines } from "./live-klines";
-import type { Credential, StreamOperation } from "./model";
 import { decimalsOf } from "./records-format";
 
 interface AnswerChartProps {
   readonly window: KlineWindow;
   readonly bearers: Bearers;
   readonly credential: Credential | undefined;
-  readonly stream: StreamOperation;
   /** The path of the call, without its query. */
   readonly path: string;
   /** Sends the call again with another timeframe. */
@@ -36,13 +34,13 @@ function hoursOf({ from, to, count, expected_count }: KlineWindow): Hours | null
 }
 
 /** The klines of an answer as candles, followed while the window includes the present. */
-export function AnswerChart({ window: klines, bearers, credential, stream, path, onTimeframe }: AnswerChartProps) {
+export function AnswerChart({ window: klines, bearers, credential, path, onTimeframe }: AnswerChartProps) {
   const { ticker, timeframe, items } = klines;
   const source = useMemo((): BarSource => {
     const open = klines.next_from === null && klines.to >= Date.now() / SECOND_MS - LIVE_WITHIN_S;
     if (!open || credential === undefined) return {};
-    return liveKlines({ bearers, credential, stream, path, klines });
-  }, [klines, bearers, credential, stream, path]);
+    return liveKlines({ bearers, credential, path, klines });
+  }, [klines, bearers, credential, path]);
   const hours = useMemo(() => hoursOf(klines), [klines]);
   const digits = useMemo(() => digitsOf(items), [items]);
   return (

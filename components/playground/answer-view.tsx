@@ -5,16 +5,16 @@ import { useEffect, useRef } from "react";
 import { fieldsOf } from "#lib/client/errors";
 import type { KlineWindow } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
+import type { Bearers, Credential } from "../portal/credential";
 import { CopyButton } from "../ui/copy-button";
 import { Skeleton } from "../ui/skeleton";
 import { type Tab, Tabs } from "../ui/tabs";
 import { AnswerFacts } from "./answer-facts";
 import { AnswerHeaders } from "./answer-headers";
 import { CompareView } from "./compare-view";
-import type { Bearers } from "./credential";
 import { JsonTree } from "./json-tree";
 import type { KeptAnswers } from "./kept-answers";
-import type { Credential, RestOperation, StreamOperation } from "./model";
+import type { RestOperation } from "./model";
 import { notesOf } from "./notes";
 import { RecordsTable, recordsOf } from "./records-table";
 import type { Answer, Outcome } from "./send";
@@ -43,7 +43,6 @@ interface AnswerViewProps {
   readonly live: {
     readonly bearers: Bearers;
     readonly credential: Credential | undefined;
-    readonly stream: StreamOperation;
     readonly onTimeframe: (timeframe: Timeframe) => void;
   };
 }

@@ -2,9 +2,9 @@
 
 import Link from "next/link";
 import type { Scope } from "#lib/contract/primitives";
+import type { Credential, OwnKey } from "../portal/credential";
 import { Field } from "../ui/field";
 import { Select } from "../ui/select";
-import type { Credential, OwnKey } from "./model";
 
 /** Value of the demo key in the select; ids of keys are UUIDs. */
 export const DEMO = "demo";

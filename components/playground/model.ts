@@ -1,4 +1,4 @@
-import type { Scope, StreamName, Venue } from "#lib/contract/primitives";
+import type { Scope, StreamName } from "#lib/contract/primitives";
 
 /** The kind of input of a parameter. */
 export type FieldKind = "ticker" | "tickers" | "choice" | "seconds" | "instant" | "number" | "text";
@@ -51,16 +51,6 @@ export type Values = Readonly<Record<string, string>>;
 /** The errors of the form, by parameter, in the service's own words. */
 export type Issues = Readonly<Record<string, string>>;
 
-/** One of the reader's own keys, without its text. */
-export interface OwnKey {
-  readonly id: string;
-  readonly name: string;
-  readonly venue: Venue;
-  readonly scopes: readonly string[];
-  /** Its first and last characters. */
-  readonly hint: string;
-}
-
 /** The initial state of a page: an operation, its values, their errors, and notices about a link. */
 export interface Start {
   readonly operationId: string;
@@ -72,6 +62,3 @@ export interface Start {
 
 /** Name of the query parameter of a share link that names the operation. */
 export const OPERATION_PARAMETER = "op";
-
-/** The credential of calls: the public demo key, or a short-lived token for one of the reader's own keys. */
-export type Credential = { readonly kind: "demo"; readonly key: string } | { readonly kind: "own"; readonly key: OwnKey };

@@ -8,14 +8,14 @@ import type { Instrument } from "#lib/contract/instrument";
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
 import { urlOf } from "#lib/docs/samples/call";
 import type { RestCall, StreamCall } from "#lib/docs/samples/index";
+import type { Bearers, Credential, OwnKey } from "../portal/credential";
 import { Prose } from "../ui/prose";
 import { Skeleton } from "../ui/skeleton";
 import { AnswerView } from "./answer-view";
 import { CodePanel } from "./code-panel";
-import type { Bearers } from "./credential";
 import { CurlImportButton } from "./curl-import";
 import { credentialOf, DEMO, KeySelect } from "./key-select";
-import type { Credential, OwnKey, PlayOperation, Start, StreamOperation, Values } from "./model";
+import type { PlayOperation, Start, StreamOperation, Values } from "./model";
 import { OperationList } from "./operation-list";
 import { PastCalls } from "./past-calls";
 import { RequestBar } from "./request-bar";
@@ -177,7 +177,7 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, sign
                 onCorrect={(correction) =>
                   play.change(correction.parameter, corrected(values[correction.parameter] ?? "", correction))
                 }
-                live={{ bearers, credential, stream: klineStream, onTimeframe }}
+                live={{ bearers, credential, onTimeframe }}
               />
             )}
           </div>

@@ -2,11 +2,11 @@ import { fieldsOf, parseJson } from "#lib/client/errors";
 import type { FailureData } from "#lib/contract/envelope";
 import type { Instrument } from "#lib/contract/instrument";
 import { SECOND_MS } from "#lib/units";
+import type { ApiFailure } from "../portal/api";
+import type { Bearers, Credential } from "../portal/credential";
 import { noAnswerOf } from "../portal/no-answer";
-import type { Bearers } from "./credential";
-import type { Credential } from "./model";
 import { measuredTiming, type Timing } from "./timing";
-import { refusal, silence, strange, type Trouble } from "./trouble";
+import { noToken, refusal, silence, strange, type Trouble } from "./trouble";
 
 const TIMEOUT_S = 20;
 const STATUS_UNAUTHORIZED = 401;
@@ -79,15 +79,19 @@ function judge(answer: Answer, credential: Credential): Outcome {
   return { answer, trouble: refusal(message, fieldsOf(data) as Partial<FailureData>, credential) };
 }
 
+/** Only a key of the reader's own needs a token. */
+const troubleOf = ({ credential }: Call, failure: ApiFailure): Trouble =>
+  credential.kind === "own" ? noToken(credential.key, failure) : silence();
+
 /** Makes a call. A rejected, expired token is replaced once. Never rejects. */
 export async function send(bearers: Bearers, call: Call): Promise<Outcome> {
   const given = await bearers.get(call.credential);
-  if ("trouble" in given) return given;
+  if ("failure" in given) return { trouble: troubleOf(call, given.failure) };
   const first = await exchange(call, given.bearer);
   if ("says" in first) return { trouble: first };
   if (first.status !== STATUS_UNAUTHORIZED || !bearers.forget(call.credential)) return judge(first, call.credential);
   const again = await bearers.get(call.credential);
-  if ("trouble" in again) return { answer: first, trouble: again.trouble };
+  if ("failure" in again) return { answer: first, trouble: troubleOf(call, again.failure) };
   const second = await exchange(call, again.bearer);
   return "says" in second ? { trouble: second } : judge(second, call.credential);
 }

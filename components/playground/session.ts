@@ -2,8 +2,8 @@ import { monotonicClock } from "#lib/client/clock";
 import { fieldsOf } from "#lib/client/errors";
 import { prepareHandshake } from "#lib/client/handshake";
 import { type Socket, webSocketDialer } from "#lib/client/socket";
-import type { Bearers } from "./credential";
-import type { Credential, StreamOperation } from "./model";
+import type { Bearers, Credential } from "../portal/credential";
+import type { StreamOperation } from "./model";
 import { send } from "./send";
 import { noStream, silence, type Trouble } from "./trouble";
 

@@ -1,11 +1,11 @@
 "use client";
 
+import type { Bearers, Credential } from "../portal/credential";
 import { Badge, type Tone } from "../ui/badge";
 import { Button } from "../ui/button";
 import { type Column, Table } from "../ui/table";
 import { afterCloseSentence, closeSentence } from "./closes";
-import type { Bearers } from "./credential";
-import type { Credential, StreamOperation, Values } from "./model";
+import type { StreamOperation, Values } from "./model";
 import type { SessionEnd } from "./session";
 import { StreamLog } from "./stream-log";
 import type { TickerRow } from "./stream-state";

@@ -1,8 +1,9 @@
 import type { FailureData } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import type { ApiFailure } from "../portal/api";
+import type { Credential, OwnKey } from "../portal/credential";
 import { NO_ANSWER, type NoAnswer, noAnswerOf } from "../portal/no-answer";
-import type { Credential } from "./model";
 import type { Correction } from "./trouble-correction";
 
 /** What went wrong and what to do next, as sentences with code between backticks. */
@@ -42,19 +43,27 @@ export function noStream(credential: Credential): Trouble {
 }
 
 /** The reader's portal session has ended, so no token can be issued for their key. */
-export const SESSION_ENDED: Trouble = {
+const SESSION_ENDED: Trouble = {
   says: "Your session has expired, so your key can't be used here.",
   next: "Sign in again, or choose the demo key.",
   link: { href: "/signin?next=%2Fplayground", label: "Sign in" },
 };
 
 /** The selected key is no longer valid. */
-export function keyGone(name: string): Trouble {
+function keyGone(name: string): Trouble {
   return {
     says: `The key “${name}” was revoked or has expired.`,
     next: "Choose another key above, or create a new one.",
     link: KEYS_LINK,
   };
+}
+
+/** The portal issued no token for one of the reader's keys. */
+export function noToken({ name }: Pick<OwnKey, "name">, { id, detail }: ApiFailure): Trouble {
+  if (id === "not_found") return keyGone(name);
+  if (id === "unauthorized") return SESSION_ENDED;
+  if (id === "network") return silence();
+  return { says: detail, next: "Try again, or choose the demo key." };
 }
 
 function unauthorized(credential: Credential): Trouble {

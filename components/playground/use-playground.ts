@@ -1,9 +1,9 @@
 "use client";
 
 import { useEffect, useRef, useState } from "react";
-import { type Bearers, createBearers } from "./credential";
+import { type Bearers, type Credential, createBearers } from "../portal/credential";
 import { type KeptAnswers, keepAnswer, NONE_KEPT } from "./kept-answers";
-import type { Credential, Issues, PlayOperation, RestOperation, Start, Values } from "./model";
+import type { Issues, PlayOperation, RestOperation, Start, Values } from "./model";
 import { type Outcome, send } from "./send";
 import { linkTo, startValues } from "./share";
 import { type PastCall, usePastCalls } from "./use-past-calls";

@@ -2,8 +2,8 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
+import type { Bearers } from "../portal/credential";
 import { whileVisible } from "../portal/while-visible";
-import type { Bearers } from "./credential";
 import { openSession, type Session, type SessionEnd, type SessionTarget } from "./session";
 import { createStreamBook, type StreamView } from "./stream-state";
 

@@ -7,6 +7,7 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { Board } from "../board/board";
 import type { BoardStore } from "../board/board-store";
 import { useBoardStore } from "../board/use-board";
+import { demoCredential } from "../portal/credential";
 import { useNow } from "../portal/time";
 import { Segmented } from "../ui/segmented";
 
@@ -64,7 +65,7 @@ interface MarketPanelProps {
 
 /** The board, with a live chart of one of its tickers beside it and how fast both are. */
 export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
-  const store = useBoardStore(rows, demoKey);
+  const store = useBoardStore(rows, demoCredential(demoKey));
   const { place, seen } = useSeen();
   const [ticker, setTicker] = useState(rows.find((row) => row.ticker === "XAUUSD")?.ticker ?? rows[0]?.ticker);
   const [timeframe, setTimeframe] = useState<(typeof SHOWN_TIMEFRAMES)[number]>("M1");

@@ -8,6 +8,7 @@ import type { BoardStore } from "../board/board-store";
 import { type Feed, troubleOf } from "../board/feed";
 import { FeedWord } from "../board/feed-line";
 import { useBoardStore, useFeed } from "../board/use-board";
+import { demoCredential } from "../portal/credential";
 import { NO_ANSWER } from "../portal/no-answer";
 import { Instant, useNow } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
@@ -191,7 +192,7 @@ interface StatusViewProps {
 /** The state of the service and its markets: as rendered, then kept up to date. */
 export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewProps) {
   const watched = useStatus(first);
-  const store = useBoardStore(rows, demoKey);
+  const store = useBoardStore(rows, demoCredential(demoKey));
   const { status, aheadMs } = watched;
   const isCut = watched.trouble !== undefined;
   const streams = demoKey !== undefined;

@@ -1,11 +1,11 @@
 "use client";
 
 import { AnswerFacts } from "../playground/answer-facts";
-import { createBearers } from "../playground/credential";
 import { JsonTree } from "../playground/json-tree";
 import { type Outcome, send } from "../playground/send";
 import type { Correction } from "../playground/trouble-correction";
 import { TroubleNotice } from "../playground/trouble-notice";
+import { createBearers } from "../portal/credential";
 import { CopyButton } from "../ui/copy-button";
 
 interface TryCall {

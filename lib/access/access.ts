@@ -59,6 +59,11 @@ export interface Access extends KeyVerifier {
    * @throws Fault rate_limited when too many are computed for all of them together
    */
   takeDemoDays(days: number): void;
+  /**
+   * Takes `cost` units like `take`, for a page that shows what a key may read.
+   * @returns undefined, and takes nothing, for a key that is no longer valid
+   */
+  takeFor(keyId: string, cost: number, address: string): Promise<Verdict | undefined>;
   /** The requests an account has left; takes nothing. */
   remaining(accountId: string, plan: PlanLimits): Verdict | Promise<Verdict>;
   /**
@@ -150,13 +155,24 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
     return claims === undefined ? findKey(pool, clock, hashKey(text)) : findPortalToken(pool, clock, claims);
   }
 
+  async function refresh(known: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined> {
+    const principal = await findAgain(known);
+    return principal && hasBegun(principal, clock.now()) ? principal : undefined;
+  }
+
+  function take(principal: Principal, cost: number, address: string): Verdict | Promise<Verdict> {
+    note(principal, address);
+    return takeUnits("", principal, address, cost);
+  }
+
   return {
     verify: verifier.verify,
     apply: verifier.apply,
     buckets,
-    take(principal, cost, address) {
-      note(principal, address);
-      return takeUnits("", principal, address, cost);
+    take,
+    async takeFor(keyId, cost, address) {
+      const principal = await refresh({ keyId });
+      return principal && take(principal, cost, address);
     },
     async takeFree(principal, address) {
       note(principal, address);
@@ -191,10 +207,7 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
       if (!grant.originMatches) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
       return requireBegun(principal, clock.now());
     },
-    async refresh(known) {
-      const principal = await findAgain(known);
-      return principal && hasBegun(principal, clock.now()) ? principal : undefined;
-    },
+    refresh,
     mintPortalToken: (claims) => portalTokens.mint(claims, clock.now()),
     async stop() {
       stopping.abort();

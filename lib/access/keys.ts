@@ -114,6 +114,11 @@ export async function listKeys({ db, clock }: KeyContext, { account, accountId }
   return rows.map((row) => toRecord(row, clock.now()));
 }
 
+/** The keys of an account that work now, newest first; never their texts. */
+export async function listValidKeys(context: KeyContext, accountId: string): Promise<KeyRecord[]> {
+  return (await listKeys(context, { accountId })).filter(({ state }) => state === "active" || state === "grace");
+}
+
 async function requireKey({ db }: KeyContext, id: string, { accountId }: ChangedBy) {
   const known = z.uuid().safeParse(id).success;
   const where = { id, ...(accountId !== undefined && { accountId }) };

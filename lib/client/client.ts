@@ -64,7 +64,7 @@ const MAX_QUEUED_DEFAULT_CALLS = 1_000;
 export interface ClientOptions {
   /** Address of the service, for example `https://market.example.com`. */
   readonly baseUrl: string;
-  /** `sw_live_…` or `sw_test_…`. Optional for a page that streams with tickets from its own backend. */
+  /** `sw_live_…` or `sw_test_…`. Optional for a page that streams with tickets from its own backend, or with a `fetch` that adds the credentials. */
   readonly key?: string | undefined;
   /** Returns a fresh ticket for each stream connection, so that a page needs no key. */
   readonly ticket?: (() => Promise<string>) | undefined;
@@ -130,7 +130,7 @@ export interface Client {
  * @throws SpotwireError invalid_key for a mistyped key, invalid_argument for an invalid option
  */
 export function createClient(options: ClientOptions): Client {
-  const { clock = monotonicClock, random = Math.random, fetch = globalThis.fetch, ticket } = options;
+  const { clock = monotonicClock, random = Math.random, fetch, ticket } = options;
   const baseUrl = checkBaseUrl(options.baseUrl);
   const key = options.key === undefined ? undefined : checkKey(options.key);
   const rest = createRest({

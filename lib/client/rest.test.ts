@@ -177,6 +177,13 @@ describe("a mistake of the caller", () => {
   });
 });
 
+test("without a key, a fetch of the caller's own adds the credentials", async () => {
+  service.answer(({ headers }) => succeed({ items: [], sent: headers.authorization }));
+  const signed: typeof fetch = (url, init) => fetch(url, { ...init, headers: { authorization: "Bearer short-lived" } });
+  const client = createClient({ baseUrl: service.url, fetch: signed });
+  expect(await client.instruments()).toEqual({ items: [], sent: "Bearer short-lived" });
+});
+
 describe("a failure", () => {
   test("an error of the service has all fields of its envelope", async () => {
     service.answer(() => fail("unknown_ticker", { detail: "EURUSX is unknown.", tickers: ["EURUSX"], suggestion: "EURUSD" }));

@@ -19,7 +19,8 @@ export interface CallOptions {
 interface RestOptions {
   readonly baseUrl: string;
   readonly key: string | undefined;
-  readonly fetch: typeof globalThis.fetch;
+  /** Without a key it adds the credentials. */
+  readonly fetch: typeof globalThis.fetch | undefined;
   readonly clock: ClientClock;
   readonly random: () => number;
   readonly timeoutS: number;
@@ -44,7 +45,7 @@ interface Rest {
 
 /** Makes the sender of requests. All its calls share one gate, so that a Retry-After holds all of them. */
 export function createRest(options: RestOptions): Rest {
-  const { baseUrl, key, fetch, clock, random, maxAttempts } = options;
+  const { baseUrl, key, fetch = globalThis.fetch, clock, random, maxAttempts } = options;
   const gate = createGate(clock, options.maxQueuedCalls);
   let rateLimit: RateLimit | undefined;
 
@@ -57,7 +58,8 @@ export function createRest(options: RestOptions): Rest {
   async function exchange<Data>(request: RestRequest, signal: AbortSignal): Promise<Data> {
     const { method, path } = request;
     // A redirect would send the key to another address.
-    const init = { method, headers: { authorization: `Bearer ${key}` }, redirect: "error", credentials: "omit", signal } as const;
+    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const init = { method, headers, redirect: "error", credentials: "omit", signal } as const;
     const response = await fetch(addressOf(request), init);
     const text = await response.text();
     const header = (name: string) => response.headers.get(name);
@@ -100,7 +102,8 @@ export function createRest(options: RestOptions): Rest {
     retryAfterS !== undefined && (status === 429 || status === 503) && id !== "market_data_not_ready";
 
   async function call<Data>(request: RestRequest, callOptions: CallOptions = {}): Promise<Data> {
-    if (key === undefined) throw new SpotwireError("invalid_key", "This client has no key, so only streams work.");
+    if (key === undefined && options.fetch === undefined)
+      throw new SpotwireError("invalid_key", "This client has no key, so only streams work.");
     const { signal } = callOptions;
     const deadlineMs = clock.now() + options.maxWaitS * 1000;
     for (let tries = 1; ; tries += 1) {

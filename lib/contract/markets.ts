@@ -14,6 +14,19 @@ export const FIRST_BARS_COUNT = 150;
 export const CLOSURES_MAX_COUNT = 100;
 export const FORTNIGHT_DAYS = 14;
 
+/**
+ * What a page of the live venue takes from the rate limit of its reader's key, in units: about what its snapshots, states and
+ * klines would cost as calls. Its stream and later reads count by themselves.
+ */
+export const LIVE_PAGE_COST_UNITS = 3;
+/** The query that asks a page of the markets for the live venue; without it, it shows the sandbox. */
+export const LIVE_QUERY = "?venue=live";
+/** The page of all markets of a venue, or of one. */
+export const marketPath = (venue: Venue, ticker?: string): string =>
+  `/markets${ticker === undefined ? "" : `/${ticker}`}${venue === "live" ? LIVE_QUERY : ""}`;
+/** Why a reader who asked for the live venue is shown the sandbox. */
+export type LiveRefusal = "signed_out" | "unverified" | "no_key" | "rate_limited" | "not_listed";
+
 /** One row of the list of markets. */
 export interface MarketRow
   extends BoardRow,

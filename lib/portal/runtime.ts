@@ -16,7 +16,7 @@ export interface PortalRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly access: Pick<Access, "refresh" | "mintPortalToken" | "remaining">;
+  readonly access: Pick<Access, "refresh" | "mintPortalToken" | "remaining" | "takeFor">;
   /** Signs and encrypts; never logged, never sent. */
   readonly secrets: { readonly nextAuth: string };
   /** User management. */

@@ -10,5 +10,16 @@ test.each([
   ["/markets/XAUUSD/other", undefined],
   ["/dashboard", undefined],
 ])("%s is shared for %s ms", (path, freshMs) => {
-  expect(sharedPage(path)?.freshMs).toBe(freshMs);
+  expect(sharedPage(path, "a=b")?.freshMs).toBe(freshMs);
+});
+
+test.each([
+  ["/markets", "venue=live", "?venue=live"],
+  ["/markets/XAUUSD", "utm_source=a&venue=live&b=c", "?venue=live"],
+  ["/markets", "venue=live&venue=live", ""],
+  ["/markets", "venue=sandbox", ""],
+  ["/markets/XAUUSD/opengraph-image", "venue=live", ""],
+  ["/docs/quickstart", "venue=live", ""],
+])("of the query of %s?%s a shared page depends on no more than: %s", (path, query, kept) => {
+  expect(sharedPage(path, query)?.query).toBe(kept);
 });

@@ -1,25 +1,27 @@
+import { LIVE_QUERY } from "#lib/contract/markets";
 import { HOUR_MS, SECOND_MS } from "#lib/units";
 
 /** How long a page for everybody may be reused. */
 interface SharedPage {
   /** After this time it is rendered again. */
   readonly freshMs: number;
+  /** The part of the query that changes it, with its question mark; empty for most. */
+  readonly query: string;
 }
 
 /** It changes with a release only; the portal's next process renders it again. */
-const STATIC: SharedPage = { freshMs: Number.POSITIVE_INFINITY };
+const STATIC: SharedPage = { freshMs: Number.POSITIVE_INFINITY, query: "" };
 /** It shows prices or states; its board follows the stream once it is open. */
-const MOVING: SharedPage = { freshMs: SECOND_MS };
+const MOVING: SharedPage = { freshMs: SECOND_MS, query: "" };
 
 const PAGES: ReadonlyMap<string, SharedPage> = new Map([
   ["/", MOVING],
-  ["/markets", MOVING],
   ["/status", MOVING],
   ["/status.atom", MOVING],
   ["/docs", STATIC],
   ["/docs.md", STATIC],
   ["/robots.txt", STATIC],
-  ["/sitemap.xml", { freshMs: HOUR_MS }],
+  ["/sitemap.xml", { freshMs: HOUR_MS, query: "" }],
   ["/llms.txt", STATIC],
   ["/llms-full.txt", STATIC],
   ["/postman.json", STATIC],
@@ -27,20 +29,30 @@ const PAGES: ReadonlyMap<string, SharedPage> = new Map([
   ["/downloads/spotwire_feeder.py", STATIC],
 ]);
 
-/** The page of a market and its picture; those of a ticker that does not exist are not kept. */
-const MARKET = /^\/markets\/[A-Z0-9]{3,20}(\/opengraph-image)?$/;
+/** The pages of the markets; those of a ticker that does not exist are not kept. */
+const MARKETS = /^\/markets(\/[A-Z0-9]{3,20})?$/;
+/** Asked for the live venue, they tell a reader who is not signed in why they show the sandbox. */
+const LIVE_REFUSED: SharedPage = { freshMs: SECOND_MS, query: LIVE_QUERY };
+const MARKET_PICTURE = /^\/markets\/[A-Z0-9]{3,20}\/opengraph-image$/;
 /** Drawing takes some work, and a shared link needs no price of this second. */
-const PICTURE: SharedPage = { freshMs: HOUR_MS };
+const PICTURE: SharedPage = { freshMs: HOUR_MS, query: "" };
 
 /**
  * The pages that look the same to all readers who are not signed in, except for theme, code languages and the address of the
- * service. Pages that depend on their query, or on who asks, are not among them.
+ * service. Pages that depend on other parts of their query, or on who asks, are not among them.
  * @param path without the query
+ * @param query without its question mark
  */
-export function sharedPage(path: string): SharedPage | undefined {
-  const page = PAGES.get(path) ?? (path.startsWith("/docs/") ? STATIC : undefined);
-  const market = MARKET.exec(path);
-  return page ?? (market === null ? undefined : market[1] === undefined ? MOVING : PICTURE);
+export function sharedPage(path: string, query: string): SharedPage | undefined {
+  if (path.startsWith("/docs/")) return STATIC;
+  if (MARKETS.test(path)) return isLive(new URLSearchParams(query)) ? LIVE_REFUSED : MOVING;
+  return MARKET_PICTURE.test(path) ? PICTURE : PAGES.get(path);
+}
+
+/** Whether the query of a page of the markets asks for the live venue. A parameter that is repeated does not. */
+function isLive(query: URLSearchParams): boolean {
+  const venues = query.getAll("venue");
+  return venues.length === 1 && venues[0] === "live";
 }
 
 /** Cookies that change how a shared page looks. */

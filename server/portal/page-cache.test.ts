@@ -92,6 +92,11 @@ test("a page of the docs is rendered once for all readers, whatever their query"
   expect(asked.map(({ url }) => url)).toEqual(["/docs/quickstart"]);
 });
 
+test("a page of the markets that asks for the live venue is one page more for strangers, whatever else the query has", async () => {
+  for (const query of ["?venue=live", "?a=1&venue=live", "?venue=live&a=2", "?venue=other", ""]) await get(`/markets/XAUUSD${query}`);
+  expect(asked.map(({ url }) => url)).toEqual(["/markets/XAUUSD?venue=live", "/markets/XAUUSD"]);
+});
+
 test("the status is rendered at most once a second, and readers do not wait for it while it is a few seconds old", async () => {
   await get("/status");
   await clock.advance(900);

@@ -41,6 +41,7 @@ export interface PageCache {
 }
 
 interface Wanted {
+  /** With the part of the query that changes it. */
   readonly path: string;
   readonly freshMs: number;
   /** Names the page with everything that changes it. */
@@ -60,10 +61,10 @@ export function createPageCache({ env, send, isRoute, forward, clock }: PageCach
 
   function wantedBy({ method, url = "/", headers }: IncomingMessage): Wanted | undefined {
     if ((method !== "GET" && method !== "HEAD") || headers.rsc !== undefined) return undefined;
-    const [asked = "/"] = url.split("?", 1);
-    const shared = sharedPage(asked);
+    const [asked = "/", query = ""] = url.split("?", 2);
+    const shared = sharedPage(asked, query);
     if (shared === undefined && isRoute(asked)) return undefined;
-    const path = shared === undefined ? NO_SUCH_PAGE : asked;
+    const path = shared === undefined ? NO_SUCH_PAGE : asked + shared.query;
     const cookies = readCookies(headers.cookie ?? null);
     if (cookies[sessionCookieName(env)] !== undefined) return undefined;
     const sent: Record<string, string> = {};

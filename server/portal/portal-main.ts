@@ -59,6 +59,7 @@ async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Pr
       refresh: access.refresh,
       mintPortalToken: access.mintPortalToken,
       remaining: (...account) => market.ask("remaining", ...account),
+      takeFor: (...page) => market.ask("takeFor", ...page),
     },
     storedData: createStoredData({ db, clock }),
     uptime: createUptime({ db, clock }),

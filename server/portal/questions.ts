@@ -2,7 +2,7 @@ import type { Access } from "#lib/access/access";
 import type { MarketReports } from "#lib/market/reports";
 
 /** What the market process answers to the portal. */
-export type MarketAnswers = Pick<MarketReports, keyof MarketReports> & Pick<Access, "remaining">;
+export type MarketAnswers = Pick<MarketReports, keyof MarketReports> & Pick<Access, "remaining" | "takeFor">;
 
 /** What the portal needs to start. */
 export interface PortalStart {

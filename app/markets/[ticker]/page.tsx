@@ -3,66 +3,77 @@ import { cookies } from "next/headers";
 import Link from "next/link";
 import { notFound } from "next/navigation";
 import { cache } from "react";
-import { demoKeyOf } from "#app/demo-key";
+import type { PageSearch } from "#app/page-search";
 import { readerAddress } from "#app/reader-address";
 import { CodeLanguages } from "#components/docs/code-languages";
 import { MarketHours } from "#components/markets/market-hours";
 import { MarketView } from "#components/markets/market-view";
 import { SameByApi } from "#components/markets/same-by-api";
 import { SpreadDay } from "#components/markets/spread-day";
+import { VenueNotice } from "#components/markets/venue-notice";
+import { VenueSwitch } from "#components/markets/venue-switch";
 import { PageMain } from "#components/shell/page-main";
 import { Starting } from "#components/site/starting";
 import { Section } from "#components/ui/card";
+import { marketPath } from "#lib/contract/markets";
 import { Ticker } from "#lib/contract/primitives";
 import { runningPortal } from "#lib/portal/runtime";
+import { shownMarket } from "#lib/portal/shown-markets";
 import { LANGUAGES_COOKIE, languagesOf } from "../../../components/docs/languages";
+import { asksForLive, credentialFor, lacksFeed, marketReader } from "../reader";
 
-interface Props {
+interface Props extends PageSearch {
   readonly params: Promise<{ readonly ticker: string }>;
 }
 
 /** Shows current prices: never prerendered. */
 export const dynamic = "force-dynamic";
 
-/** The market of the address, read once per request; undefined before the service is up, and 404 for an unknown ticker. */
-const detailOf = cache(async (ticker: string) => {
+/** What the page shows, read once per request; undefined before the service is up, and 404 for an unknown ticker. */
+const shownOf = cache(async (ticker: string, live: boolean) => {
   const parts = runningPortal();
   if (parts === undefined) return undefined;
   if (!Ticker.safeParse(ticker).success) notFound();
-  return (await parts.reports.market("sandbox", ticker)) ?? notFound();
+  const shown = await shownMarket(parts, await marketReader(parts, live), ticker);
+  return { parts, shown, detail: shown.report ?? notFound() };
 });
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
+export async function generateMetadata({ params, ...search }: Props): Promise<Metadata> {
   const { ticker } = await params;
-  const name = (await detailOf(ticker))?.row.name;
+  const name = (await shownOf(ticker, await asksForLive(search)))?.detail.row.name;
   if (name === undefined) return { title: ticker };
   const title = `${ticker}: ${name}`;
   const description = `Live chart, bid, ask, spread and market hours of ${ticker} (${name}), and the same by API.`;
   return { title, description, alternates: { canonical: `/markets/${ticker}` }, openGraph: { title, description } };
 }
 
-/** One market of the sandbox: chart, numbers, spread, hours, and the same by API. */
-export default async function MarketPage({ params }: Props) {
+/** One market of the sandbox, or of the live venue for a reader who may see it: chart, numbers, spread, hours, and the same by API. */
+export default async function MarketPage({ params, ...search }: Props) {
   const { ticker } = await params;
-  const parts = runningPortal();
-  const detail = await detailOf(ticker);
-  if (parts === undefined || detail === undefined)
+  const read = await shownOf(ticker, await asksForLive(search));
+  if (read === undefined)
     return (
       <PageMain>
         <Starting />
       </PageMain>
     );
-  const demoKey = demoKeyOf(parts);
+  const { parts, shown, detail } = read;
+  const { venue, refused } = shown;
   const { row, instrument, bars, hours, spreads, closures, closures_of: of } = detail;
+  const credential = credentialFor(parts, shown);
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
   return (
     <PageMain>
-      <nav aria-label="Breadcrumb" className="mb-4 text-sm">
-        <Link prefetch={false} href="/markets" className="text-ink-soft hover:text-ink">
-          ← All markets
-        </Link>
-      </nav>
-      <MarketView key={ticker} detail={{ row, instrument, bars, hours }} demoKey={demoKey} />
+      <div className="mb-4 flex min-h-9 flex-wrap items-center justify-between gap-4">
+        <nav aria-label="Breadcrumb" className="text-sm">
+          <Link prefetch={false} href={marketPath(venue)} className="text-ink-soft hover:text-ink">
+            ← All markets
+          </Link>
+        </nav>
+        {shown.liveKey === undefined ? null : <VenueSwitch {...{ venue, ticker }} />}
+      </div>
+      <VenueNotice refused={refused} noFeed={lacksFeed(parts, shown)} ticker={ticker} />
+      <MarketView key={`${venue} ${ticker}`} detail={{ row, instrument, bars, hours }} credential={credential} />
       <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Section title="Market hours" aside={`${of === "live" ? "Live venue" : "Sandbox"}, all times UTC`}>
           <MarketHours closures={closures} nowMs={parts.clock.now()} />
@@ -76,7 +87,7 @@ export default async function MarketPage({ params }: Props) {
       <div className="mt-10">
         <Section title="The same by API">
           <CodeLanguages chosen={languages}>
-            <SameByApi ticker={ticker} base={await readerAddress()} demoKey={demoKey ?? null} />
+            <SameByApi ticker={ticker} base={await readerAddress()} credential={credential} />
           </CodeLanguages>
         </Section>
       </div>

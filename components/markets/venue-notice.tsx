@@ -1,0 +1,76 @@
+import Link from "next/link";
+import type { ReactNode } from "react";
+import { type LiveRefusal, marketPath } from "#lib/contract/markets";
+import { NoLiveFeed } from "../portal/no-live-feed";
+
+interface To {
+  readonly href: string;
+  readonly children: ReactNode;
+}
+
+const To = ({ href, children }: To) => (
+  <Link prefetch={false} href={href} className="text-accent underline">
+    {children}
+  </Link>
+);
+
+/** Why this is the sandbox, and how to see the live venue. */
+function Reason({ refused, ticker }: { refused: LiveRefusal; ticker: string | undefined }) {
+  switch (refused) {
+    case "signed_out":
+      return (
+        <>
+          <To href={`/signin?next=${encodeURIComponent(marketPath("live", ticker))}`}>Sign in</To> with an account that has a live
+          key to see the live venue.
+        </>
+      );
+    case "unverified":
+      return (
+        <>
+          To see the live venue, first verify your email: <To href="/dashboard">open your dashboard</To>.
+        </>
+      );
+    case "no_key":
+      return (
+        <>
+          To see the live venue, you need an active live key with the scope <code className="font-mono">market:read</code> that
+          allows your address: <To href="/dashboard/keys">your keys</To>.
+        </>
+      );
+    case "rate_limited":
+      return (
+        <>
+          Your live key has reached its rate limit. Reload the page in a minute, or see <To href="/dashboard">your quota</To>.
+        </>
+      );
+    case "not_listed":
+      return (
+        <>
+          {ticker} is not among your instruments of the live venue: <To href={marketPath("live")}>all live markets</To>.
+        </>
+      );
+  }
+}
+
+interface VenueNoticeProps {
+  readonly refused: LiveRefusal | undefined;
+  /** True for a live venue that nothing feeds. */
+  readonly noFeed: boolean;
+  /** Of the page; undefined on the list. */
+  readonly ticker?: string;
+}
+
+/** What a reader has to know about the venue of this page, if anything. */
+export function VenueNotice({ refused, noFeed, ticker }: VenueNoticeProps) {
+  if (refused !== undefined)
+    return (
+      <p role="status" className="mb-6 rounded-md border border-line bg-sunken px-4 py-3 text-sm leading-6">
+        <strong className="font-medium">This is the sandbox.</strong> <Reason refused={refused} ticker={ticker} />
+      </p>
+    );
+  return noFeed ? (
+    <div className="mb-6">
+      <NoLiveFeed>the live venue has no new prices.</NoLiveFeed>
+    </div>
+  ) : null;
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { putAccount } from "#lib/access/accounts";
+import { createKey, revokeKey } from "#lib/access/keys";
+import { LIVE_PAGE_COST_UNITS } from "#lib/contract/markets";
+import type { MarketReports } from "#lib/market/reports";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { portal } from "./runtime";
+import { type MarketReader, shownMarket, shownMarkets } from "./shown-markets";
+
+const ADDRESS = "192.0.2.1";
+
+let t: TestRuntime;
+let people = 0;
+beforeAll(async () => {
+  t = await testRuntime();
+});
+afterAll(() => t.close());
+
+/** The portal, with what it asked the live venue for. */
+function watched() {
+  const asked: string[] = [];
+  const running = portal();
+  const reports: MarketReports = {
+    ...running.reports,
+    markets(venue) {
+      if (venue === "live") asked.push("all");
+      return running.reports.markets(venue);
+    },
+    market(venue, ticker) {
+      if (venue === "live") asked.push(ticker);
+      return running.reports.market(venue, ticker);
+    },
+  };
+  return { asked, running: { ...running, reports } };
+}
+
+async function member(settings?: Partial<Parameters<typeof createKey>[1]>, plan = "endless") {
+  const { id: accountId } = await putAccount(t.keyContext, `reader ${++people}`, { plan });
+  const key = { accountId, name: "Desk", venue: "live", scopes: ["market:read", "market:stream"], origins: [], ...settings };
+  const made = settings === undefined ? undefined : await createKey(t.keyContext, key);
+  const reader: MarketReader = { user: { accountId, emailVerified: true }, address: ADDRESS, live: true };
+  return { reader, keyId: made?.record.id ?? "", addKey: (more: object) => createKey(t.keyContext, { ...key, ...more }) };
+}
+
+test("a stranger who asks for the live venue gets the sandbox and the reason, and nothing of live is computed", async () => {
+  const { asked, running } = watched();
+  const reader: MarketReader = { user: undefined, address: ADDRESS, live: true };
+  expect(await shownMarkets(running, reader)).toMatchObject({ venue: "sandbox", liveKey: undefined, refused: "signed_out" });
+  expect(await shownMarket(running, reader, "XAUUSD")).toMatchObject({
+    ...{ venue: "sandbox", liveKey: undefined, refused: "signed_out" },
+    report: { venue: "sandbox" },
+  });
+  expect(await shownMarkets(running, { ...reader, live: false })).toMatchObject({ venue: "sandbox", refused: undefined });
+  expect(asked).toEqual([]);
+});
+
+test.each([
+  ["no key", undefined],
+  ["a key of the sandbox", { venue: "sandbox" }],
+  ["a live key that does not read", { scopes: ["market:stream"] }],
+  ["a live key for other addresses", { addresses: ["198.51.100.0/24"] }],
+  ["a live key that is not valid yet", { notBefore: new Date(Date.UTC(2026, 1, 1)) }],
+])("an account with %s sees the sandbox, and nothing of live is computed", async (_, settings) => {
+  const { asked, running } = watched();
+  const { reader } = await member(settings);
+  expect(await shownMarkets(running, reader)).toMatchObject({ venue: "sandbox", liveKey: undefined, refused: "no_key" });
+  expect(await shownMarkets(running, { ...reader, live: false })).toMatchObject({ liveKey: undefined, refused: undefined });
+  expect(asked).toEqual([]);
+});
+
+test("a reader with an unverified address or a suspended account does not see the live venue, whatever their keys", async () => {
+  const { asked, running } = watched();
+  const { reader } = await member({});
+  const accountId = reader.user?.accountId ?? "";
+  expect(await shownMarkets(running, { ...reader, user: { accountId, emailVerified: false } })).toMatchObject({
+    refused: "unverified",
+  });
+  await t.db.prisma.account.update({ where: { id: accountId }, data: { suspendedAt: new Date(t.clock.now()) } });
+  expect(await shownMarkets(running, reader)).toMatchObject({ venue: "sandbox", refused: "no_key" });
+  expect(asked).toEqual([]);
+});
+
+test("a reader with a live key sees the venue that the address asks for, and may switch in both", async () => {
+  const { asked, running } = watched();
+  const { reader, keyId } = await member({});
+  expect(await shownMarkets(running, { ...reader, live: false })).toMatchObject({ venue: "sandbox", liveKey: { id: keyId } });
+  expect(asked).toEqual([]);
+  const { venue, report, liveKey } = await shownMarkets(running, reader);
+  expect({ venue, id: liveKey?.id }).toEqual({ venue: "live", id: keyId });
+  expect(report.map(({ ticker }) => ticker)).toEqual(t.markets.live.catalogue.list().map(({ ticker }) => ticker));
+  expect(await shownMarket(running, reader, "XAUUSD")).toMatchObject({ venue: "live", report: { venue: "live" } });
+});
+
+test("a key that also streams is preferred to a newer one that only reads", async () => {
+  const { reader, keyId, addKey } = await member({});
+  t.clock.set(t.clock.now() + 1_000);
+  await addKey({ scopes: ["market:read"] });
+  expect((await shownMarkets(portal(), reader)).liveKey?.id).toBe(keyId);
+});
+
+test("what a key may not read is not shown, and neither is what live does not list", async () => {
+  const { running } = watched();
+  const { reader } = await member({ tickers: ["EURUSD"] });
+  expect((await shownMarkets(running, reader)).report.map(({ ticker }) => ticker)).toEqual(["EURUSD"]);
+  const refused = { venue: "sandbox", liveKey: undefined, refused: "not_listed", report: { venue: "sandbox" } };
+  expect(await shownMarket(running, reader, "XAUUSD")).toMatchObject(refused);
+  expect(await shownMarket(running, reader, "TESTGAP")).toMatchObject(refused);
+  expect(await shownMarket(running, reader, "NOPE")).toMatchObject({ report: undefined });
+});
+
+test("when the key is revoked, also while the page is made, the next thing shown is the sandbox", async () => {
+  const { asked, running } = watched();
+  const { reader, keyId } = await member({});
+  const revoking = {
+    ...running,
+    access: {
+      ...running.access,
+      async refresh(known: Parameters<typeof running.access.refresh>[0]) {
+        const principal = await running.access.refresh(known);
+        await revokeKey(t.keyContext, keyId);
+        return principal;
+      },
+    },
+  };
+  expect(await shownMarkets(revoking, reader)).toMatchObject({ venue: "sandbox", refused: "no_key" });
+  expect(await shownMarkets(running, reader)).toMatchObject({ venue: "sandbox", liveKey: undefined, refused: "no_key" });
+  expect(asked).toEqual([]);
+});
+
+test("each page of the live venue counts for the key, and past its limit the sandbox is shown", async () => {
+  const { asked, running } = watched();
+  const { reader, keyId } = await member({ restPerMinute: 60, restBurst: 2 * LIVE_PAGE_COST_UNITS });
+  expect((await shownMarkets(running, { ...reader, live: false })).venue).toBe("sandbox");
+  expect((await shownMarkets(running, reader)).venue).toBe("live");
+  expect((await shownMarket(running, reader, "EURUSD")).venue).toBe("live");
+  expect(await shownMarkets(running, reader)).toMatchObject({
+    ...{ venue: "sandbox", refused: "rate_limited" },
+    liveKey: { id: keyId },
+  });
+  expect(asked).toEqual(["all", "EURUSD"]);
+  await t.clock.advance(60_000);
+  expect((await shownMarkets(running, reader)).venue).toBe("live");
+});

@@ -1,0 +1,108 @@
+import { addressFilter } from "#lib/access/address";
+import type { KeyRecord } from "#lib/access/key-record";
+import { listValidKeys } from "#lib/access/keys";
+import type { MayRead } from "#lib/access/permissions";
+import { LIVE_PAGE_COST_UNITS, type LiveRefusal, type MarketDetail, type MarketRow } from "#lib/contract/markets";
+import type { PortalUser } from "#lib/contract/portal";
+import type { Venue } from "#lib/contract/primitives";
+import type { PortalRuntime } from "./runtime";
+
+/** Who opened a page of the markets. */
+export interface MarketReader {
+  /** Undefined without a sign-in. */
+  readonly user: Pick<PortalUser, "accountId" | "emailVerified"> | undefined;
+  readonly address: string;
+  /** Whether the address of the page asks for the live venue. */
+  readonly live: boolean;
+}
+
+/** What such a page shows. */
+export interface ShownMarkets<Report> {
+  readonly venue: Venue;
+  readonly report: Report;
+  /** The reader's key of the live venue, where they may see it too. */
+  readonly liveKey: KeyRecord | undefined;
+  /** Why this is the sandbox although the live venue was asked for. */
+  readonly refused: LiveRefusal | undefined;
+}
+
+/** What may be read of the live venue, and with which key. */
+interface LiveView {
+  readonly key: KeyRecord;
+  readonly mayRead: MayRead;
+}
+
+const READ = "market:read";
+const STREAM = "market:stream";
+
+/**
+ * The live venue as a reader may see it: with the newest of their live keys that reads, preferably one that also streams, and
+ * that allows their address. A refusal otherwise.
+ */
+async function liveViewOf(running: PortalRuntime, { user, address }: MarketReader): Promise<LiveView | LiveRefusal> {
+  if (user === undefined) return "signed_out";
+  if (!user.emailVerified) return "unverified";
+  const keys = (await listValidKeys(running, user.accountId)).filter(
+    ({ venue, scopes, addresses }) => venue === "live" && scopes.includes(READ) && addressFilter(addresses)(address),
+  );
+  const key = keys.find(({ scopes }) => scopes.includes(STREAM)) ?? keys[0];
+  const principal = key && (await running.access.refresh({ keyId: key.id }));
+  return key === undefined || principal === undefined || principal.suspended ? "no_key" : { key, mayRead: principal.mayRead };
+}
+
+interface Reads<Report> {
+  readonly sandbox: () => Promise<Report>;
+  /** Whether the live venue has what a report of the sandbox shows. */
+  readonly isInLive: (report: Report, mayRead: MayRead) => boolean;
+  /** Undefined for what the live venue, or the reader's part of it, does not list. */
+  readonly live: (mayRead: MayRead) => Promise<Report | undefined>;
+}
+
+/** Reads the venue that was asked for. The live one is only computed for a reader who may see it, and it counts for their key. */
+async function show<Report>(
+  running: PortalRuntime,
+  reader: MarketReader,
+  { sandbox, isInLive, live }: Reads<Report>,
+): Promise<ShownMarkets<Report>> {
+  const view = await liveViewOf(running, reader);
+  const refuse = async (refused?: LiveRefusal) => {
+    const report = await sandbox();
+    const liveKey = typeof view !== "string" && isInLive(report, view.mayRead) ? view.key : undefined;
+    return { venue: "sandbox", report, liveKey, refused } as const;
+  };
+  if (!reader.live) return refuse();
+  if (typeof view === "string") return refuse(view);
+  const taken = await running.access.takeFor(view.key.id, LIVE_PAGE_COST_UNITS, reader.address);
+  if (!taken?.allowed) return refuse(taken === undefined ? "no_key" : "rate_limited");
+  const report = await live(view.mayRead);
+  return report === undefined ? refuse("not_listed") : { venue: "live", report, liveKey: view.key, refused: undefined };
+}
+
+const listingOf = ({ ticker, asset_class }: MarketRow) => ({ ticker, assetClass: asset_class });
+
+/** All markets of a venue: of the live one as far as the reader's key may read it, else of the sandbox. */
+export function shownMarkets(running: PortalRuntime, reader: MarketReader): Promise<ShownMarkets<MarketRow[]>> {
+  const { reports } = running;
+  return show(running, reader, {
+    sandbox: () => reports.markets("sandbox"),
+    isInLive: () => true,
+    live: async (mayRead) => (await reports.markets("live")).filter((row) => mayRead(listingOf(row))),
+  });
+}
+
+/** One market of a venue, in the same way; its report is undefined for a ticker that is not listed. */
+export async function shownMarket(
+  running: PortalRuntime,
+  reader: MarketReader,
+  ticker: string,
+): Promise<ShownMarkets<MarketDetail | undefined>> {
+  const { reports } = running;
+  return show(running, reader, {
+    sandbox: () => reports.market("sandbox", ticker),
+    isInLive: (detail, mayRead) => detail?.closures_of === "live" && mayRead(listingOf(detail.row)),
+    async live(mayRead) {
+      const detail = await reports.market("live", ticker);
+      return detail !== undefined && mayRead(listingOf(detail.row)) ? detail : undefined;
+    },
+  });
+}
