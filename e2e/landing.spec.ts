@@ -361,9 +361,16 @@ describe("an address that does not exist", () => {
     await page.goto(`${product.baseUrl}/no/such/page`);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Page not found");
     expect(await overhang()).toBeLessThanOrEqual(0);
-    await page.getByRole("button", { name: "Search the docs and pages" }).click();
-    expect(await page.getByRole("combobox").inputValue()).toBe("page");
-    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Search docs, markets and pages" }).click();
+    const query = page.getByRole("combobox");
+    expect(await query.inputValue()).toBe("page");
+    await query.fill("cable");
+    await page.getByRole("option", { name: "British Pound / US Dollar GBPUSD", selected: true }).waitFor();
+    // Faster than the search.
+    await query.fill("gold");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/markets/XAUUSD");
+    await page.goBack();
     await page.getByRole("link", { name: "back to the home page" }).click();
     await page.waitForURL(`${product.baseUrl}/`);
     await page.close();

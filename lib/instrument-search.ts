@@ -1,7 +1,7 @@
 import type { Instrument } from "#lib/contract/instrument";
 
 /** What an instrument is found by. */
-type Searchable = Pick<Instrument, "ticker" | "name" | "asset_class" | "base_currency" | "quote_currency">;
+export type SearchableInstrument = Pick<Instrument, "ticker" | "name" | "asset_class" | "base_currency" | "quote_currency">;
 
 /** What traders call a currency, besides its name. */
 const CURRENCY_NICKNAMES: Readonly<Record<string, string>> = {
@@ -33,7 +33,10 @@ const wordsOf = (text: string): string[] =>
     .filter(Boolean);
 
 /** How well an instrument matches one word, smaller is better; undefined when it does not. */
-function rankOf({ ticker, name, asset_class, base_currency, quote_currency }: Searchable, word: string): number | undefined {
+function rankOf(
+  { ticker, name, asset_class, base_currency, quote_currency }: SearchableInstrument,
+  word: string,
+): number | undefined {
   const symbol = ticker.toLowerCase();
   if (symbol === word) return 0;
   if (symbol.startsWith(word)) return 1;
@@ -50,7 +53,7 @@ function rankOf({ ticker, name, asset_class, base_currency, quote_currency }: Se
  * The instruments that match every word of the text by ticker, name, nickname ("cable", "loonie") or asset class; the best
  * first, otherwise in the given order. `EUR/USD` and `eur usd` find EURUSD. An empty text finds all.
  */
-export function searchInstruments<One extends Searchable>(instruments: readonly One[], text: string): One[] {
+export function searchInstruments<One extends SearchableInstrument>(instruments: readonly One[], text: string): One[] {
   const words = wordsOf(text);
   const found = instruments.flatMap((instrument) => {
     const ranks = words.map((word) => rankOf(instrument, word));

@@ -2,9 +2,10 @@
 
 import { Command, defaultFilter } from "cmdk";
 import { useRouter } from "next/navigation";
-import { type KeyboardEvent, useEffect, useState } from "react";
+import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import { type DocsHit, useDocsSearch } from "../docs/use-docs-search";
+import { type MarketHit, useMarketHits } from "../markets/use-market-hits";
 import { usePortal } from "../portal/read";
 import { signOut } from "../portal/sign-in";
 import { dashboardPages, GUEST_PAGES, type PageLink, REFERENCE_PAGES, type Reader, SITE_PAGES } from "./pages";
@@ -53,6 +54,16 @@ function KeyEntries({ onGo }: { onGo: (page: PageLink) => void }) {
   );
 }
 
+/** Found by the search of instruments. */
+function MarketEntry({ hit: { id, ticker, name }, onGo }: { hit: MarketHit; onGo: (page: PageLink) => void }) {
+  return (
+    <Command.Item value={id} onSelect={() => onGo({ href: id, label: ticker })} className={ITEM}>
+      <span className="truncate">{name}</span>
+      <span className="shrink-0 font-mono text-ink-faint text-xs">{ticker}</span>
+    </Command.Item>
+  );
+}
+
 /** Ranked by its own search: the palette's ranking does not apply. */
 function HitEntry({ hit, onGo }: { hit: DocsHit; onGo: (page: PageLink) => void }) {
   return (
@@ -68,27 +79,40 @@ function HitEntry({ hit, onGo }: { hit: DocsHit; onGo: (page: PageLink) => void 
   );
 }
 
+/** Letters scattered over a page's name and address are no match: "gold" is not in "Playground". */
+const WEAKEST_SCORE = 0.01;
+/** A market comes after a page whose name begins like the query, and before the docs. */
+const MARKET_SCORE = 0.6;
+
 /** Hits keep their order; the palette would sort them by its own score. */
-function scoreWith(hits: readonly DocsHit[]): typeof defaultFilter {
+function scoreWith(markets: readonly MarketHit[], docs: readonly DocsHit[]): typeof defaultFilter {
   return (value, search, keywords) => {
-    const place = hits.findIndex(({ id }) => id === value);
-    return place === -1 ? defaultFilter(value, search, keywords) : 1 / (place + 2);
+    const market = markets.findIndex(({ id }) => id === value);
+    if (market !== -1) return MARKET_SCORE - market / 100;
+    const place = docs.findIndex(({ id }) => id === value);
+    if (place !== -1) return 1 / (place + 2);
+    const score = defaultFilter(value, search, keywords) ?? 0;
+    return score < WEAKEST_SCORE ? 0 : score;
   };
 }
 
-/** Search over pages, the docs, references and the user's keys. */
+/** Search over pages, markets, the docs, references and the user's keys. */
 export function Palette({ open, onOpenChange, reader, first }: PaletteProps) {
   const router = useRouter();
   const [query, setQuery] = useState(first);
-  const { hits, pending } = useDocsSearch(query);
+  const docs = useDocsSearch(query);
+  const markets = useMarketHits(query);
+  const { hits } = docs;
+  const pending = docs.pending || markets.pending;
+  const best = markets.hits[0]?.id ?? hits[0]?.id;
   const [selected, setSelected] = useState("");
+  const filter = useMemo(() => scoreWith(markets.hits, hits), [markets.hits, hits]);
   // Enter came before the hits of the query: the first of them is opened once they are there.
   const [awaited, setAwaited] = useState<string>();
   useEffect(() => {
     // Hits arrive after the palette has selected an entry: the first hit is selected when nothing else matches.
-    const [best] = hits;
-    if (best !== undefined) setSelected((now) => (now === "" || now.startsWith(DOCS) ? best.id : now));
-  }, [hits]);
+    if (best !== undefined) setSelected((now) => (now === "" || now.startsWith(DOCS) ? best : now));
+  }, [best]);
   const go = ({ href, document = false }: PageLink) => {
     onOpenChange(false);
     if (document) window.location.assign(href);
@@ -98,11 +122,10 @@ export function Palette({ open, onOpenChange, reader, first }: PaletteProps) {
   useEffect(() => {
     if (!waits) return;
     setAwaited(undefined);
-    const [best] = hits;
     if (best === undefined) return;
     onOpenChange(false);
-    router.push(best.href);
-  }, [waits, hits, onOpenChange, router]);
+    router.push(best);
+  }, [waits, best, onOpenChange, router]);
   const onKeyDown = (event: KeyboardEvent) => {
     const onHit = selected === "" || selected.startsWith(DOCS);
     if (event.key !== "Enter" || !pending || !onHit) return;
@@ -116,7 +139,7 @@ export function Palette({ open, onOpenChange, reader, first }: PaletteProps) {
       onOpenChange={onOpenChange}
       value={selected}
       onValueChange={setSelected}
-      filter={scoreWith(hits)}
+      filter={filter}
       label="Search"
       loop
       overlayClassName="fixed inset-0 z-40 bg-black/45"
@@ -125,7 +148,7 @@ export function Palette({ open, onOpenChange, reader, first }: PaletteProps) {
       <Command.Input
         value={query}
         onValueChange={setQuery}
-        placeholder="Search the docs, or jump to a page or key"
+        placeholder="Search docs and markets, or jump to a page or key"
         className="w-full border-line border-b bg-transparent px-4 py-3 text-sm outline-none pointer-coarse:text-base placeholder:text-ink-faint"
       />
       <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
@@ -138,6 +161,14 @@ export function Palette({ open, onOpenChange, reader, first }: PaletteProps) {
             <Entry key={page.href} page={page} onGo={go} />
           ))}
         </Command.Group>
+        {markets.hits.length === 0 ? null : (
+          <Command.Group heading="Markets" className={GROUP}>
+            {markets.hits.map((hit) => (
+              // Remounted for each query, like those of the docs.
+              <MarketEntry key={`${query} ${hit.id}`} hit={hit} onGo={go} />
+            ))}
+          </Command.Group>
+        )}
         {reader === "guest" ? null : <KeyEntries onGo={go} />}
         <Command.Group heading="Reference" className={GROUP}>
           {REFERENCE_PAGES.map((page) => (

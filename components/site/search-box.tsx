@@ -25,7 +25,7 @@ export function SearchBox() {
         <circle cx="7" cy="7" r="4.25" />
         <path d="m10.5 10.5 3 3" strokeLinecap="round" />
       </svg>
-      Search the docs and pages
+      Search docs, markets and pages
     </button>
   );
 }

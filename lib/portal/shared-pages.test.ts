@@ -6,6 +6,7 @@ test.each([
   ["/markets", SECOND_MS],
   ["/markets/XAUUSD", SECOND_MS],
   ["/markets/XAUUSD/opengraph-image", HOUR_MS],
+  ["/markets/search.json", HOUR_MS],
   ["/markets/xauusd", undefined],
   ["/markets/XAUUSD/other", undefined],
   ["/dashboard", undefined],

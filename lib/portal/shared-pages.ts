@@ -18,6 +18,7 @@ const PAGES: ReadonlyMap<string, SharedPage> = new Map([
   ["/", MOVING],
   ["/status", MOVING],
   ["/status.atom", MOVING],
+  ["/markets/search.json", { freshMs: HOUR_MS, query: "" }],
   ["/docs", STATIC],
   ["/docs.md", STATIC],
   ["/robots.txt", STATIC],
