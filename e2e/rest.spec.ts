@@ -235,6 +235,54 @@ describe("an answer", () => {
     expect(head.headers.get("content-type")).toMatch(/^application\/json/);
   });
 
+  test.each(["br", "gzip"])(
+    "answers come in %s to who accepts it, each with its own tag, and the tag gives 304",
+    async (encoding) => {
+      const from = pastHour();
+      const path = `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=${from}&to=${from + HOUR_S}`;
+      const accepting = { "accept-encoding": encoding };
+      const plain = await someone.call(path, { headers: { "accept-encoding": "identity" } });
+      const coded = await someone.call(path, { headers: accepting });
+      expect(plain.headers.has("content-encoding")).toBe(false);
+      expect(coded.headers.get("content-encoding")).toBe(encoding);
+      expect(Number(coded.headers.get("content-length"))).toBeLessThan(plain.text.length / 3);
+      expect(coded.text).toBe(plain.text);
+      for (const { headers } of [plain, coded]) expect(headers.get("vary")).toBe("Origin, Authorization, Accept-Encoding");
+      const tags = [plain, coded].map(({ headers }) => headers.get("etag") ?? "");
+      expect(tags[1]).toBe(`${tags[0]?.slice(0, -1)}-${encoding}"`);
+      const held = await someone.call(path, { headers: { ...accepting, "if-none-match": tags[1] ?? "" } });
+      expect([held.status, held.text, held.headers.get("etag")]).toEqual([304, "", tags[1]]);
+      const unread = await someone.call(path, { headers: { "accept-encoding": "identity", "if-none-match": tags[1] ?? "" } });
+      expect(unread.status).toBe(200);
+      const head = await someone.call(path, { method: "HEAD", headers: accepting });
+      expect([head.headers.get("content-encoding"), head.headers.get("etag"), head.text]).toEqual([encoding, tags[1], ""]);
+    },
+  );
+
+  test.each([
+    ["/openapi.json", "application/json"],
+    ["/asyncapi.json", "application/json"],
+    ["/metrics", "text/plain"],
+    ["/docs/limits", "text/html"],
+    ["/signin", "text/html"],
+    ["/llms.txt", "text/markdown"],
+  ])("%s is compressed, and what it says stays the same", async (path, type) => {
+    const read = async (encoding: string) => {
+      const { headers, status } = await fetch(product.baseUrl + path, { headers: { "accept-encoding": encoding } });
+      return { status, type: headers.get("content-type"), encoding: headers.get("content-encoding"), vary: headers.get("vary") };
+    };
+    const expected = { status: 200, type: expect.stringContaining(type), vary: expect.stringMatching(/accept-encoding/i) };
+    expect(await read("gzip")).toEqual({ ...expected, encoding: "gzip" });
+    expect(await read("identity")).toMatchObject({ status: 200, encoding: null });
+  });
+
+  test("an error of more than 1 KiB is compressed too", async () => {
+    const tickers = Array.from({ length: 99 }, (_, index) => `NONE${index}`).join();
+    const refused = await someone.call(`${MARKET}/quotes/latest?tickers=${tickers}`, { headers: { "accept-encoding": "br" } });
+    expectFailure(refused, "unknown_ticker");
+    expect(refused.headers.get("content-encoding")).toBe("br");
+  });
+
   test("an answer for a past window can be cached, and costs no body when it is requested again", async () => {
     const from = pastHour();
     const path = `${MARKET}/klines?ticker=EURUSD&timeframe=M1&from=${from}&to=${from + HOUR_S}`;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { heldTag } from "#lib/content-encoding";
 
 /** The typed client as a package, made by the build; relative to the working directory. */
 export const CLIENT_PACKAGE = path.join(".next", "spotwire", "spotwire-client.tgz");
@@ -15,8 +16,8 @@ export async function clientPackage(request: Request, file = CLIENT_PACKAGE): Pr
   const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
   // Revalidated each time: the next release of the service has another client at the same address.
   const headers = { etag, "cache-control": "public, no-cache", "access-control-allow-origin": "*" };
-  const isKnown = request.headers.get("if-none-match")?.replace(/^W\//, "") === etag;
-  if (isKnown) return new Response(null, { status: 304, headers });
+  const isHeld = heldTag(etag, request.headers.get("if-none-match"), null) !== undefined;
+  if (isHeld) return new Response(null, { status: 304, headers });
   return new Response(new Uint8Array(bytes), {
     headers: {
       ...headers,

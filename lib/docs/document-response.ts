@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { heldTag } from "#lib/content-encoding";
 import { requestAddress } from "#lib/request-address";
 import { ASYNCAPI_DEFAULT_HOST, asyncApiText } from "./asyncapi";
 import { openApiText } from "./openapi";
@@ -51,10 +52,8 @@ function createDocumentResponse(print: () => string, place: (text: string, addre
 
   return (request, publicUrl) => {
     const { text, headers } = documentFor(requestAddress(request?.headers, publicUrl), publicUrl);
-    const known = request?.headers.get("if-none-match") ?? "";
-    // A proxy may have weakened the tag; for a document a weak match is good enough.
-    const current = known === "*" || known.split(",").some((tag) => tag.trim().replace(/^W\//, "") === headers.etag);
-    if (current) return new Response(null, { status: 304, headers });
+    const held = heldTag(headers.etag, request?.headers.get("if-none-match"), request?.headers.get("accept-encoding"));
+    if (held !== undefined) return new Response(null, { status: 304, headers: { ...headers, etag: held } });
     return new Response(text, { headers: { ...headers, "content-type": "application/json; charset=utf-8" } });
   };
 }

@@ -20,6 +20,12 @@ export function toResponse({ status, headers, body }: Answer): Response {
   return new Response(body, { status, headers });
 }
 
+/** The answer in a Web-standard Response, whose body is complete. */
+export async function toAnswer(response: Response): Promise<Answer> {
+  const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, headers: Object.fromEntries(response.headers), body };
+}
+
 /** Writes the response to a connection of our own server. Its bytes are counted once here, not framed in chunks. */
 export function writeAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
   const lines: string[] = [];

@@ -2,6 +2,7 @@ import type { Access } from "#lib/access/access";
 import type { Verdict } from "#lib/access/limits/bucket";
 import type { Principal } from "#lib/access/principal";
 import type { LoggedRequest } from "#lib/access/usage/request-log";
+import { heldTag } from "#lib/content-encoding";
 import { ERRORS } from "#lib/contract/errors";
 import type { Operation, Parameters, QueryOf } from "#lib/contract/operation";
 import { Fault, isFault } from "#lib/fault";
@@ -44,7 +45,7 @@ export function handlerOf(answer: RouteHandler["answer"]): RouteHandler {
 }
 
 /** Continues synchronously when the value is not a promise, so that a request that needs no I/O skips the event loop. */
-function chain<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>): B | Promise<B> {
+export function chain<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>): B | Promise<B> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
@@ -194,20 +195,15 @@ function respond(reply: Reply, exchange: Exchange): Answer {
   const lasting = "data" in reply ? undefined : reply.lasting;
   headers["cache-control"] = lasting === undefined ? "no-store" : `private, max-age=${lasting.maxAgeS}, immutable`;
   if (lasting !== undefined) {
-    headers.etag = lasting.etag;
+    const held = heldTag(lasting.etag, headerOf(exchange, "if-none-match"), headerOf(exchange, "accept-encoding"));
+    headers.etag = held ?? lasting.etag;
     // The same URL answers each key from its own venue, so a browser cache must keep them apart.
     headers.vary = "Origin, Authorization";
-    if (matches(headerOf(exchange, "if-none-match"), lasting.etag)) return { status: 304, headers, body: null };
+    if (held !== undefined) return { status: 304, headers, body: null };
   }
   if (method !== "HEAD") return { status: 200, headers, body };
   headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);
   return { status: 200, headers, body: null };
-}
-
-/** True when the client's copy is current. A proxy may have turned the tag into a weak one. */
-function matches(ifNoneMatch: string | null, etag: string): boolean {
-  if (ifNoneMatch === null) return false;
-  return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
 }
 
 function fail(error: unknown, { headers, method }: Exchange, operation: string, running: Runtime | undefined): Answer {

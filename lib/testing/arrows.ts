@@ -22,6 +22,7 @@ const GROUND = [
   "lib/with-timeout",
   "lib/repeat",
   "lib/thread",
+  "lib/content-encoding",
   "lib/browser-name",
   "lib/metrics",
   "lib/control/",
@@ -50,7 +51,7 @@ const ARROWS: readonly ArrowRule[] = [
   { place: "lib/docs/samples/", project: ["lib/docs/samples/", "lib/contract/", "lib/units"], packages: [] },
   {
     place: "lib/docs/",
-    project: ["lib/docs/", "lib/contract/", "lib/generated/", "lib/request-address", "lib/units"],
+    project: ["lib/docs/", "lib/contract/", "lib/generated/", "lib/content-encoding", "lib/request-address", "lib/units"],
     packages: ["zod", "lru-cache", "node:", "fumadocs-core", "fumadocs-mdx", "shiki"],
   },
   {

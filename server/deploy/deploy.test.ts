@@ -11,6 +11,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { SOCKET_IO_PATH } from "#lib/contract/stream";
 import { EnvSchema, readEnv } from "#lib/env";
+import { COMPRESSED_MIN_BYTES } from "#server/http/compression";
 import { DRAIN_MAX_MS } from "#server/ops/shutdown";
 
 const ROOT = path.join(import.meta.dirname, "..", "..");
@@ -207,6 +208,16 @@ describe("the load balancers", () => {
       expect(caddyfile).toMatch(new RegExp(`@inside path.* ${door}\\b`));
       expect(nginx).toContain(`location = ${door} {`);
     }
+  });
+
+  test("the load balancers compress what the service sends as it is, JSON too, from the same size on", () => {
+    expect(readFileSync(CADDYFILE, "utf8")).toMatch(
+      new RegExp(`encode zstd gzip \\{\\s+minimum_length ${COMPRESSED_MIN_BYTES}\\s`),
+    );
+    const nginx = read("server/deploy/nginx.conf");
+    for (const line of ["gzip on", "gzip_proxied any", `gzip_min_length ${COMPRESSED_MIN_BYTES}`])
+      expect(nginx).toContain(`  ${line};`);
+    expect(nginx).toMatch(/gzip_types application\/json /);
   });
 
   test("compose.yaml gives the load balancer only variables in the Caddyfile", () => {

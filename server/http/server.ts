@@ -8,8 +8,8 @@ import { Fault } from "#lib/fault";
 import { openBareExchange, type ServerContext } from "#lib/http/exchange";
 import { HSTS } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
-import { type Answer, failure, failureOf, jsonHeaders, toResponse, writeAnswer } from "#lib/http/respond";
-import type { RouteHandler } from "#lib/http/route";
+import { type Answer, failure, failureOf, jsonHeaders, toAnswer, toResponse, writeAnswer } from "#lib/http/respond";
+import { chain, type RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import type { AuthRateLimit } from "#lib/portal/auth-rate-limit";
@@ -18,6 +18,7 @@ import { endWith, type RefusalContext, refuseUpgrade } from "#server/socket/refu
 import type { Streams } from "#server/socket/streams";
 import { peerOf } from "./address";
 import { bodyOf, discardRest } from "./body";
+import { type Compression, createCompression } from "./compression";
 import { inOrder } from "./in-order";
 import type { KeylessCalls } from "./keyless-calls";
 import { EXPECTATION_REFUSAL, isPageMethod, type MessageRefusal, messageRefusal, methodRefusal } from "./message";
@@ -73,14 +74,19 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  */
 export function createHttpServer(options: HttpOptions): Server {
   const { direct, api, socketIo, pages, authRateLimit, keylessCalls, addressOf, log, metrics, secure = false } = options;
+  const compress = createCompression();
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
-      (request, { incoming }) => handler(request, contextOf(incoming as IncomingMessage, addressOf)),
+      async (request, bindings) => {
+        const incoming = bindings.incoming as IncomingMessage;
+        const answer = await toAnswer(await handler(request, contextOf(incoming, addressOf)));
+        return toResponse(await compress(incoming, answer));
+      },
       { errorHandler: (error) => unreadable(error, log) },
     );
     return (request, response) => void listener(request, response);
   };
-  const apiListener = listenBare(api, addressOf);
+  const apiListener = listenBare(api, compress, addressOf);
   const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
   /**
@@ -136,7 +142,7 @@ export function createHttpServer(options: HttpOptions): Server {
  * Answers requests without creating Web-standard objects, which cost more than the guards. The answer is the same as through any
  * other host of the route handler.
  */
-function listenBare(api: RouteHandler, addressOf: HttpOptions["addressOf"]): Listener {
+function listenBare(api: RouteHandler, compress: Compression, addressOf: HttpOptions["addressOf"]): Listener {
   return (request, response) => {
     const { method = "GET" } = request;
     const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
@@ -145,8 +151,9 @@ function listenBare(api: RouteHandler, addressOf: HttpOptions["addressOf"]): Lis
       writeAnswer(response, ready);
       if (body !== null) discardRest(request);
     };
-    if (answer instanceof Promise) void answer.then(write);
-    else write(answer);
+    const compressed = chain(answer, (plain) => compress(request, plain));
+    if (compressed instanceof Promise) void compressed.then(write);
+    else write(compressed);
   };
 }
 

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { type Encoding, encodingFor, heldTag, tagIn } from "#lib/content-encoding";
 import { sharedPagePolicy } from "#lib/http/page-headers";
 import { inlineScriptHashes } from "./inline-hashes";
 
-const compress = {
+const compress: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = {
   br: (body: Buffer) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
   gzip: (body: Buffer) => promisify(gzip)(body),
 };
-type Encoding = keyof typeof compress;
 /** Above it, time grows faster than size shrinks. */
 const BROTLI_QUALITY = 5;
 /** A copy of a page takes at most this part of it; for the bound of memory. */
@@ -29,8 +29,8 @@ export interface CachedPage {
   readonly bytes: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly etag: string;
-  /** The body in an encoding, compressed on the first call. */
-  body(encoding: Encoding | "identity"): Buffer | Promise<Buffer>;
+  /** The body in a coding, compressed on the first call; plain without one. */
+  body(encoding: Encoding | undefined): Buffer | Promise<Buffer>;
 }
 
 interface Rendered {
@@ -53,9 +53,9 @@ export function makeCachedPage({ status, headers, body, atMs, tls }: Rendered): 
     atMs,
     bytes: Math.ceil(body.byteLength * WITH_COPIES),
     headers: kept,
-    etag: createHash("sha256").update(body).digest("base64url").slice(0, 22),
+    etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
     body(encoding) {
-      if (encoding === "identity") return body;
+      if (encoding === undefined) return body;
       bodies[encoding] ??= compress[encoding](body).then((compressed) => {
         bodies[encoding] = compressed;
         return compressed;
@@ -65,25 +65,19 @@ export function makeCachedPage({ status, headers, body, atMs, tls }: Rendered): 
   };
 }
 
-/** The encoding a client accepts, the smaller one first. */
-function encodingFor({ headers }: IncomingMessage): Encoding | "identity" {
-  const accepted = String(headers["accept-encoding"] ?? "");
-  if (/\bbr\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(accepted)) return "br";
-  return /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(accepted) ? "gzip" : "identity";
-}
-
 /** Writes a page, or 304 when the client has it. */
 export async function writePage(request: IncomingMessage, response: ServerResponse, page: CachedPage): Promise<void> {
-  const encoding = encodingFor(request);
-  const etag = `"${page.etag}-${encoding}"`;
-  const known = request.headers["if-none-match"]?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag) ?? false;
-  if (known && page.status === 200) {
-    response.writeHead(304, { etag, vary: page.headers.vary, "cache-control": page.headers["cache-control"] }).end();
+  const { "accept-encoding": accepted, "if-none-match": known } = request.headers;
+  const held = page.status === 200 ? heldTag(page.etag, known, accepted?.toString()) : undefined;
+  if (held !== undefined) {
+    response.writeHead(304, { etag: held, vary: page.headers.vary, "cache-control": page.headers["cache-control"] }).end();
     return;
   }
+  const encoding = encodingFor(accepted?.toString());
   const made = page.body(encoding);
   const body = made instanceof Promise ? await made : made;
-  const encoded = encoding === "identity" ? {} : { "content-encoding": encoding };
-  response.writeHead(page.status, { ...page.headers, ...encoded, etag, "content-length": body.byteLength });
+  const encoded =
+    encoding === undefined ? { etag: page.etag } : { etag: tagIn(page.etag, encoding), "content-encoding": encoding };
+  response.writeHead(page.status, { ...page.headers, ...encoded, "content-length": body.byteLength });
   response.end(request.method === "HEAD" ? undefined : body);
 }

@@ -1,0 +1,52 @@
+import Negotiator from "negotiator";
+
+/** The codings that answers are sent in, the smaller one first. */
+const ENCODINGS = ["br", "gzip"] as const;
+
+/** A content coding of HTTP other than identity. */
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** A longer Accept-Encoding counts as absent: reading thousands of codings would cost more than it saves. */
+const ACCEPT_MAX_CHARACTERS = 512;
+
+/** A request header. */
+type Header = string | null | undefined;
+
+/** An option that the package's types lack: the order of codings with the same q-value. */
+interface Ranking {
+  encodings(available: readonly string[], options: { readonly preferred: readonly string[] }): string[];
+}
+
+/** What the client accepts, best first. */
+function acceptedIn(acceptEncoding: Header): string[] {
+  if (!acceptEncoding || acceptEncoding.length > ACCEPT_MAX_CHARACTERS) return [];
+  const negotiator: Ranking = new Negotiator({ headers: { "accept-encoding": acceptEncoding } });
+  return negotiator.encodings([...ENCODINGS, "identity"], { preferred: ENCODINGS });
+}
+
+/**
+ * The coding to answer in, by the Accept-Encoding header (RFC 9110, 12.5.3): the one with the highest q-value, the smaller one
+ * of equals. Undefined when the client prefers the plain body, names nothing we have, or sends no such header.
+ */
+export function encodingFor(acceptEncoding: Header): Encoding | undefined {
+  const [best] = acceptedIn(acceptEncoding);
+  return ENCODINGS.find((encoding) => encoding === best);
+}
+
+/** The strong ETag of a body in a coding. The bytes differ from those of the plain body, so the tag must too (RFC 9110, 8.8.3.3). */
+export function tagIn(etag: string, encoding: Encoding): string {
+  return `${etag.slice(0, -1)}-${encoding}"`;
+}
+
+/**
+ * The ETag of the copy that the client holds, by If-None-Match: it is current, and in a coding that the client accepts. Undefined
+ * when the answer must have a body. A proxy may have turned a tag into a weak one, which counts too.
+ * @param etag of the plain body, with its quotes
+ */
+export function heldTag(etag: string, ifNoneMatch: Header, acceptEncoding: Header): string | undefined {
+  if (!ifNoneMatch) return undefined;
+  const held = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  const accepted = acceptedIn(acceptEncoding);
+  const current = [...ENCODINGS.filter((encoding) => accepted.includes(encoding)).map((encoding) => tagIn(etag, encoding)), etag];
+  return held.includes("*") ? etag : current.find((tag) => held.includes(tag));
+}

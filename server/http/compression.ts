@@ -1,0 +1,102 @@
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { LRUCache } from "lru-cache";
+import { type Encoding, encodingFor, tagIn } from "#lib/content-encoding";
+import type { Answer } from "#lib/http/respond";
+
+/** Smaller bodies fit into one packet as they are. */
+export const COMPRESSED_MIN_BYTES = 1_024;
+/** Larger than any answer for clients; beyond it, one body would keep a thread for long. */
+const COMPRESSED_MAX_BYTES = 4_194_304;
+/** Bodies compressed at once, each on a thread of the pool, which has four and hashes passwords too. Any other is sent as it is. */
+const RUNNING_MAX_COUNT = 2;
+/** Memory of compressed bodies that have an ETag. */
+const KEPT_MAX_BYTES = 16_777_216;
+/**
+ * Measured with 5,000 klines of 648 kB: Brotli 2 takes 2.2 ms and leaves 11.5 %, Brotli 5 takes 7.8 ms for 10.3 %. Gzip 4 takes
+ * 4.0 ms and leaves 12.3 %, gzip 6 takes 8.2 ms for 11.3 %.
+ */
+const BROTLI_QUALITY = 2;
+const GZIP_LEVEL = 4;
+
+type Body = NonNullable<Answer["body"]>;
+
+const COMPRESS: Readonly<Record<Encoding, (body: Body) => Promise<Buffer>>> = {
+  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  gzip: (body) => promisify(gzip)(body, { level: GZIP_LEVEL }),
+};
+
+/** Compresses answers to one request each. */
+export type Compression = (request: Pick<IncomingMessage, "method" | "headers">, answer: Answer) => Answer | Promise<Answer>;
+
+/** The answer with Accept-Encoding in Vary: caches keep the codings apart, even where this one has none. */
+function varied(answer: Answer): Answer {
+  const { vary } = answer.headers;
+  return { ...answer, headers: { ...answer.headers, vary: vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding` } };
+}
+
+/** The bytes of a body. To HEAD, those it would have. */
+function sizeOf({ body, headers }: Answer): number {
+  if (body === null) return Number(headers["content-length"] ?? 0);
+  return typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
+}
+
+function isWorthwhile(answer: Answer): boolean {
+  const { "content-type": type = "", "content-encoding": encoding } = answer.headers;
+  const size = sizeOf(answer);
+  if (size < COMPRESSED_MIN_BYTES || size > COMPRESSED_MAX_BYTES || encoding !== undefined) return false;
+  return type.startsWith("application/json") || type.startsWith("text/plain");
+}
+
+/** The headers of an answer in a coding. */
+function headersIn(encoding: Encoding, { headers: { "content-length": _, ...headers } }: Answer): Answer["headers"] {
+  const { etag } = headers;
+  return { ...headers, "content-encoding": encoding, ...(etag !== undefined && { etag: tagIn(etag, encoding) }) };
+}
+
+/**
+ * Makes the compression of answers in the coding that each client accepts, off the event loop. A body with an ETag is compressed
+ * once and kept; its tag is a hash of it, so that equal bodies share their copies. While `runningMaxCount` bodies are being
+ * compressed, others are sent as they are: nobody can make the service spend more than that. HEAD gets the headers and costs nothing.
+ */
+export function createCompression({ runningMaxCount = RUNNING_MAX_COUNT, keptMaxBytes = KEPT_MAX_BYTES } = {}): Compression {
+  const kept = new LRUCache<string, Uint8Array<ArrayBuffer>>({
+    maxSize: keptMaxBytes,
+    sizeCalculation: ({ byteLength }) => byteLength,
+  });
+  const making = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  let running = 0;
+
+  /** The compressed body; undefined when there is no room to make it. */
+  function compressed(body: Body, encoding: Encoding, etag: string | undefined) {
+    const key = etag && tagIn(etag, encoding);
+    const known = key && (kept.get(key) ?? making.get(key));
+    if (known || running >= runningMaxCount) return known || undefined;
+    running += 1;
+    // Copied, because a small result lies in a buffer of 16 KiB.
+    const made = COMPRESS[encoding](body)
+      .then((bytes) => new Uint8Array(bytes))
+      .finally(() => {
+        running -= 1;
+        if (key !== undefined) making.delete(key);
+      });
+    if (key === undefined) return made;
+    making.set(key, made);
+    return made.then((bytes) => {
+      kept.set(key, bytes);
+      return bytes;
+    });
+  }
+
+  return ({ method, headers }, plain) => {
+    const answer = varied(plain);
+    const encoding = isWorthwhile(answer) ? encodingFor(headers["accept-encoding"]?.toString()) : undefined;
+    if (encoding === undefined) return answer;
+    if (answer.body === null || method === "HEAD") return { ...answer, headers: headersIn(encoding, answer), body: null };
+    const body = compressed(answer.body, encoding, answer.headers.etag);
+    if (body === undefined) return answer;
+    const sent = (bytes: Uint8Array<ArrayBuffer>): Answer => ({ ...answer, headers: headersIn(encoding, answer), body: bytes });
+    return body instanceof Promise ? body.then(sent, () => answer) : sent(body);
+  };
+}
