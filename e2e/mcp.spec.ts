@@ -8,6 +8,7 @@ const CALLS: [tool: string, args: Record<string, unknown>][] = [
   ["instruments", {}],
   ["latestQuotes", { tickers: ["EURUSD", "XAUUSD"] }],
   ["latestSnapshots", { tickers: ["EURUSD"] }],
+  ["conversion", { from: "USD", to: ["JPY"] }],
   ["marketStatus", { tickers: ["TESTCLOSED"] }],
   ["klines", { ticker: "EURUSD", timeframe: "H1", limit: 3 }],
 ];

@@ -72,6 +72,7 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
     instruments: await call("instruments"),
     latestQuotes: await call("latestQuotes"),
     latestSnapshots: await call("latestSnapshots"),
+    conversion: await call("conversion"),
     marketStatus: await call("marketStatus"),
     createStreamTicket: await call("createStreamTicket"),
     ingestTicks: recorded(method, path, pushed),

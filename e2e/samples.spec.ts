@@ -9,7 +9,7 @@ import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const RUN_MAX_MS = 30_000;
 const STEP_MAX_MS = 15_000;
-const OPERATIONS = ["klines", "instruments", "latestQuotes", "latestSnapshots", "marketStatus"] as const;
+const OPERATIONS = ["klines", "instruments", "latestQuotes", "latestSnapshots", "conversion", "marketStatus"] as const;
 const STREAMS = ["quoteStream", "klineStream", "snapshotStream"] as const;
 
 /** A command that takes a file; it is available when it can print its version. */

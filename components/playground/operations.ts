@@ -1,3 +1,4 @@
+import { AmountParameter } from "#lib/contract/conversion";
 import type { Operation, Parameter } from "#lib/contract/operation";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import {
@@ -21,6 +22,7 @@ const KINDS: ReadonlyMap<unknown, FieldKind> = new Map<unknown, FieldKind>([
   [UnixSecondsParameter, "seconds"],
   [InstantParameter, "instant"],
   [LimitParameter, "number"],
+  [AmountParameter, "number"],
 ]);
 
 const STREAM_WORDS: Readonly<Record<StreamName, readonly [title: string, description: string]>> = {

@@ -54,7 +54,7 @@ function TypedField({ field, value, issue, onChange }: FieldControlProps) {
           name={field.name}
           value={value}
           onChange={(event) => onChange(event.target.value)}
-          inputMode={field.kind === "number" ? "numeric" : "text"}
+          inputMode={field.kind === "number" ? "decimal" : "text"}
           autoComplete="off"
           spellCheck={false}
           className={`${CONTROL} font-mono`}

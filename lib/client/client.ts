@@ -1,3 +1,4 @@
+import type { Conversion } from "#lib/contract/conversion";
 import type { Instrument } from "#lib/contract/instrument";
 import type { KeyInfo } from "#lib/contract/key";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
@@ -12,7 +13,7 @@ import type { StreamTicket } from "#lib/contract/stream-ticket";
 import { type ClientClock, monotonicClock } from "./clock";
 import { createStream } from "./create-stream";
 import { SpotwireError } from "./errors";
-import { checkBaseUrl, checkKey, checkNumber, checkTickers, isoInstant, unixSeconds } from "./options";
+import { checkBaseUrl, checkKey, checkList, checkNumber, checkTickers, isoInstant, unixSeconds } from "./options";
 import type { RateLimit } from "./rate-limit";
 import { type CallOptions, createRest } from "./rest";
 import type { Dialer } from "./socket";
@@ -37,6 +38,13 @@ export interface SnapshotList {
   missing?: string[] | undefined;
 }
 
+/** Conversions, in the order of the request. */
+export interface ConversionList {
+  items: Conversion[];
+  /** Targets that cannot be reached with quotes yet; absent when all can. */
+  missing?: string[] | undefined;
+}
+
 /** Statuses, in the order of the request. */
 export interface MarketStatusList {
   items: MarketStatus[];
@@ -48,6 +56,7 @@ export const ENDPOINTS = {
   instruments: { method: "GET", path: "/api/v1/market/instruments" },
   latestQuotes: { method: "GET", path: "/api/v1/market/quotes/latest" },
   latestSnapshots: { method: "GET", path: "/api/v1/market/snapshots/latest" },
+  conversion: { method: "GET", path: "/api/v1/market/conversion" },
   marketStatus: { method: "GET", path: "/api/v1/market/status" },
   createStreamTicket: { method: "POST", path: "/api/v1/market/stream/tickets" },
   key: { method: "GET", path: "/api/v1/key" },
@@ -101,6 +110,13 @@ export interface TickersQuery {
   readonly tickers: readonly string[];
 }
 
+/** An amount of one currency, 1 by default, in at most 50 others. */
+export interface ConversionQuery {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly amount?: number | undefined;
+}
+
 /** Typed client of a market data service. Every failure is a SpotwireError. */
 export interface Client {
   /** The remaining quota from the last response; undefined before the first. */
@@ -112,6 +128,8 @@ export interface Client {
   instruments(options?: CallOptions): Promise<InstrumentList>;
   latestQuotes(query: TickersQuery, options?: CallOptions): Promise<QuoteList>;
   latestSnapshots(query: TickersQuery, options?: CallOptions): Promise<SnapshotList>;
+  /** What an amount is worth in other currencies, at the latest quotes. */
+  conversion(query: ConversionQuery, options?: CallOptions): Promise<ConversionList>;
   /** Market status and its reason, now or at another instant. */
   marketStatus(
     query: TickersQuery & { readonly at?: string | Date | undefined },
@@ -189,6 +207,8 @@ export function createClient(options: ClientOptions): Client {
       rest.call({ ...ENDPOINTS.latestQuotes, query: { tickers: listOf(query) } }, callOptions),
     latestSnapshots: async (query, callOptions) =>
       rest.call({ ...ENDPOINTS.latestSnapshots, query: { tickers: listOf(query) } }, callOptions),
+    conversion: async ({ from, to, amount }, callOptions) =>
+      rest.call({ ...ENDPOINTS.conversion, query: { from, to: checkList("to", to, "USD").join(","), amount } }, callOptions),
     marketStatus: async (query, callOptions) =>
       rest.call({ ...ENDPOINTS.marketStatus, query: { tickers: listOf(query), at: isoInstant(query.at) } }, callOptions),
     createStreamTicket,

@@ -1,3 +1,4 @@
+export type { Conversion } from "#lib/contract/conversion";
 export type { Instrument } from "#lib/contract/instrument";
 export type { KeyInfo } from "#lib/contract/key";
 export type { Kline, KlineWindow } from "#lib/contract/kline";
@@ -19,6 +20,8 @@ export type { StreamTicket } from "#lib/contract/stream-ticket";
 export {
   type Client,
   type ClientOptions,
+  type ConversionList,
+  type ConversionQuery,
   createClient,
   type InstrumentList,
   type KlinesQuery,

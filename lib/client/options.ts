@@ -52,12 +52,20 @@ function normalise(ticker: unknown): string {
 }
 
 /**
+ * The list itself.
+ * @throws SpotwireError invalid_argument unless it is a list of at least one string
+ */
+export function checkList(name: string, list: readonly string[], example: string): readonly string[] {
+  if (!Array.isArray(list) || list.length === 0) throw invalid(`${name} must be a list, for example ["${example}"].`);
+  return list;
+}
+
+/**
  * The tickers of a call, without duplicates, in the order given.
  * @throws SpotwireError invalid_argument unless it is a list of at least one string
  */
 export function checkTickers(tickers: readonly string[]): string[] {
-  if (!Array.isArray(tickers) || tickers.length === 0) throw invalid('tickers must be a list, for example ["EURUSD"].');
-  return [...new Set(tickers.map(normalise))];
+  return [...new Set(checkList("tickers", tickers, "EURUSD").map(normalise))];
 }
 
 /**

@@ -73,6 +73,7 @@ describe("each operation", () => {
     expect(await client.instruments()).toEqual(operations.instruments.example);
     expect(await client.latestQuotes({ tickers: ["EURUSD"] })).toEqual(operations.latestQuotes.example);
     expect(await client.latestSnapshots({ tickers: ["EURUSD"] })).toEqual(operations.latestSnapshots.example);
+    expect(await client.conversion({ from: "USD", to: ["JPY"] })).toEqual(operations.conversion.example);
     expect(await client.marketStatus({ tickers: ["EURUSD"] })).toEqual(operations.marketStatus.example);
     expect(await client.createStreamTicket()).toEqual(operations.createStreamTicket.example);
     expect(await client.key()).toEqual(operations.key.example);
@@ -90,14 +91,16 @@ describe("each operation", () => {
     });
     await client.latestQuotes({ tickers: [" eurusd", "XAUUSD", "EURUSD"] });
     await client.marketStatus({ tickers: ["EURUSD"], at: new Date("2026-12-25T12:00:00Z") });
+    await client.conversion({ from: "usd", to: ["JPY", "EUR"], amount: 0.5 });
     await client.createStreamTicket({ origin: "https://app.example.com" });
     expect(service.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
       { ticker: "EURUSD", timeframe: "M1", from: "1767225601", to: "1767312000", limit: "24" },
       { tickers: "EURUSD,XAUUSD" },
       { tickers: "EURUSD", at: "2026-12-25T12:00:00.000Z" },
+      { from: "usd", to: "JPY,EUR", amount: "0.5" },
       { origin: "https://app.example.com" },
     ]);
-    expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET", "GET", "POST"]);
+    expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET", "GET", "GET", "POST"]);
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
   });
 

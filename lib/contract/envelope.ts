@@ -21,7 +21,10 @@ export const FailureData = z
     docs_url: z.string().describe("Documentation page of this error."),
     parameter: z.string().optional().describe("The invalid parameter."),
     allowed: z.array(z.string()).optional().describe("Accepted values."),
-    tickers: z.array(z.string()).optional().describe("The tickers that are invalid, unknown or not allowed."),
+    tickers: z
+      .array(z.string())
+      .optional()
+      .describe("The tickers that are invalid, unknown or not allowed; the currencies of a conversion."),
     suggestion: z.string().optional().describe("The value you probably meant."),
     required: z.string().optional().describe("The scope that this operation requires."),
     max: z.number().optional().describe("The largest accepted value."),

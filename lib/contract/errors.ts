@@ -121,8 +121,9 @@ export const ERRORS = {
   unknown_ticker: {
     code: 40401,
     title: "Unknown ticker",
-    cause: "The ticker is well formed, but no instrument with this ticker is available to your account on this venue.",
-    fix: "List the instruments to see which tickers you can use. `tickers` names every unknown one.",
+    cause:
+      "The ticker is well formed, but no instrument with this ticker is available to your account on this venue. For a conversion: none of your instruments has the currency, or no two of them lead to it.",
+    fix: "List the instruments to see which tickers and currencies you can use. `tickers` names every unknown one, and `suggestion` the currency you probably meant.",
   },
   not_found: {
     code: 40402,

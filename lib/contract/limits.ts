@@ -12,6 +12,12 @@ export const KLINES_ROWS_PER_COST_UNIT = 1000;
 export const KLINE_CLOSE_DELAY_MS = 2_000;
 
 export const TICKERS_PER_REQUEST_MAX_COUNT = 100;
+/** Targets of a conversion, its instruments, and the digits of its numbers; its amount is between these two. */
+export const CONVERSION_TARGETS_MAX_COUNT = 50;
+export const CONVERSION_LEGS_MAX_COUNT = 2;
+export const CONVERSION_SIGNIFICANT_DIGITS = 12;
+export const CONVERSION_AMOUNT_MIN = 0.000_001;
+export const CONVERSION_AMOUNT_MAX = 1_000_000_000_000;
 export const TICKER_MIN_CHARACTERS = 3;
 export const TICKER_MAX_CHARACTERS = 20;
 

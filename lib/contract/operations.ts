@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { DAY_S } from "#lib/units";
-import type { ErrorId } from "./errors";
+import { AmountParameter, Conversion, CurrencyListParameter, CurrencyParameter, conversionExample } from "./conversion";
 import { IngestReceipt, ingestReceiptExample, TickLine } from "./ingest";
 import { IngestState, ingestStateExample, KlineLine, KlineReceipt, klineReceiptExample, ReplaceParameter } from "./ingest-klines";
 import { Instrument, instrumentExample } from "./instrument";
 import { KeyInfo, keyInfoExample } from "./key";
 import { KlineWindow, klineExample } from "./kline";
 import {
+  CONVERSION_TARGETS_MAX_COUNT,
   INGEST_KLINES_MAX_AGE_S,
   INGEST_KLINES_MAX_BYTES,
   INGEST_KLINES_MAX_ROWS,
@@ -18,6 +19,7 @@ import {
   TICKERS_PER_REQUEST_MAX_COUNT,
 } from "./limits";
 import { type Operation, operation } from "./operation";
+import { GUARD_ERRORS, KEY_ERRORS, LIST_ERRORS } from "./operation-errors";
 import {
   describeLimit,
   InstantParameter,
@@ -32,30 +34,6 @@ import { Quote, quoteExample } from "./quote";
 import { Snapshot, snapshotExample } from "./snapshot";
 import { MarketStatus, marketStatusExample } from "./status";
 import { StreamTicket, streamTicketExample } from "./stream-ticket";
-
-/** Errors that any authenticated operation can return, whatever the scopes of the key. */
-const KEY_ERRORS = [
-  "unauthorized",
-  "key_not_yet_valid",
-  "origin_not_allowed",
-  "address_not_allowed",
-  "account_suspended",
-  "method_not_allowed",
-  "uri_too_long",
-  "rate_limited",
-  "internal_error",
-  "service_unavailable",
-] as const satisfies ErrorId[];
-
-const GUARD_ERRORS = ["insufficient_scope", ...KEY_ERRORS] as const satisfies ErrorId[];
-
-const LIST_ERRORS = [
-  "invalid_parameter",
-  "missing_parameter",
-  "invalid_ticker",
-  "too_many_tickers",
-  "unknown_ticker",
-] as const satisfies ErrorId[];
 
 const tickers = {
   schema: TickerListParameter,
@@ -178,6 +156,46 @@ export const operations = {
     data: z.object({ items: z.array(Snapshot).describe("One snapshot per ticker, in the order you requested them."), missing }),
     example: { items: [snapshotExample] },
     errors: [...LIST_ERRORS, "market_data_not_ready", ...GUARD_ERRORS],
+    cost: () => 1,
+  }),
+  conversion: operation({
+    id: "conversion",
+    method: "GET",
+    path: "/api/v1/market/conversion",
+    scope: "market:read",
+    summary: "Conversion",
+    description:
+      "Converts an amount from one currency or metal to others at the latest quotes: directly, inversely or through one other currency, by the path with the least spread. Paths without stale quotes come first.",
+    query: {
+      from: {
+        schema: CurrencyParameter,
+        required: true,
+        description: "The currency to convert from, for example USD, or XAU for an ounce of gold.",
+        example: "USD",
+      },
+      to: {
+        schema: CurrencyListParameter,
+        required: true,
+        list: true,
+        description: `The currencies to convert to, at most ${CONVERSION_TARGETS_MAX_COUNT}.`,
+        example: "JPY,EUR",
+      },
+      amount: {
+        schema: AmountParameter,
+        required: false,
+        description: "The amount to convert (default 1).",
+        example: "1000",
+      },
+    },
+    data: z.object({
+      items: z.array(Conversion).describe("One conversion per target, in the order you requested them."),
+      missing: z
+        .array(z.string())
+        .optional()
+        .describe("Requested targets that cannot be reached with quotes yet. Absent when all of them can."),
+    }),
+    example: { items: [conversionExample] },
+    errors: ["invalid_parameter", "missing_parameter", "unknown_ticker", "market_data_not_ready", ...GUARD_ERRORS],
     cost: () => 1,
   }),
   marketStatus: operation({

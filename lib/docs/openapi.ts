@@ -36,7 +36,7 @@ const TAGS: Record<string, string> = {
 /** The value of a parameter's example as its schema types it. */
 function exampleValue(example: string, type: unknown): unknown {
   if (type === "array") return example.split(",");
-  return type === "integer" ? Number(example) : example;
+  return type === "integer" || type === "number" ? Number(example) : example;
 }
 
 function queryParameter(name: string, parameter: Parameter, printer: SchemaPrinter): OpenApiParameter {

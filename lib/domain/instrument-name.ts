@@ -26,3 +26,9 @@ function currencyName(code: string): string {
 export function nameOf({ ticker, base, quote }: { ticker: string; base: string; quote: string }): string {
   return TEST_NAMES[ticker] ?? `${currencyName(base)} / ${currencyName(quote)}`;
 }
+
+/** The one code that a text probably means: it begins with the code ("EURO"), or is a word of the English name ("GOLD"). */
+export function currencyCalled(text: string, codes: readonly string[]): string | undefined {
+  const called = codes.filter((code) => text.startsWith(code) || currencyName(code).toUpperCase().split(" ").includes(text));
+  return called.length === 1 ? called[0] : undefined;
+}

@@ -41,7 +41,7 @@ function withParameter(id: OperationId, name: string, value: string): string {
   return `?${query}`;
 }
 
-const tickerName = (id: OperationId) => (LISTS.includes(id) ? "tickers" : "ticker");
+const tickerName = (id: OperationId) => (id === "conversion" ? "to" : LISTS.includes(id) ? "tickers" : "ticker");
 
 /** How each error is caused; a declared error that is missing here fails. */
 const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
@@ -83,7 +83,7 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   },
   internal_error: (id) => breaking(new Error("broken"), () => ask(id)),
   service_unavailable: (id) => breaking(Object.assign(new Error("gone"), { code: "57P01" }), () => ask(id)),
-  market_data_not_ready: (id) => ask(id, "?tickers=USDJPY,EURJPY"),
+  market_data_not_ready: (id) => ask(id, id === "conversion" ? "?from=USD&to=JPY" : "?tickers=USDJPY,EURJPY"),
 };
 
 /** Makes every read of the live market fail during `work`. */

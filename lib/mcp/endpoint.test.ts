@@ -10,6 +10,7 @@ import { revokeKey } from "#lib/access/keys";
 import { type KlineTable, tableOf } from "#lib/contract/kline-table";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import { route } from "#lib/http/route";
+import { conversion } from "#lib/market/conversion";
 import { instruments } from "#lib/market/instruments";
 import { createKlines } from "#lib/market/klines";
 import { latestQuotes, latestSnapshots } from "#lib/market/latest";
@@ -26,6 +27,7 @@ const QUERIES: Readonly<Record<ToolId, Record<string, unknown>>> = {
   instruments: {},
   latestQuotes: { tickers: ["eurusd", "XAUUSD"] },
   latestSnapshots: { tickers: "EURUSD" },
+  conversion: { from: "usd", to: ["EUR", "USD"], amount: 0.5 },
   marketStatus: { tickers: ["EURUSD"], at: "2026-12-25T12:00:00Z" },
   klines: { ticker: "EURUSD", timeframe: "M1", from: START_S, to: START_S + 600, limit: 5 },
 };
@@ -33,6 +35,7 @@ const REST: Readonly<Record<ToolId, string>> = {
   instruments: "",
   latestQuotes: "?tickers=EURUSD,XAUUSD",
   latestSnapshots: "?tickers=EURUSD",
+  conversion: "?from=USD&to=EUR,USD&amount=0.5",
   marketStatus: "?tickers=EURUSD&at=2026-12-25T12:00:00Z",
   klines: `?ticker=EURUSD&timeframe=M1&from=${START_S}&to=${START_S + 600}&limit=5`,
 };
@@ -50,6 +53,7 @@ beforeAll(async () => {
     instruments: route(operations.instruments, instruments),
     latestQuotes: route(operations.latestQuotes, latestQuotes),
     latestSnapshots: route(operations.latestSnapshots, latestSnapshots),
+    conversion: route(operations.conversion, conversion),
     marketStatus: route(operations.marketStatus, marketStatus),
   });
   const listener = getRequestListener((request) => mcp(request, { address }));

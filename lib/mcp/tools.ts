@@ -12,6 +12,7 @@ export const TOOL_IDS = [
   "instruments",
   "latestQuotes",
   "latestSnapshots",
+  "conversion",
   "marketStatus",
   "klines",
 ] as const satisfies readonly OperationId[];

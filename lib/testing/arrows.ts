@@ -34,7 +34,11 @@ const REACT = ["react", "react-dom", "next"];
 /** Which imports are allowed. They point from what runs to what things mean, never back. */
 const ARROWS: readonly ArrowRule[] = [
   { place: "lib/contract/", project: ["lib/contract/", "lib/units"], packages: ["zod"] },
-  { place: "lib/domain/", project: ["lib/domain/", "lib/contract/limits", "lib/units", "types:lib/contract/"], packages: [] },
+  {
+    place: "lib/domain/",
+    project: ["lib/domain/", "lib/contract/limits", "lib/units", "types:lib/contract/"],
+    packages: ["decimal.js"],
+  },
   {
     // It is published: no schema, no built-in module, and `ws` only for runtimes without WebSocket.
     place: "lib/client/",

@@ -44,6 +44,8 @@ const tickers = (listings: readonly { ticker: string }[]) =>
     .join(",");
 const SANDBOX_TICKERS = tickers(SANDBOX_LISTINGS);
 
+const CURRENCIES = [...new Set(LIVE_LISTINGS.flatMap(({ base, quote }) => [base, quote]))];
+
 const list = (id: "latestQuotes" | "latestSnapshots" | "marketStatus"): Worst => ({
   what: `${operations[id].summary}, ${SANDBOX_LISTINGS.length} tickers`,
   units: 1,
@@ -81,6 +83,11 @@ const WORST: readonly Worst[] = [
   list("latestQuotes"),
   list("latestSnapshots"),
   list("marketStatus"),
+  {
+    what: `Conversion to ${CURRENCIES.length} currencies`,
+    units: 1,
+    request: (index) => ({ path: `${operations.conversion.path}?from=USD&to=${CURRENCIES}&amount=${index + 1}` }),
+  },
   {
     what: `Market status at a past time, ${SANDBOX_LISTINGS.length} tickers`,
     units: 1,

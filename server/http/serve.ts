@@ -7,6 +7,7 @@ import * as ingestKlines from "#app/api/v1/ingest/klines/route";
 import * as ingestState from "#app/api/v1/ingest/state/route";
 import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
 import * as key from "#app/api/v1/key/route";
+import * as conversion from "#app/api/v1/market/conversion/route";
 import * as instruments from "#app/api/v1/market/instruments/route";
 import * as klines from "#app/api/v1/market/klines/route";
 import * as latestQuotes from "#app/api/v1/market/quotes/latest/route";
@@ -45,6 +46,7 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   instruments,
   latestQuotes,
   latestSnapshots,
+  conversion,
   marketStatus,
   createStreamTicket,
   ingestTicks,

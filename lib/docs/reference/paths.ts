@@ -8,6 +8,7 @@ export const RECORD_NAMES = [
   "Kline",
   "KlineWindow",
   "Instrument",
+  "Conversion",
   "MarketStatus",
   "StreamTicket",
   "KeyInfo",

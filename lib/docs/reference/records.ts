@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { Conversion } from "#lib/contract/conversion";
 import { Failure, failureExample } from "#lib/contract/envelope";
 import { IngestReceipt, TickLine } from "#lib/contract/ingest";
 import { IngestState, KlineLine, KlineReceipt } from "#lib/contract/ingest-klines";
@@ -22,6 +23,7 @@ const SCHEMAS: Readonly<Record<RecordName, z.ZodType>> = {
   Kline,
   KlineWindow,
   Instrument,
+  Conversion,
   MarketStatus,
   StreamTicket,
   KeyInfo,
@@ -58,6 +60,7 @@ const EXAMPLES: Readonly<Record<RecordName, () => unknown>> = {
   Kline: () => firstItem("klines"),
   KlineWindow: klineWindow,
   Instrument: () => firstItem("instruments"),
+  Conversion: () => firstItem("conversion"),
   MarketStatus: () => firstItem("marketStatus"),
   StreamTicket: () => dataOf("createStreamTicket"),
   KeyInfo: () => dataOf("key"),
