@@ -1,15 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { TickRejection } from "#lib/contract/ingest";
-import {
-  type ChangeReason,
-  type HeldBackReason,
-  type LossReason,
-  type ODD_REASONS,
-  type PrecedenceReport,
-  UPSTREAM_STATES,
-  type UpstreamReport,
-} from "#lib/contract/portal-feeds";
 import type { Venue } from "#lib/contract/primitives";
+import { type FeedMetrics, feedMetrics } from "./metrics-feeds";
+import { SECOND_MS } from "./units";
 
 /** Upper bounds of the latency buckets, seconds. */
 const LATENCY_BUCKETS_S = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -32,7 +25,7 @@ interface VenueFeed {
 }
 
 /** The counters of this process. Labels have fixed sets of values, so their number is limited. */
-export interface Metrics {
+export interface Metrics extends FeedMetrics {
   /** The text of /metrics. */
   readonly registry: Registry;
   /**
@@ -49,28 +42,8 @@ export interface Metrics {
   ticks(venue: Venue, judged: readonly (TickRejection | null)[]): void;
   /** Sets how the health of the venues' feeds is read. */
   venues(read: () => readonly VenueFeed[]): void;
-  /** Counts what came from a provider: ticks, and messages that were not used by reason. */
-  upstreamMessages(upstream: string, outcome: "tick" | (typeof ODD_REASONS)[number], count: number): void;
-  /** Counts a connection to a provider that ended, or did not come about. */
-  upstreamLost(upstream: string, reason: LossReason): void;
-  /** Counts minutes that were stored from a provider's history. */
-  upstreamRepaired(upstream: string, minutes: number): void;
-  /** Sets how the providers are read. */
-  upstreams(read: () => readonly UpstreamReport[]): void;
-  /** Counts tickers for which a provider began to speak. */
-  upstreamChanged(upstream: string, reason: ChangeReason, tickers: number): void;
-  /** Sets how the precedence of several providers is read. */
-  precedence(read: () => PrecedenceReport): void;
-  /** Counts a tick that was kept out of a venue. */
-  quarantined(upstream: string, reason: HeldBackReason | "not_a_quote"): void;
-  /** Counts a tick with an unusually wide spread, which was let through. */
-  wideSpread(upstream: string): void;
-  /** Sets how the size of the recorded ticks is read, bytes. */
-  recordingBytes(read: () => number): void;
   /** Sets when the last backup that succeeded ended: Unix milliseconds, 0 before the first. There is no metric until it is known. */
   lastBackup(endedMs: number): void;
-  /** Counts ticks that could not be recorded. */
-  recordingLeftOut(ticks: number): void;
   /** Counts messages passed to stream connections. */
   streamSent(messages: number): void;
   /** Counts records merged into newer ones because a connection was slow. */
@@ -83,79 +56,6 @@ export interface Metrics {
   recorderFlush(venue: Venue, rows: number, failed: boolean): void;
   /** Counts usage that could not be recorded: calls, streams, or lines of the request log. */
   usageDropped(what: string, count: number): void;
-}
-
-/** The metrics of the providers; their names are those of PROVIDER_SETTINGS, and all other labels are of closed sets. */
-function upstreamMetrics(
-  registers: Registry[],
-): Pick<Metrics, "upstreamMessages" | "upstreamLost" | "upstreamRepaired" | "upstreams" | "quarantined" | "wideSpread"> {
-  const messages = new Counter({
-    name: "spotwire_feed_messages_total",
-    help: "Ticks of a provider, and its messages that were not used by reason.",
-    labelNames: ["upstream", "outcome"],
-    registers,
-  });
-  const repaired = new Counter({
-    name: "spotwire_feed_repaired_minutes_total",
-    help: "Minutes that were stored from the history of a provider.",
-    labelNames: ["upstream"],
-    registers,
-  });
-  const losses = new Counter({
-    name: "spotwire_feed_reconnects_total",
-    help: "Connections to a provider that ended and are opened again, by reason.",
-    labelNames: ["upstream", "reason"],
-    registers,
-  });
-  const quarantined = new Counter({
-    name: "spotwire_feed_quarantined_total",
-    help: "Ticks that were kept out because they cannot be true, by reason.",
-    labelNames: ["upstream", "reason"],
-    registers,
-  });
-  const wide = new Counter({
-    name: "spotwire_feed_wide_spreads_total",
-    help: "Ticks with an unusually wide spread; they were let through.",
-    labelNames: ["upstream"],
-    registers,
-  });
-  return {
-    upstreamMessages: (upstream, outcome, count) => messages.inc({ upstream, outcome }, count),
-    quarantined: (upstream, reason) => quarantined.inc({ upstream, reason }),
-    wideSpread: (upstream) => wide.inc({ upstream }),
-    upstreamLost: (upstream, reason) => losses.inc({ upstream, reason }),
-    upstreamRepaired: (upstream, minutes) => repaired.inc({ upstream }, minutes),
-    upstreams(read) {
-      new Gauge({
-        name: "spotwire_feed_state",
-        help: "1 for the state of a provider, 0 for the others.",
-        labelNames: ["upstream", "state"],
-        registers,
-        collect() {
-          for (const { name: upstream, state: current } of read())
-            for (const state of UPSTREAM_STATES) this.set({ upstream, state }, state === current ? 1 : 0);
-        },
-      });
-      const gauge = (name: string, help: string, seconds: (report: UpstreamReport) => readonly [string, number | null][]) => {
-        new Gauge({
-          ...{ name, help, registers, labelNames: ["upstream", "quantile"] },
-          collect() {
-            this.reset();
-            for (const report of read())
-              for (const [quantile, ms] of seconds(report))
-                if (ms !== null) this.set({ upstream: report.name, ...(quantile !== "" && { quantile }) }, ms / 1_000);
-          },
-        });
-      };
-      gauge("spotwire_feed_lag_seconds", "Arrival of ticks minus their time, in the last minute.", ({ lag }) => [
-        ["0.5", lag?.median_ms ?? null],
-        ["0.99", lag?.p99_ms ?? null],
-      ]);
-      gauge("spotwire_feed_clock_offset_seconds", "Smallest arrival minus tick time of five minutes.", ({ clock_offset_ms }) => [
-        ["", clock_offset_ms],
-      ]);
-    },
-  };
 }
 
 /** The metrics of the venues, from which an alarm for a silent feed is made. */
@@ -181,30 +81,8 @@ function venueMetrics(registers: Registry[]): Pick<Metrics, "venues"> {
       );
       gauge("spotwire_market_fresh_instruments", "Those of the open instruments that have a fresh quote.", ({ fresh }) => fresh);
       gauge("spotwire_market_last_tick_timestamp_seconds", "Time of the newest tick, Unix seconds.", ({ lastTickMs }) =>
-        lastTickMs === null ? null : lastTickMs / 1_000,
+        lastTickMs === null ? null : lastTickMs / SECOND_MS,
       );
-    },
-  };
-}
-
-/** The metrics of the recording of ticks. */
-function recordingMetrics(registers: Registry[]): Pick<Metrics, "recordingBytes" | "recordingLeftOut"> {
-  const leftOut = new Counter({
-    name: "spotwire_feed_recording_left_out_total",
-    help: "Ticks that could not be recorded: the disk is slow, full or not there.",
-    registers,
-  });
-  return {
-    recordingLeftOut: (ticks) => leftOut.inc(ticks),
-    recordingBytes(read) {
-      new Gauge({
-        name: "spotwire_feed_recording_bytes",
-        help: "Size of the recorded ticks.",
-        registers,
-        collect() {
-          this.set(read());
-        },
-      });
     },
   };
 }
@@ -219,36 +97,36 @@ function backupMetrics(registers: Registry[]): Pick<Metrics, "lastBackup"> {
         help: "When the last backup that succeeded ended, Unix seconds; 0 before the first.",
         registers,
       });
-      lastBackup.set(endedMs / 1_000);
+      lastBackup.set(endedMs / SECOND_MS);
     },
   };
 }
 
-/** The metrics of a venue with several providers. */
-function precedenceMetrics(registers: Registry[]): Pick<Metrics, "upstreamChanged" | "precedence"> {
-  const changed = new Counter({
-    name: "spotwire_feed_changes_total",
-    help: "Instruments for which this provider began to speak, by reason.",
-    labelNames: ["upstream", "reason"],
+/** The metrics of the stream connections. */
+function streamMetrics(
+  registers: Registry[],
+): Pick<Metrics, "streamSent" | "streamMerged" | "streamClosed" | "streamConnections"> {
+  const sent = new Counter({ name: "spotwire_stream_messages_total", help: "Messages handed to stream connections.", registers });
+  const merged = new Counter({ name: "spotwire_stream_merged_total", help: "Records merged for slow connections.", registers });
+  const closes = new Counter({
+    name: "spotwire_stream_closes_total",
+    help: "Stream connections the service ended, by reason.",
+    labelNames: ["reason"],
     registers,
   });
   return {
-    upstreamChanged: (upstream, reason, tickers) => changed.inc({ upstream, reason }, tickers),
-    precedence(read) {
-      const gauge = (name: string, help: string, count: (provider: PrecedenceReport["providers"][number]) => number) => {
-        new Gauge({
-          ...{ name, help, registers, labelNames: ["upstream"] },
-          collect() {
-            for (const provider of read().providers) this.set({ upstream: provider.name }, count(provider));
-          },
-        });
-      };
-      gauge("spotwire_feed_speaks", "Instruments that a provider speaks for.", ({ speaks }) => speaks);
-      gauge(
-        "spotwire_feed_divergent",
-        "Instruments of which the prices of a provider differ from those that are taken.",
-        ({ divergent }) => divergent,
-      );
+    streamSent: (messages) => sent.inc(messages),
+    streamMerged: (records) => merged.inc(records),
+    streamClosed: (reason) => closes.inc({ reason }),
+    streamConnections(count) {
+      new Gauge({
+        name: "spotwire_stream_connections",
+        help: "Open stream connections.",
+        registers,
+        collect() {
+          this.set(count());
+        },
+      });
     },
   };
 }
@@ -284,14 +162,6 @@ export function createMetrics(): Metrics {
     name: "spotwire_ticks_total",
     help: "Ticks by venue and outcome.",
     labelNames: ["venue", "outcome"],
-    registers,
-  });
-  const sent = new Counter({ name: "spotwire_stream_messages_total", help: "Messages handed to stream connections.", registers });
-  const merged = new Counter({ name: "spotwire_stream_merged_total", help: "Records merged for slow connections.", registers });
-  const closes = new Counter({
-    name: "spotwire_stream_closes_total",
-    help: "Stream connections the service ended, by reason.",
-    labelNames: ["reason"],
     registers,
   });
   const rows = new Counter({
@@ -334,22 +204,8 @@ export function createMetrics(): Metrics {
       if (accepted > 0) ticks.inc({ venue, outcome: "accepted" }, accepted);
     },
     ...venueMetrics(registers),
-    ...upstreamMetrics(registers),
-    ...recordingMetrics(registers),
-    ...precedenceMetrics(registers),
-    streamSent: (messages) => sent.inc(messages),
-    streamMerged: (records) => merged.inc(records),
-    streamClosed: (reason) => closes.inc({ reason }),
-    streamConnections(count) {
-      new Gauge({
-        name: "spotwire_stream_connections",
-        help: "Open stream connections.",
-        registers,
-        collect() {
-          this.set(count());
-        },
-      });
-    },
+    ...feedMetrics(registers),
+    ...streamMetrics(registers),
     ...backupMetrics(registers),
     recorderFlush: (venue, count, failed) => rows.inc({ venue, outcome: failed ? "failed" : "written" }, count),
     usageDropped: (what, count) => usageDropped.inc({ what }, count),

@@ -10,5 +10,7 @@ export function requestAddress(headers: Pick<Headers, "get"> | undefined, config
   if (configured !== undefined) return configured.replace(/\/+$/, "");
   const host = headers?.get("x-forwarded-host") ?? headers?.get("host") ?? "";
   if (!HOST.test(host)) return undefined;
-  return `${headers?.get("x-forwarded-proto") === "https" ? "https" : "http"}://${host}`;
+  const address = `${headers?.get("x-forwarded-proto") === "https" ? "https" : "http"}://${host}`;
+  // "1.2.3.999" and "a:70000" look like hosts, but no URL has them.
+  return URL.canParse(address) ? address : undefined;
 }

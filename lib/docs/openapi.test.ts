@@ -144,6 +144,8 @@ describe("/openapi.json", () => {
     [{ host: "prices.example.com", "x-forwarded-proto": "https" }, "https://prices.example.com"],
     [{ host: "[::1]:3000" }, "http://[::1]:3000"],
     [{ host: 'evil", "x": "' }, "/"],
+    [{ host: "1.2.3.999" }, "/"],
+    [{ host: "prices.example.com:70000" }, "/"],
     [{}, "/"],
   ])("names the server it was fetched from (%j)", async (headers, url) => {
     const ask = () => openApiResponse(new Request("http://internal/openapi.json", { headers }));

@@ -25,6 +25,7 @@ const GROUND = [
   "lib/content-encoding",
   "lib/browser-name",
   "lib/metrics",
+  "lib/metrics-feeds",
   "lib/control/",
   "types:lib/env",
 ];

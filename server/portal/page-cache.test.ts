@@ -93,7 +93,8 @@ test("a page of the docs is rendered once for all readers, whatever their query"
 });
 
 test("a page of the markets that asks for the live venue is one page more for strangers, whatever else the query has", async () => {
-  for (const query of ["?venue=live", "?a=1&venue=live", "?venue=live&a=2", "?venue=other", ""]) await get(`/markets/XAUUSD${query}`);
+  for (const query of ["?venue=live", "?a=1&venue=live", "?venue=live&a=2", "?venue=other", ""])
+    await get(`/markets/XAUUSD${query}`);
   expect(asked.map(({ url }) => url)).toEqual(["/markets/XAUUSD?venue=live", "/markets/XAUUSD"]);
 });
 
