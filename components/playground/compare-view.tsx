@@ -1,6 +1,6 @@
 "use client";
 
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { dateFormat } from "../portal/date-format";
 import { changesOf } from "../portal/diff";
 import { countText, msText } from "../portal/numbers";
@@ -17,9 +17,10 @@ const MEGABYTE = 1_000_000;
 const NOTE = "text-ink-soft text-sm leading-6";
 
 function Differences({ before, after }: { before: Answer; after: Answer }) {
-  if (before.sizeBytes + after.sizeBytes > SIZE_MAX_BYTES)
-    return <p className={NOTE}>These answers are too large to compare. Ask for fewer rows.</p>;
-  const changes = changesOf(before.body, after.body);
+  const tooLarge = before.sizeBytes + after.sizeBytes > SIZE_MAX_BYTES;
+  // Typing in the form draws the page again.
+  const changes = useMemo(() => (tooLarge ? [] : changesOf(before.body, after.body)), [before, after, tooLarge]);
+  if (tooLarge) return <p className={NOTE}>These answers are too large to compare. Ask for fewer rows.</p>;
   const shown = changes.slice(0, LISTED_MAX_COUNT);
   return (
     <>
@@ -59,10 +60,7 @@ interface CompareViewProps {
 
 /** Any two answers of this page, value by value: at first the one shown and the one before it to the same operation. */
 export function CompareView({ kept: { answers, dropped }, shown }: CompareViewProps) {
-  const [chosen, setChosen] = useState<Readonly<Record<"before" | "after", string | undefined>>>({
-    before: undefined,
-    after: undefined,
-  });
+  const [chosen, setChosen] = useState<{ readonly before?: string; readonly after?: string }>({});
   const find = (number: string | undefined) => answers.find((one) => String(one.number) === number);
   const after = find(chosen.after) ?? answers.find(({ answer }) => answer === shown) ?? answers[0];
   const others = answers.filter((one) => one !== after);
@@ -70,29 +68,22 @@ export function CompareView({ kept: { answers, dropped }, shown }: CompareViewPr
   const before = find(chosen.before) ?? earlier.find(({ title }) => title === after?.title) ?? earlier[0] ?? others[0];
   if (before === undefined || after === undefined) return null;
   const options = answers.map(optionOf);
+  const sides = { before, after };
   return (
     <div className="flex flex-col gap-3">
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Before">
-          {(control) => (
-            <Select
-              {...control}
-              options={options}
-              value={String(before.number)}
-              onChange={(number) => setChosen({ ...chosen, before: number })}
-            />
-          )}
-        </Field>
-        <Field label="After">
-          {(control) => (
-            <Select
-              {...control}
-              options={options}
-              value={String(after.number)}
-              onChange={(number) => setChosen({ ...chosen, after: number })}
-            />
-          )}
-        </Field>
+        {(["before", "after"] as const).map((side) => (
+          <Field key={side} label={side === "before" ? "Before" : "After"}>
+            {(control) => (
+              <Select
+                {...control}
+                options={options}
+                value={String(sides[side].number)}
+                onChange={(number) => setChosen({ ...chosen, [side]: number })}
+              />
+            )}
+          </Field>
+        ))}
       </div>
       <Differences before={before.answer} after={after.answer} />
       {dropped === 0 ? null : (
