@@ -75,6 +75,9 @@ export function AccountDetail({ id }: { id: string }) {
         action={
           <div className="flex items-center gap-2">
             {account.suspended_at === null ? null : <Badge tone="danger">Suspended</Badge>}
+            <span aria-hidden="true" className="text-ink-soft text-sm">
+              Plan
+            </span>
             <PlanChoice key={account.plan} account={account} plans={plans} onChange={reload} />
             <AccountActions account={account} onChange={reload} />
           </div>

@@ -81,7 +81,10 @@ interface SessionRowProps extends Placed {
 function SessionRow({ name, session, index, errorOf, onChange, onRemove }: SessionRowProps) {
   const note = useId();
   const { open, close } = session;
-  const error = errorOf("open") ?? errorOf("close");
+  const openError = errorOf("open");
+  // Whether a session closes late enough is unknown while it does not open.
+  const closeError = openError === undefined ? errorOf("close") : undefined;
+  const error = openError ?? closeError;
   return (
     <div className="max-w-72">
       <div className="flex items-center gap-1.5">
@@ -89,7 +92,7 @@ function SessionRow({ name, session, index, errorOf, onChange, onRemove }: Sessi
           label={`${name} opens`}
           name={nameOf("week", index, "open")}
           value={open}
-          error={errorOf("open")}
+          error={openError}
           note={note}
           onChange={(next) => onChange({ ...session, open: next })}
         />
@@ -98,7 +101,7 @@ function SessionRow({ name, session, index, errorOf, onChange, onRemove }: Sessi
           label={`${name} closes`}
           name={nameOf("week", index, "close")}
           value={close}
-          error={errorOf("close")}
+          error={closeError}
           note={note}
           onChange={(next) => onChange({ ...session, close: next })}
         />
