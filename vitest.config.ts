@@ -20,11 +20,12 @@ const WAITING = [
 ];
 /** Files that take long though they are short, slowest first. Without the times of an earlier run, Vitest goes by size. */
 const SLOW = [
+  "e2e/pages.spec.ts",
   "e2e/portal.spec.ts",
   "e2e/playground.spec.ts",
-  "e2e/accessibility.spec.ts",
+  "e2e/hostile/hostile.spec.ts",
   "e2e/admin.spec.ts",
-  "e2e/budgets.spec.ts",
+  "e2e/firefox.spec.ts",
   "e2e/landing.spec.ts",
   "e2e/samples.spec.ts",
   "server/cli/build-client.test.ts",

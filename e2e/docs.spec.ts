@@ -9,11 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
 import { operations } from "#lib/contract/operations";
 import { BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
-import { expectToFit, picture } from "./reading";
+import { picture } from "./reading";
 import { examplePath, type RecordedAnswer, type RecordedAnswers } from "./recorded-answers";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
-const SHOWN = ["/docs/quickstart", "/docs/operations/klines", "/docs/streaming", "/docs/errors/unknown-ticker"] as const;
 const HEIGHT_PX = 900;
 /** What a page in Markdown must not hold: an address that is not this service's, and elements of the pages. */
 const LEFT_OVER =
@@ -87,14 +86,6 @@ describe("every page", () => {
     expect((await read("/docs/no-such-page")).status).toBe(404);
     expect((await read("/docs/no-such-page.md")).status).toBe(404);
   });
-});
-
-test.each(SHOWN)("%s fits every width and colour scheme, without errors in the console", async (path) => {
-  const { context, page, problems, go } = await openReader();
-  await go(path);
-  await expectToFit(page, path.slice(1).replaceAll("/", "-"));
-  expect(problems).toEqual([]);
-  await context.close();
 });
 
 describe("a reader", () => {

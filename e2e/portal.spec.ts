@@ -4,7 +4,6 @@ import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANSWERED, BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
-import { expectToFit } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
 import { codeOf } from "./visitor";
@@ -341,23 +340,6 @@ describe("a developer", () => {
 });
 
 describe("the pages", () => {
-  const nameOf = (path: string) => path.replace(/\?.*/, "").replaceAll("/", "-");
-  const PAGES = ["dashboard", "dashboard/keys", "dashboard/usage", "dashboard/logs", "dashboard/account"];
-  const GUEST_PAGES = ["signin", "signup", "forgot", "reset?token=x", "verify?token=x", "cancel-email?token=x"];
-  test.each(PAGES)("/%s fits every width and colour scheme", async (path) => {
-    await goto(`/${path}`);
-    await expectToFit(page, nameOf(path));
-  });
-
-  test("pages for guests fit every width and colour scheme", async () => {
-    const guest = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-    for (const path of GUEST_PAGES) {
-      await guest.goto(`${product.baseUrl}/${path}`, { waitUntil: "networkidle" });
-      await expectToFit(guest, nameOf(path));
-    }
-    await guest.close();
-  });
-
   test("run no script without the nonce of their response, which is new each time", async () => {
     const nonces = await Promise.all(
       ["/", "/signin", "/dashboard/keys", "/no/such/page"].map(async (path) => {

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page, Request } from "playwright";
+import type { AxeResults } from "axe-core";
+import type { Browser, BrowserContextOptions, CDPSession, Cookie, Page, Request } from "playwright";
 import { expect } from "vitest";
 import { collectProblems } from "./browser";
 
@@ -10,10 +13,12 @@ export const SCHEMES = ["light", "dark"] as const;
 export const STREAM = /\/api\/v1\/market\/stream$/;
 
 /** An open page, and the problems it reported. */
-interface Reading {
+export interface Reading {
   readonly page: Page;
-  /** Errors and warnings in its console, and uncaught exceptions. */
+  /** Errors and warnings in its console, and uncaught exceptions, since it was opened. */
   readonly problems: string[];
+  /** Opens an address in this tab as another visitor: with these cookies alone, from this address, and nothing cached or stored. */
+  open(url: string, visitor: NextVisitor): Promise<void>;
   /** Layout shift so far. */
   shift(): Promise<number>;
   /** Milliseconds to the largest paint so far. */
@@ -22,6 +27,12 @@ interface Reading {
   scriptBytes(): Promise<number>;
   /** How far it can be scrolled sideways, in CSS pixels. */
   overhang(): Promise<number>;
+}
+
+interface NextVisitor {
+  readonly width: number;
+  readonly cookies: readonly (Pick<Cookie, "name" | "value"> & { url: string })[];
+  readonly address: string;
 }
 
 const OBSERVE = `
@@ -38,12 +49,21 @@ const OBSERVE = `
   watch("event", (entry) => { if (entry.interactionId) window.slowest = Math.max(window.slowest, entry.duration); }, { durationThreshold: 16 });
 `;
 
+/** Turns off all caches of a tab, that in memory too, for as long as the session is open. */
+async function uncached(page: Page): Promise<CDPSession> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.enable");
+  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+  return session;
+}
+
 /** Opens an empty tab; `prepare` may block its connections before the first page is opened. */
 async function openReading(browser: Browser, options: BrowserContextOptions & { width?: number } = {}): Promise<Reading> {
   const { width = 1440, ...context } = options;
   const page = await browser.newPage({ viewport: { width, height: HEIGHT_PX }, ...context });
   const problems: string[] = [];
   const scripts: Request[] = [];
+  let session: CDPSession | undefined;
   await page.addInitScript(OBSERVE);
   collectProblems(page, problems);
   page.on("requestfinished", (request) => {
@@ -52,6 +72,18 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
   return {
     page,
     problems,
+    async open(url, { width, cookies, address }) {
+      session ??= await uncached(page);
+      await session.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "all" });
+      await page.context().clearCookies();
+      await page.context().addCookies([...cookies]);
+      await page.setExtraHTTPHeaders({ "x-forwarded-for": address });
+      await page.goto("about:blank");
+      await show(page, width, "light");
+      problems.length = 0;
+      scripts.length = 0;
+      await page.goto(url, { waitUntil: "networkidle" });
+    },
     async shift() {
       const { shift, shifted } = await page.evaluate<{ shift: number; shifted: string[] }>("({ shift, shifted })");
       for (const line of shifted) process.stdout.write(`  layout shift ${line}\n`);
@@ -113,16 +145,45 @@ export function overhangOf(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 }
 
-/** Asserts that an open page has one h1, one main element and no horizontal scroll in every width and colour scheme. */
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** The rules of WCAG 2.2 at level AA. */
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+/** Looks in which axe judges a page: between them, both layouts and both palettes. */
+const JUDGED: readonly Look[] = [
+  [1440, "light"],
+  [390, "dark"],
+];
+type Look = readonly [width: (typeof WIDTHS_PX)[number], scheme: (typeof SCHEMES)[number]];
+
+/** All violations of WCAG that axe finds on the page it was loaded into, as texts. */
+async function violationsOn(page: Page): Promise<string[]> {
+  const run = `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ["violations"] })`;
+  const { violations } = (await page.evaluate(run)) as AxeResults;
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${impact} ${id}: ${target.join(" ")}\n${failureSummary}`),
+  );
+}
+
+/** The number of headings of level 1 and of main elements that can be seen. */
+const LANDMARKS = `["h1", "main"].map((name) =>
+  [...document.querySelectorAll(name)].filter((element) => element.checkVisibility()).length)`;
+
+/**
+ * Asserts that an open page has one h1, one main element and no horizontal scroll in every width and colour scheme, and that
+ * axe finds nothing against WCAG 2.2 AA, wide and light, and narrow and dark.
+ */
 export async function expectToFit(page: Page, name: string): Promise<void> {
+  // The page's own policy does not apply to what its debugger evaluates.
+  await page.evaluate(AXE);
   for (const width of WIDTHS_PX)
     for (const colorScheme of SCHEMES) {
-      await show(page, width, colorScheme);
       const look = `${name} at ${width} px, ${colorScheme}`;
-      expect(await page.getByRole("heading", { level: 1 }).count(), look).toBe(1);
-      expect(await page.getByRole("main").count(), look).toBe(1);
+      await show(page, width, colorScheme);
+      expect(await page.evaluate(LANDMARKS), look).toEqual([1, 1]);
       // A chart follows the width with a delay.
       await expect.poll(() => overhangOf(page), { message: look }).toBeLessThanOrEqual(0);
+      if (JUDGED.some(([wide, scheme]) => wide === width && scheme === colorScheme))
+        expect(await violationsOn(page), look).toEqual([]);
       await picture(page, `${name}-${width}-${colorScheme}`);
     }
   await show(page, 1440, "light");
