@@ -6,7 +6,7 @@ const NO_ANSWER = "no answer in time";
 const NO_CONNECTION = "connection failed";
 /** What a fault may cause instead of a receipt. */
 const EXCUSED: ReadonlySet<string> = new Set(["503 50302", NO_ANSWER, NO_CONNECTION]);
-const TICK_INTERVAL_MS = 125;
+const TICK_INTERVAL_MS = 250;
 /** A receipt lists each refused line up to this number. */
 const BATCH_MAX_TICKS = 100;
 const ANSWER_MAX_MS = 3_000;
@@ -32,8 +32,6 @@ interface LoadOptions {
   urls: readonly string[];
   key: string;
   reference: Reference;
-  /** Half the ticks, for a long run. */
-  intervalMs?: number;
 }
 
 /** Random walks of prices, each from its own level. */
@@ -60,8 +58,8 @@ async function post(url: string, key: string, batch: readonly SentTick[]): Promi
   }
 }
 
-/** Starts to push: one tick of each ticker, eight times a second by default. */
-export function startLoad({ urls, key, reference, intervalMs = TICK_INTERVAL_MS }: LoadOptions): Load {
+/** Starts to push: one tick of each ticker, four times a second. */
+export function startLoad({ urls, key, reference }: LoadOptions): Load {
   const problems: string[] = [];
   const failures = new Map<string, number>();
   const price = createPrices();
@@ -113,7 +111,7 @@ export function startLoad({ urls, key, reference, intervalMs = TICK_INTERVAL_MS 
     sending ??= send().finally(() => {
       sending = undefined;
     });
-  }, intervalMs);
+  }, TICK_INTERVAL_MS);
 
   return {
     problems,

@@ -24,12 +24,12 @@ export interface Scene {
 export const REDIS_PROGRAM = await findRedis();
 
 /** Starts everything; resolves when each client is subscribed and the feeder pushes. */
-export async function openScene(options: { dataDir?: string; intervalMs?: number } = {}): Promise<Scene> {
+export async function openScene(options: { dataDir?: string } = {}): Promise<Scene> {
   const cluster = await startCluster(REDIS_PROGRAM ?? "", options.dataDir);
   const { edges, keys } = cluster;
   const urls = edges.map(({ url }) => url);
   const reference = createReference();
-  const load = startLoad({ urls, key: keys.ingest, reference, ...(options.intervalMs && { intervalMs: options.intervalMs }) });
+  const load = startLoad({ urls, key: keys.ingest, reference });
   const balancers: Balancer[] = [];
   const followers: Follower[] = [];
   for (const preferred of [urls, urls.toReversed()]) {

@@ -53,8 +53,8 @@ export function foldTicks(ticks: readonly Tick[], digits: number, alignment: Tra
   return klines;
 }
 
-/** The klines to build from. */
-interface Lower {
+/** The klines of a file. */
+interface FileKlines {
   readonly rows: readonly Kline[];
   readonly columns: ReadonlySet<OptionalColumn>;
 }
@@ -63,8 +63,7 @@ function isTickFile(source: Source): boolean {
   return ("shared" in source ? source.shared : source.fixture).includes("_ticks_");
 }
 
-function readLower(from: Source, alignment: TradingAlignment): Lower {
-  if (!isTickFile(from)) return readKlines(from);
+function foldFile(from: Source, alignment: TradingAlignment): FileKlines {
   const { ticks, digits } = readTicks(from);
   return { rows: foldTicks(ticks, digits, alignment), columns: new Set(["tick_volume", "real_volume", "spread"]) };
 }
@@ -72,24 +71,40 @@ function readLower(from: Source, alignment: TradingAlignment): Lower {
 const instant = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 /**
- * Builds the klines of a case from its lower file and compares each fully covered one with the published row. Folds each file of
- * ticks once, however many cases build from it.
+ * Builds the klines of a case from its lower file and compares each fully covered one with the published row. Reads each file
+ * once, however many cases need it.
  */
 export function createCompare(): (golden: GoldenCase) => Comparison {
-  const folded = new Map<string, Lower>();
+  const known = new Map<string, FileKlines>();
+  function read(source: Source, key: string, reader: () => FileKlines): FileKlines {
+    const name = `${JSON.stringify(source)} ${key}`;
+    const lower = known.get(name) ?? reader();
+    known.set(name, lower);
+    return lower;
+  }
   return (golden) => {
+    const { from, to } = golden;
     const alignment = createAlignment(ALIGNMENTS[golden.alignment]);
-    const name = `${JSON.stringify(golden.from)} ${golden.alignment}`;
-    const lower = folded.get(name) ?? readLower(golden.from, alignment);
-    if (isTickFile(golden.from)) folded.set(name, lower);
-    return compare(golden, lower, alignment);
+    const lower = isTickFile(from)
+      ? read(from, golden.alignment, () => foldFile(from, alignment))
+      : read(from, "", () => readKlines(from));
+    return compare(
+      golden,
+      lower,
+      read(to, "", () => readKlines(to)),
+      alignment,
+    );
   };
 }
 
-function compare(golden: GoldenCase, { rows, columns: known }: Lower, alignment: TradingAlignment): Comparison {
+function compare(
+  golden: GoldenCase,
+  { rows, columns: known }: FileKlines,
+  higher: FileKlines,
+  alignment: TradingAlignment,
+): Comparison {
   const keep = golden.read;
   const lower = { rows: keep === undefined ? rows : rows.flatMap((row) => keep(row) ?? []), columns: known };
-  const higher = readKlines(golden.to);
   const timeframe = higher.rows[0]?.timeframe as Timeframe;
   const first = lower.rows[0] as Kline;
   const last = lower.rows.at(-1) as Kline;

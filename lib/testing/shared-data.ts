@@ -32,17 +32,17 @@ interface SourceKlines {
 /** Where a set of rows is: a path in the shared data, or a fixture of the project. */
 export type Source = { readonly shared: string } | { readonly fixture: string };
 
-function linesOf(source: Source): { columns: string[]; rows: string[][] } {
+function linesOf(source: Source): { columns: string[]; lines: string[] } {
   const file = "shared" in source ? path.join(SHARED_DATA, `${source.shared}.csv.gz`) : path.join(FIXTURES, source.fixture);
   const bytes = readFileSync(file);
   const text = file.endsWith(".gz") ? gunzipSync(bytes).toString("utf8") : bytes.toString("utf8");
   const [header = "", ...lines] = text.trimEnd().split("\n");
-  return { columns: header.split(","), rows: lines.map((line) => line.split(",")) };
+  return { columns: header.split(","), lines };
 }
 
 /** Decimal places of the longest number in a column. */
-function digitsOf(rows: readonly string[][], column: number): number {
-  return Math.max(...rows.slice(0, 5_000).map((cells) => (cells[column]?.split(".")[1] ?? "").length));
+function digitsOf(lines: readonly string[], column: number): number {
+  return Math.max(...lines.slice(0, 5_000).map((line) => (line.split(",")[column]?.split(".")[1] ?? "").length));
 }
 
 function nameOf(source: Source): string {
@@ -51,21 +51,19 @@ function nameOf(source: Source): string {
 
 /** Reads a tick file (`time_ms,bid,ask,bid_volume,ask_volume`); the bid volume is the real volume. */
 export function readTicks(source: Source): { ticks: Tick[]; digits: number } {
-  const { rows } = linesOf(source);
+  const { lines } = linesOf(source);
   const ticker = (nameOf(source).split("_")[0] ?? "").toUpperCase();
-  const ticks = rows.map(([time, bid, ask, volume]) => ({
-    ticker,
-    time_msc: Number(time),
-    bid: Number(bid),
-    ask: Number(ask),
-    ...(volume ? { volume: Number(volume) } : {}),
-  }));
-  return { ticks, digits: digitsOf(rows, 1) };
+  const ticks = lines.map((line) => {
+    const [time, bid, ask, volume] = line.split(",");
+    const tick = { ticker, time_msc: Number(time), bid: Number(bid), ask: Number(ask) };
+    return volume ? { ...tick, volume: Number(volume) } : tick;
+  });
+  return { ticks, digits: digitsOf(lines, 1) };
 }
 
 /** Reads a kline or quote-bar file: bid prices, spread from points to price units, bid volume as real volume. */
 export function readKlines(source: Source): SourceKlines {
-  const { columns, rows } = linesOf(source);
+  const { columns, lines } = linesOf(source);
   const name = nameOf(source).toUpperCase().split("_");
   const ticker = name[0] ?? "";
   const timeframe = TIMEFRAMES_ORDER.find((candidate) => name.includes(candidate)) as Timeframe;
@@ -74,8 +72,16 @@ export function readKlines(source: Source): SourceKlines {
   const tickVolume = column("tick_volume");
   const realVolume = column("real_volume", "bid_volume");
   const spread = column("spread");
-  const digits = digitsOf(rows, open);
-  const klines = rows.map((cells): Kline => {
+  const digits = digitsOf(lines, open);
+  const optional: readonly (readonly [OptionalColumn, number])[] = [
+    ["tick_volume", tickVolume],
+    ["real_volume", realVolume],
+    ["spread", spread],
+  ];
+  const filled = new Set<OptionalColumn>();
+  const rows = lines.map((line): Kline => {
+    const cells = line.split(",");
+    for (const [column, index] of optional) if (cells[index]) filled.add(column);
     const real = cells[realVolume];
     return {
       type: "kline",
@@ -91,13 +97,7 @@ export function readKlines(source: Source): SourceKlines {
       spread: roundTo(Number(cells[spread] ?? 0) / 10 ** digits, digits),
     };
   });
-  const filled = (index: number) => rows.some((cells) => Boolean(cells[index]));
-  const present: [OptionalColumn, number][] = [
-    ["tick_volume", tickVolume],
-    ["real_volume", realVolume],
-    ["spread", spread],
-  ];
-  return { rows: klines, digits, columns: new Set(present.filter(([, index]) => filled(index)).map(([column]) => column)) };
+  return { rows, digits, columns: filled };
 }
 
 /** Every shared file of ticks or klines, as a Source names it. */

@@ -3,8 +3,6 @@ import { SERVER_TIMEOUT_MS } from "../../server";
 import { openScene, REDIS_PROGRAM, type Scene } from "../scene";
 import { type Census, expectAgreement, growth, memory, print, untilUpToDate } from "../verdict";
 
-/** Half as many ticks as in the fault suite. */
-const TICK_INTERVAL_MS = 250;
 const SAMPLES_COUNT = 20;
 const MIB = 1_048_576;
 
@@ -19,7 +17,7 @@ function row(atS: number, { nodes, ticks }: Census): string {
 describe.skipIf(REDIS_PROGRAM === undefined)("a cluster that runs for long", () => {
   let scene: Scene | undefined;
   beforeAll(async () => {
-    scene = await openScene({ intervalMs: TICK_INTERVAL_MS });
+    scene = await openScene();
     await untilUpToDate(scene, Date.now());
   }, SERVER_TIMEOUT_MS);
   afterAll(() => scene?.close(), SERVER_TIMEOUT_MS);
