@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -100,9 +101,32 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  test("runs each of the five operations that read the market, as JSON that folds, as a table and with its headers", async () => {
+  test("saves the table of a response as the CSV that the service sends", async () => {
     const page = await open(await reader());
-    for (const operation of ["Historical klines", "Instruments", "Latest quotes", "Latest snapshots", "Market status"]) {
+    await choose(page, "Instruments");
+    await send(page);
+    await answer(page).getByRole("tab", { name: "Table" }).click();
+    const saved = page.waitForEvent("download");
+    await answer(page).getByRole("button", { name: "Download CSV" }).click();
+    const file = await saved;
+    expect(file.suggestedFilename()).toBe("instruments.csv");
+    const headers = { authorization: `Bearer ${product.demoKey}`, accept: "text/csv" };
+    const sent = await fetch(`${product.baseUrl}${operations.instruments.path}`, { headers });
+    expect(sent.headers.get("content-type")).toMatch(/^text\/csv/);
+    expect(await readFile(await file.path(), "utf8")).toBe(await sent.text());
+    await page.context().close();
+  });
+
+  test("runs each of the six operations that read the market, as JSON that folds, as a table and with its headers", async () => {
+    const page = await open(await reader());
+    for (const operation of [
+      "Historical klines",
+      "Instruments",
+      "Latest quotes",
+      "Latest snapshots",
+      "Conversion",
+      "Market status",
+    ]) {
       await choose(page, operation);
       await send(page);
       await answer(page).getByText("200 OK").waitFor();

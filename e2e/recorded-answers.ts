@@ -38,8 +38,9 @@ function recorded(method: string, path: string, { status, headers, text }: Answe
 /** The path of an operation with its example parameters. */
 export function examplePath(id: OperationId): string {
   const { path, query } = operations[id];
-  // The origin is for servers whose key has allowed origins; the example's key has none. `before` asks for a second page.
-  const pairs = Object.entries(query).filter(([name]) => name !== "origin" && name !== "before");
+  // The origin is for servers whose key has allowed origins; the example's key has none. `before` asks for a second page. The
+  // examples are JSON.
+  const pairs = Object.entries(query).filter(([name]) => !["origin", "before", "format"].includes(name));
   const text = pairs.map(([name, { example }]) => `${name}=${example}`).join("&");
   return text === "" ? path : `${path}?${text}`;
 }

@@ -1,7 +1,7 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useEffect, useRef } from "react";
+import { type ComponentProps, useEffect, useRef } from "react";
 import { fieldsOf } from "#lib/client/errors";
 import type { KlineWindow } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
@@ -12,6 +12,7 @@ import { type Tab, Tabs } from "../ui/tabs";
 import { AnswerFacts } from "./answer-facts";
 import { AnswerHeaders } from "./answer-headers";
 import { CompareView } from "./compare-view";
+import { DownloadCsv } from "./download-csv";
 import { JsonTree } from "./json-tree";
 import type { KeptAnswers } from "./kept-answers";
 import type { RestOperation } from "./model";
@@ -68,6 +69,17 @@ function Body({ answer }: { answer: Answer }) {
   );
 }
 
+function Records({ id, ...table }: { readonly id: string } & ComponentProps<typeof RecordsTable>) {
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="self-end">
+        <DownloadCsv operationId={id} items={table.rows} />
+      </div>
+      <RecordsTable {...table} />
+    </div>
+  );
+}
+
 type TabProps = Pick<AnswerViewProps, "operation" | "kept" | "digits" | "live">;
 
 function tabsOf(answer: Answer, { operation, kept, digits, live }: TabProps): [Tab, ...Tab[]] {
@@ -80,7 +92,7 @@ function tabsOf(answer: Answer, { operation, kept, digits, live }: TabProps): [T
     kept.answers.length < 2 ? [] : [{ value: "compare", label: "Compare", content: <CompareView kept={kept} shown={answer} /> }];
   const about = [headers, timing, ...compare];
   if (rows === undefined) return [json, ...about];
-  const table: Tab = { value: "table", label: "Table", content: <RecordsTable rows={rows} digits={digits} /> };
+  const table: Tab = { value: "table", label: "Table", content: <Records id={operation.id} rows={rows} digits={digits} /> };
   if (operation.id !== "klines" || rows.length === 0) return [json, table, ...about];
   const chart: Tab = { value: "chart", label: "Chart", content: <AnswerChart window={window} path={operation.path} {...live} /> };
   return [chart, json, table, ...about];

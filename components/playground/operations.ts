@@ -2,6 +2,7 @@ import { AmountParameter } from "#lib/contract/conversion";
 import type { Operation, Parameter } from "#lib/contract/operation";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import {
+  FormatParameter,
   InstantParameter,
   LimitParameter,
   STREAMS,
@@ -34,10 +35,14 @@ const STREAM_WORDS: Readonly<Record<StreamName, readonly [title: string, descrip
 /** Operations of feeders are not offered: a reader has no key for them. */
 const isRead = ({ method, scope }: Operation) => method === "GET" && scope !== "market:ingest";
 
-/** The parameters of an operation; those of a stream form its subscribe message. */
+function shownParameters({ query }: Operation): Readonly<Record<string, Parameter>> {
+  return Object.fromEntries(Object.entries(query).filter(([, { schema }]) => schema !== FormatParameter));
+}
+
+/** The parameters of an operation without `format`, because the page shows JSON; those of a stream form its subscribe message. */
 export function parametersOf(id: string): Readonly<Record<string, Parameter>> | undefined {
   const rest = OPERATION_LIST.find((operation) => operation.id === id);
-  if (rest !== undefined) return isRead(rest) ? rest.query : undefined;
+  if (rest !== undefined) return isRead(rest) ? shownParameters(rest) : undefined;
   const stream = STREAMS.find((name) => streamId(name) === id);
   if (stream === undefined) return undefined;
   const { tickers } = operations.latestQuotes.query;

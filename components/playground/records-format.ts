@@ -29,7 +29,8 @@ export const decimalsOf = (value: number) => Math.min(DECIMALS_MAX_COUNT, String
 export function priceDigits(rows: readonly Row[], known: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const digits = new Map<string, number>();
   for (const row of rows) {
-    const ticker = String(row.ticker);
+    const { ticker } = row;
+    if (typeof ticker !== "string") continue;
     for (const [name, value] of Object.entries(row)) {
       if (typeof value === "number" && PRICES.get(name) === 0)
         digits.set(ticker, Math.max(digits.get(ticker) ?? 0, decimalsOf(value)));

@@ -16,14 +16,18 @@ const LEFT_OUT = new Set(["type"]);
 /** Longer lists are shortened to their length and their ends. */
 const LISTED_MAX_COUNT = 3;
 
+/** What stands for an element of a list: an object for its ticker. */
+const elementText = (element: unknown) => String(fieldsOf(element).ticker ?? element);
+
 /** A list in few characters: "quote, kline", or "9: M1…MN1". */
-export function listText(list: readonly unknown[]): string {
+export function listText(elements: readonly unknown[]): string {
+  const list = elements.map(elementText);
   return list.length <= LISTED_MAX_COUNT ? list.join(", ") : `${list.length}: ${list[0]}…${list.at(-1)}`;
 }
 
 function Cell({ name, value, digits }: { name: string; value: unknown; digits: number | undefined }) {
   if (value === null || value === undefined) return <span className="text-ink-faint">–</span>;
-  if (Array.isArray(value)) return <span title={value.join(", ")}>{listText(value)}</span>;
+  if (Array.isArray(value)) return <span title={value.map(elementText).join(", ")}>{listText(value)}</span>;
   const instant = instantText(name, value);
   if (instant === undefined) return priceText(name, value, digits) ?? String(value);
   return (

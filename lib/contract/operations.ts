@@ -22,6 +22,7 @@ import { type Operation, operation } from "./operation";
 import { GUARD_ERRORS, KEY_ERRORS, LIST_ERRORS } from "./operation-errors";
 import {
   describeLimit,
+  FormatParameter,
   InstantParameter,
   LimitParameter,
   OriginParameter,
@@ -41,6 +42,14 @@ const tickers = {
   list: true,
   description: `Tickers, at most ${TICKERS_PER_REQUEST_MAX_COUNT}, in compact form: EURUSD, not EUR/USD.`,
   example: "EURUSD,XAUUSD",
+} as const;
+
+/** Makes an operation available as CSV: it lists records in `items`. */
+const format = {
+  schema: FormatParameter,
+  required: false,
+  description: "Format of the response (default json, unless the `Accept` header prefers `text/csv`). Errors are always JSON.",
+  example: "csv",
 } as const;
 
 const missing = z
@@ -90,6 +99,7 @@ export const operations = {
         description: describeLimit(KLINES_DEFAULT_LIMIT_ROWS),
         example: "24",
       },
+      format,
     },
     data: KlineWindow,
     example: {
@@ -126,7 +136,7 @@ export const operations = {
     scope: "market:read",
     summary: "Instruments",
     description: "Returns the instruments available to your key, sorted by asset class, then ticker.",
-    query: {},
+    query: { format },
     data: z.object({ items: z.array(Instrument).describe("The instruments, sorted by asset class, then ticker.") }),
     example: { items: [instrumentExample] },
     errors: ["invalid_parameter", ...GUARD_ERRORS],
@@ -139,7 +149,7 @@ export const operations = {
     scope: "market:read",
     summary: "Latest quotes",
     description: "Returns the latest quote of each ticker, in the order you requested them.",
-    query: { tickers },
+    query: { tickers, format },
     data: z.object({ items: z.array(Quote).describe("One quote per ticker, in the order you requested them."), missing }),
     example: { items: [quoteExample] },
     errors: [...LIST_ERRORS, "market_data_not_ready", ...GUARD_ERRORS],
@@ -152,7 +162,7 @@ export const operations = {
     scope: "market:read",
     summary: "Latest snapshots",
     description: "Returns the latest snapshot of each ticker, in the order you requested them.",
-    query: { tickers },
+    query: { tickers, format },
     data: z.object({ items: z.array(Snapshot).describe("One snapshot per ticker, in the order you requested them."), missing }),
     example: { items: [snapshotExample] },
     errors: [...LIST_ERRORS, "market_data_not_ready", ...GUARD_ERRORS],
@@ -186,6 +196,7 @@ export const operations = {
         description: "The amount to convert (default 1).",
         example: "1000",
       },
+      format,
     },
     data: z.object({
       items: z.array(Conversion).describe("One conversion per target, in the order you requested them."),
@@ -213,6 +224,7 @@ export const operations = {
         description: "Time to return the status for, in ISO 8601 with a UTC offset (default: now).",
         example: "2026-12-25T12:00:00Z",
       },
+      format,
     },
     data: z.object({ items: z.array(MarketStatus).describe("One status per ticker, in the order you requested them.") }),
     example: { items: [marketStatusExample] },

@@ -35,18 +35,23 @@ export const Ticker = z
   )
   .meta({ id: "Ticker", description: "Ticker in compact form: letters and digits, no separator.", examples: ["EURUSD"] });
 
+/** The unit of each schema of a Unix time, and of what is described further. */
+export const TIME_UNITS = z.registry<{ unit: "s" | "ms" }>();
+
 /** Unix seconds, UTC. */
 export const UnixSeconds = z
   .int()
   .min(0)
   .lt(UNIX_SECONDS_END)
-  .meta({ description: "Unix seconds, UTC.", examples: [1_767_225_600] });
+  .meta({ description: "Unix seconds, UTC.", examples: [1_767_225_600] })
+  .register(TIME_UNITS, { unit: "s" });
 
 /** Unix milliseconds, UTC. */
 export const UnixMilliseconds = z
   .int()
   .min(0)
-  .meta({ description: "Unix milliseconds, UTC.", examples: [1_767_225_600_123] });
+  .meta({ description: "Unix milliseconds, UTC.", examples: [1_767_225_600_123] })
+  .register(TIME_UNITS, { unit: "ms" });
 
 /** ISO 8601 timestamp in UTC, with Z. */
 export const IsoInstant = z.iso
@@ -124,6 +129,17 @@ export const TimeframeParameter = z
     return refuse(ctx, { fault: "unsupported_timeframe", detail: mustBeOneOf(TIMEFRAMES), allowed: TIMEFRAMES });
   })
   .pipe(Timeframe);
+
+const FORMATS = ["json", "csv"] as const;
+
+/** The format of a response in a query. */
+export const FormatParameter = z
+  .string()
+  .transform((text, ctx) => {
+    if ((FORMATS as readonly string[]).includes(text)) return text as (typeof FORMATS)[number];
+    return refuse(ctx, { fault: "invalid_parameter", detail: mustBeOneOf(FORMATS), allowed: FORMATS });
+  })
+  .pipe(z.enum(FORMATS).meta({ default: "json" }));
 
 /** Matches the text as sent, in either case: upper-casing first would turn some non-ASCII letters into ASCII ones. */
 const TICKER_SHAPE = new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`, "i");

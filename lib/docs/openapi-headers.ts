@@ -36,6 +36,11 @@ export const HEADERS: Record<string, OpenApiHeader> = {
     example: "private, immutable",
   },
   ETag: { description: "Strong validator, sent when the last kline of the range is closed.", schema: text, example: '"3q2-7w"' },
+  Link: {
+    description: 'The next page, as `<url>; rel="next"`, of a CSV response that has one.',
+    schema: text,
+    example: '</api/v1/market/klines?ticker=EURUSD&timeframe=H1&format=csv&from=1767312000>; rel="next"',
+  },
   "Retry-After": { description: "Seconds to wait before trying again.", required: true, schema: integer, example: 1 },
   "WWW-Authenticate": { description: "How to authenticate.", required: true, schema: text, example: "Bearer" },
   Allow: { description: "Supported HTTP methods.", required: true, schema: text, example: "GET, HEAD, OPTIONS" },

@@ -1,3 +1,4 @@
+import { CSV_MEDIA, csvOf } from "#lib/contract/csv";
 import { Failure, failureExample, success } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { describeParameter, type Operation, type Parameter } from "#lib/contract/operation";
@@ -83,7 +84,17 @@ function errorResponses(errors: readonly ErrorId[], printer: SchemaPrinter): Rec
 
 /** Names of the headers in an operation's successful response. */
 export function answerHeaders({ id }: Operation): string[] {
-  return ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...(REVALIDATED.has(id) ? ["ETag", "Cache-Control"] : [])];
+  const revalidated = REVALIDATED.has(id) ? ["ETag", "Cache-Control", "Link"] : [];
+  return ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...revalidated];
+}
+
+/** The items as CSV, where the operation offers it. */
+function csvMedia(operation: Operation): Record<string, OpenApiMedia> {
+  const table = csvOf(operation);
+  if (table === undefined) return {};
+  const { items } = operation.example as { items: readonly object[] };
+  const description = `The items as CSV (RFC 4180) with a header row: ${table.columns.join(", ")}.`;
+  return { [CSV_MEDIA]: { schema: { type: "string", description }, example: table.text(items) } };
 }
 
 function successResponses(operation: Operation, printer: SchemaPrinter): Record<string, OpenApiResponse> {
@@ -97,6 +108,7 @@ function successResponses(operation: Operation, printer: SchemaPrinter): Record<
         schema: printer.name(id, printer.of(success(operation.data))),
         example: { code: 0, message: "success", data: operation.example },
       },
+      ...csvMedia(operation),
     },
   };
   if (!revalidated) return { 200: answered };

@@ -3,6 +3,7 @@ import type { Answer, AnswerHeaders } from "./respond";
 /** Response headers that a script of another origin may read. */
 const EXPOSED = [
   "ETag",
+  "Link",
   "RateLimit",
   "RateLimit-Policy",
   "Retry-After",

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CSV_MEDIA, csvOf } from "#lib/contract/csv";
 import { Failure } from "#lib/contract/envelope";
 import { ERRORS } from "#lib/contract/errors";
 import { type OperationId, operations } from "#lib/contract/operations";
@@ -83,6 +84,10 @@ function queryOf(id: OperationId) {
 }
 
 function check({ status, body, text, headers }: Answer, id: OperationId): void {
+  if (status === 200 && headers.get("content-type")?.startsWith(CSV_MEDIA)) {
+    expect(text.split("\r\n", 1)).toEqual([csvOf(operations[id])?.columns.join(",")]);
+    return;
+  }
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(headers.get("x-request-id")).toBeTruthy();
   if (status === 200) {
@@ -99,7 +104,7 @@ function check({ status, body, text, headers }: Answer, id: OperationId): void {
 }
 
 describe("any request", () => {
-  test.each(HEAD_OPERATIONS)("any query to %s is answered with an envelope and no internal error", async (id) => {
+  test.each(HEAD_OPERATIONS)("any query to %s is answered with an envelope, or as CSV, and no internal error", async (id) => {
     await fc.assert(
       fc.asyncProperty(queryOf(id), async (query) => check(await t.ask(operations[id].path + query), id)),
       { numRuns: RUNS },

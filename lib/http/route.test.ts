@@ -29,7 +29,7 @@ describe("an answer", () => {
       "content-type": "application/json; charset=utf-8",
       "x-content-type-options": "nosniff",
       "cache-control": "no-store",
-      vary: "Origin",
+      vary: "Origin, Accept",
       "x-request-id": expect.stringMatching(/^req_/),
     });
   });

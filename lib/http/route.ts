@@ -3,6 +3,7 @@ import type { Verdict } from "#lib/access/limits/bucket";
 import type { Principal } from "#lib/access/principal";
 import type { LoggedRequest } from "#lib/access/usage/request-log";
 import { heldTag } from "#lib/content-encoding";
+import { type CsvTable, csvOf } from "#lib/contract/csv";
 import { ERRORS } from "#lib/contract/errors";
 import type { Operation, Parameters, QueryOf } from "#lib/contract/operation";
 import { Fault, isFault } from "#lib/fault";
@@ -10,6 +11,7 @@ import type { Call, Reply } from "#lib/market/question";
 import { suggestTicker } from "#lib/market/tickers";
 import { type Runtime, runningParts, runtime } from "#lib/runtime";
 import { admitOrigin } from "./cors";
+import { csvBody, csvEtag, wantsCsv } from "./csv";
 import { type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
 import { applyVerdict, authorize, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
@@ -60,6 +62,7 @@ export function route<P extends Parameters>(
 ): RouteHandler {
   const parse = createQueryParser(operation as unknown as Operation);
   const asked = operation as unknown as Operation;
+  const table = csvOf(asked);
 
   /** The guards in order. The query is parsed before the rate limit, which needs its cost, but refused after it. */
   function guarded(exchange: Exchange, running: Runtime): Answer | Promise<Answer> {
@@ -81,7 +84,11 @@ export function route<P extends Parameters>(
       return chain(taken, (verdict) => {
         applyVerdict(verdict, principal.plan.name, exchange.headers);
         const call = { ...callOf<QueryOf<P>>(query, principal, exchange, running, clock.now()), verdict };
-        return chain(question(call), (reply) => respond(reply, exchange));
+        if (table === undefined) return chain(question(call), (reply) => respond(reply, exchange, undefined));
+        exchange.headers.vary = "Origin, Accept";
+        const csv = wantsCsv((call.query as { format?: unknown }).format, exchange);
+        const asCsv = csv ? { table, base: running.env.PUBLIC_URL ?? "" } : undefined;
+        return chain(question(call), (reply) => respond(reply, exchange, asCsv));
       });
     });
   }
@@ -188,19 +195,30 @@ function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) =>
   return suggestion === undefined ? error : new Fault(error.id, { ...error.data, suggestion });
 }
 
-/** The response to a reply. HEAD gets the headers of GET and no body. */
-function respond(reply: Reply, exchange: Exchange): Answer {
+function jsonBody(reply: Reply): string | Uint8Array<ArrayBuffer> {
+  return "data" in reply ? successBody(reply.data) : reply.body;
+}
+
+/** How a response is written as CSV; `base` is the URL of the service, empty where it is unknown. */
+interface AsCsv {
+  readonly table: CsvTable;
+  readonly base: string;
+}
+
+/** The response to a reply, as JSON unless told otherwise. HEAD gets the headers of GET and no body. */
+function respond(reply: Reply, exchange: Exchange, asCsv: AsCsv | undefined): Answer {
   const { headers, method } = exchange;
-  const body = "data" in reply ? successBody(reply.data) : reply.body;
   const lasting = "data" in reply ? undefined : reply.lasting;
   headers["cache-control"] = lasting === undefined ? "no-store" : `private, max-age=${lasting.maxAgeS}, immutable`;
   if (lasting !== undefined) {
-    const held = heldTag(lasting.etag, headerOf(exchange, "if-none-match"), headerOf(exchange, "accept-encoding"));
-    headers.etag = held ?? lasting.etag;
+    const tag = asCsv === undefined ? lasting.etag : csvEtag(lasting.etag);
+    const held = heldTag(tag, headerOf(exchange, "if-none-match"), headerOf(exchange, "accept-encoding"));
+    headers.etag = held ?? tag;
     // The same URL answers each key from its own venue, so a browser cache must keep them apart.
-    headers.vary = "Origin, Authorization";
+    headers.vary += ", Authorization";
     if (held !== undefined) return { status: 304, headers, body: null };
   }
+  const body = asCsv === undefined ? jsonBody(reply) : csvBody(reply, asCsv.table, exchange, asCsv.base);
   if (method !== "HEAD") return { status: 200, headers, body };
   headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);
   return { status: 200, headers, body: null };

@@ -116,10 +116,18 @@ describe("the MCP tools", () => {
       const required = Object.entries(operation.query).filter(([, parameter]) => parameter.required);
       expect(tool).toMatchObject({ title: operation.summary, description: operation.description });
       expect(tool.annotations).toMatchObject({ readOnlyHint: true });
-      expect(Object.keys(tool.inputSchema.properties ?? {})).toEqual(Object.keys(operation.query));
+      expect(Object.keys(tool.inputSchema.properties ?? {})).toEqual(
+        Object.keys(operation.query).filter((name) => name !== "format"),
+      );
       expect(tool.inputSchema.required).toEqual(required.map(([name]) => name));
       expect(JSON.stringify(tool)).not.toContain("#/components");
     }
+  });
+
+  test("an MCP tool answers in JSON, whatever format its arguments ask for", async () => {
+    const asked = await (await connect(key)).callTool({ name: "latestQuotes", arguments: { tickers: "EURUSD", format: "csv" } });
+    expect(asked.isError).toBeUndefined();
+    expect(asked.structuredContent).toMatchObject({ items: [{ ticker: "EURUSD" }] });
   });
 
   test.each(TOOL_IDS)("an MCP tool answers what REST answers, in the shape of its schema: %s", async (id) => {

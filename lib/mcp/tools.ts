@@ -4,7 +4,7 @@ import { KlineTable, tableOf } from "#lib/contract/kline-table";
 import { MCP_KLINES_DEFAULT_LIMIT_ROWS } from "#lib/contract/limits";
 import type { Operation, Parameter } from "#lib/contract/operation";
 import { type OperationId, operations } from "#lib/contract/operations";
-import { describeLimit, LimitParameter, UnixSecondsParameter } from "#lib/contract/primitives";
+import { describeLimit, FormatParameter, LimitParameter, UnixSecondsParameter } from "#lib/contract/primitives";
 import { type JsonSchema, type SchemaPrinter, schemaPrinter } from "#lib/docs/json-schema";
 
 /** Operations offered as tools. */
@@ -53,9 +53,12 @@ function argumentSchemaOf({ schema, list, description }: Parameter, printer: Sch
   return { ...printed, description };
 }
 
+/** A result is always JSON. */
+const isOffered = ([, { schema }]: [string, Parameter]) => schema !== FormatParameter;
+
 function inputSchemaOf({ query }: Operation): ObjectSchema {
   const printer = schemaPrinter("draft-2020-12");
-  const entries = Object.entries(query);
+  const entries = Object.entries(query).filter(isOffered);
   const properties = entries.map(([name, parameter]) => [name, argumentSchemaOf(parameter, printer)]);
   const required = entries.filter(([, parameter]) => parameter.required).map(([name]) => name);
   const schema = { type: "object", properties: Object.fromEntries(properties), required, additionalProperties: false };
@@ -105,7 +108,7 @@ function textOf(value: unknown): string | null {
 export function targetOf(id: ToolId, args: Readonly<Record<string, unknown>>): string | undefined {
   const given: [string, string][] = [];
   for (const [name, value] of Object.entries(args)) {
-    if (value === null || value === undefined) continue;
+    if (value === null || value === undefined || name === "format") continue;
     const texts = Array.isArray(value) ? value.map(textOf) : [textOf(value)];
     if (texts.includes(null)) return undefined;
     given.push([name, texts.join(",")]);

@@ -85,7 +85,7 @@ const ARROWS: readonly ArrowRule[] = [
   {
     place: "lib/http/",
     project: ["lib/http/", "lib/market/", "lib/access/", "lib/runtime", ...MEANING, ...GROUND],
-    packages: ["node:", "zod", "lru-cache"],
+    packages: ["node:", "zod", "lru-cache", "negotiator"],
   },
   {
     place: "lib/mcp/",

@@ -108,6 +108,15 @@ const WORST: readonly Worst[] = [
     (index) => HISTORY_FROM_S + index * MINUTE_S,
     "live",
   ),
+  {
+    what: `M1 klines of live as CSV, ${KLINES_MAX_LIMIT_ROWS} rows`,
+    units: KLINES_UNITS,
+    venue: "live",
+    request: (index) => {
+      const query = `ticker=XAUUSD&timeframe=M1&from=${HISTORY_FROM_S + index * MINUTE_S}&limit=${KLINES_MAX_LIMIT_ROWS}`;
+      return { path: `${operations.klines.path}?${query}&format=csv` };
+    },
+  },
   klines("M1 klines of live since 1970", "XAUUSD", "M1", (index) => index, "live"),
   {
     what: operations.createStreamTicket.summary,

@@ -76,8 +76,10 @@ export interface TestRuntime
 }
 
 async function read(response: Response): Promise<Answer> {
+  const { status, headers } = response;
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : JSON.parse(text) };
+  const isJson = text !== "" && !headers.get("content-type")?.startsWith("text/csv");
+  return { status, headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
 /** A client address without earlier requests, so that no earlier failure counts towards it. */

@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { csvCell } from "#lib/contract/csv";
 import { Fault } from "#lib/fault";
 import { latencyQuantile } from "./latency-bands";
 import { CALLS_OF_SPAN, STREAMS_OF_SPAN, spanValues, type UsageSpan } from "./query";
@@ -33,12 +34,6 @@ interface Row {
   merged: number | null;
 }
 
-/** Escapes a text for a cell. A leading quote keeps a spreadsheet from running a text that looks like a formula. */
-function cell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 function lineOf({
   at,
   key_id,
@@ -54,7 +49,7 @@ function lineOf({
 }: Row): string {
   const quantile = (q: number) => (latency === null ? null : latencyQuantile(latency, q));
   const counts = [code, calls, quantile(0.5), quantile(0.95), connections, subscriptions, messages, merged];
-  return [at.toISOString(), key_id, cell(name ?? ""), operation, ...counts.map((count) => count ?? "")].join(",");
+  return [at.toISOString(), key_id, csvCell(name ?? ""), operation, ...counts.map((count) => count ?? "")].join(",");
 }
 
 /**

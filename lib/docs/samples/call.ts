@@ -77,10 +77,10 @@ export function urlOf(call: RestCall): string {
 
 /**
  * The parameters of an operation's first call: the example of each. Leaves out `origin`, which only servers that create tickets
- * for their pages send.
+ * for their pages send, and `format`, because JSON is what most programs want.
  */
 export function exampleParameters({ query }: Pick<Operation, "query">): Record<string, string> {
-  const pairs = Object.entries(query).filter(([name]) => name !== "origin");
+  const pairs = Object.entries(query).filter(([name]) => name !== "origin" && name !== "format");
   return Object.fromEntries(pairs.map(([name, { example }]) => [name, example]));
 }
 
