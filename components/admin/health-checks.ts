@@ -20,7 +20,7 @@ const checkOf = (name: string, problems: readonly string[], tone: Check["tone"] 
 };
 
 /** How long ago in words, as "9 days", "3 hours" or "4 min 10 s". */
-function agoText(ms: number): string {
+export function agoText(ms: number): string {
   const count = (of: number, unit: string) => `${of} ${unit}${of === 1 ? "" : "s"}`;
   if (ms >= 2 * DAY_MS) return count(Math.floor(ms / DAY_MS), "day");
   return ms >= HOUR_MS ? count(Math.floor(ms / HOUR_MS), "hour") : durationText(ms);

@@ -13,7 +13,7 @@ import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { type Column, Table } from "../ui/table";
-import { checksOf, summaryOf } from "./health-checks";
+import { agoText, checksOf, summaryOf } from "./health-checks";
 import { NodesTable } from "./nodes-table";
 
 const POLL_MS = 5 * SECOND_MS;
@@ -86,18 +86,22 @@ function venueColumns(nodes: readonly NodeHealth[]): readonly Column<Venue>[] {
   ];
 }
 
-function Storage({ database_bytes, backups: { last } }: HealthReport) {
+function Storage({ at_ms, database_bytes, backups: { last } }: HealthReport) {
   return (
     <Figures>
       <Figure label="Database" value={sizeText(database_bytes)} />
-      <Figure label="Last backup" value={last === null ? "None" : <Instant at={last.ended_at} />} />
       <Figure
-        label="Its size"
+        label="Last backup"
+        value={last === null ? "None" : `${agoText(at_ms - Date.parse(last.ended_at))} ago`}
+        note={last === null ? undefined : <Instant at={last.ended_at} />}
+      />
+      <Figure
+        label="Backup size"
         value={last?.bytes == null ? "–" : sizeText(last.bytes)}
         note={last?.rows == null ? undefined : `${countText(last.rows)} rows`}
       />
       <Figure
-        label="It took"
+        label="Backup time"
         value={last === null ? "–" : durationText(Date.parse(last.ended_at) - Date.parse(last.started_at))}
       />
     </Figures>

@@ -13,13 +13,31 @@ function State({ node }: { node: NodeHealth }) {
   return <Badge tone={wrong ? "danger" : "positive"}>{wrong ? "Problem" : "OK"}</Badge>;
 }
 
-/** Figures of a node; those of a silent one are old and left out. */
-const figure = (head: string, of: (node: NodeHealth) => string, from?: "sm" | "md" | "lg" | "xl"): Column<NodeHealth> => ({
+/** A figure of a node with another below it; those of a silent one are old and left out. */
+const figure = (
+  head: string,
+  of: (node: NodeHealth) => string,
+  more: { readonly below?: (node: NodeHealth) => string; readonly from?: "sm" | "md" | "lg" } = {},
+): Column<NodeHealth> => ({
   head,
   numeric: true,
-  ...(from !== undefined && { from }),
-  cell: (node) => (node.silent ? "–" : of(node)),
+  ...(more.from !== undefined && { from: more.from }),
+  cell: (node) =>
+    node.silent ? (
+      "–"
+    ) : (
+      <>
+        {of(node)}
+        {more.below === undefined ? null : <span className="block text-ink-faint text-xs leading-5">{more.below(node)}</span>}
+      </>
+    ),
 });
+
+/** The age of the newest tick of any venue: whether the node keeps up. */
+function lagText({ lag_ms }: NodeHealth): string {
+  const known = Object.values(lag_ms).filter((lag) => lag !== null);
+  return known.length === 0 ? "no tick yet" : `lag ${durationText(Math.min(...known), 1)}`;
+}
 
 const columns = (atMs: number): readonly Column<NodeHealth>[] => [
   {
@@ -27,7 +45,7 @@ const columns = (atMs: number): readonly Column<NodeHealth>[] => [
     grow: true,
     cell: ({ name, role, version }) => (
       <>
-        <span className="font-medium [overflow-wrap:anywhere]">{name}</span>
+        <span className="block min-w-32 font-medium [overflow-wrap:anywhere]">{name}</span>
         <span className="block text-ink-faint text-xs leading-5">
           {role}, version {version}
         </span>
@@ -35,14 +53,18 @@ const columns = (atMs: number): readonly Column<NodeHealth>[] => [
     ),
   },
   { head: "State", cell: (node) => <State node={node} /> },
-  figure("Calls/min", ({ rates }) => rateText(rates?.calls), "sm"),
-  figure("Errors/min", ({ rates }) => rateText(rates?.failed), "md"),
-  figure("Ticks/min", (node) => rateText(ticksOf(node)), "md"),
-  figure("Streams", ({ connections }) => countText(connections), "sm"),
-  figure("Event loop", ({ loop_lag_ms }) => msText(loop_lag_ms), "xl"),
-  figure("Memory", ({ memory_bytes }) => sizeText(memory_bytes), "lg"),
-  figure("Free disk", ({ disk }) => (disk === null ? "–" : sizeText(disk.free_bytes)), "xl"),
-  figure("Up for", ({ started_ms }) => durationText(atMs - started_ms, 1), "lg"),
+  figure("Calls/min", ({ rates }) => rateText(rates?.calls), {
+    below: ({ rates }) => `${rateText(rates?.failed)} errors`,
+    from: "sm",
+  }),
+  figure("Ticks/min", (node) => rateText(ticksOf(node)), { below: lagText, from: "md" }),
+  figure("Streams", ({ connections }) => countText(connections), { from: "sm" }),
+  figure("Event loop", ({ loop_lag_ms }) => msText(loop_lag_ms), { from: "lg" }),
+  figure("Memory", ({ memory_bytes }) => sizeText(memory_bytes), {
+    below: ({ disk }) => (disk === null ? "disk unknown" : `${sizeText(disk.free_bytes)} disk free`),
+    from: "lg",
+  }),
+  figure("Up for", ({ started_ms }) => durationText(atMs - started_ms, 1), { from: "lg" }),
 ];
 
 /** Every node that reports, and those that went silent. */

@@ -36,11 +36,13 @@ export function rateText(rate: number | null | undefined): string {
   return rate == null ? "–" : countText(Math.round(rate));
 }
 
-const MIB = 1_048_576;
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
 const GIB = 1_024 * MIB;
 
-/** A size in MiB or GiB, with a decimal where it is small for its unit. */
+/** A size in KiB, MiB or GiB, with a decimal where it is small for its unit. */
 export function sizeText(bytes: number): string {
   if (bytes >= GIB) return `${(bytes / GIB).toFixed(1)} GiB`;
+  if (bytes < MIB) return `${countText(Math.ceil(bytes / KIB))} KiB`;
   return `${bytes < 10 * MIB ? (bytes / MIB).toFixed(1) : countText(Math.round(bytes / MIB))} MiB`;
 }
