@@ -51,7 +51,14 @@ const ADDED_MAX_BYTES: Readonly<Record<string, number>> = {
   "/playground": 110_000,
   "/playground?op=quoteStream": 110_000,
 };
-const OWN_PAGES = ["/dashboard", "/dashboard/keys", "/dashboard/usage", "/dashboard/logs", "/dashboard/account"];
+const OWN_PAGES = [
+  "/dashboard",
+  "/dashboard/keys",
+  "/dashboard/usage",
+  "/dashboard/logs",
+  "/dashboard/webhooks",
+  "/dashboard/account",
+];
 const OWN_PAGE_ADDED_MAX_BYTES = 110_000;
 /** All that moves while a page comes in, by the browser's own measure. */
 const LAYOUT_SHIFT_MAX = 0.05;

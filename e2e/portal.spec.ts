@@ -1,4 +1,7 @@
+import { createHmac } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -25,12 +28,23 @@ let mailbox: Mailbox;
 let context: BrowserContext;
 let page: Page;
 const problems: string[] = [];
+/** A receiver of webhooks, and what it got. */
+const received: { headers: IncomingHttpHeaders; body: string }[] = [];
+const receiver = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+  response.writeHead(204).end();
+});
+const receiverHost = () => `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 /** Texts of the keys that were made, by name. */
 const keys: Record<string, string> = {};
 
 beforeAll(async () => {
   mailbox = await openMailbox();
-  [product, browser] = await Promise.all([startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }), openBrowser()]);
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  const settings = { SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1", WEBHOOK_ALLOWED_HOSTS: receiverHost() };
+  [product, browser] = await Promise.all([startProduct(settings), openBrowser()]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   context.setDefaultTimeout(STEP_MAX_MS);
   page = await context.newPage();
@@ -41,6 +55,7 @@ afterAll(async () => {
   await browser?.close();
   await product?.dispose();
   await mailbox?.close();
+  receiver.close();
 }, SERVER_TIMEOUT_MS);
 
 const goto = (path: string) => page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
@@ -322,6 +337,31 @@ describe("a developer", () => {
     expect((await ask("EURUSD")).headers.get("ratelimit-policy")).toBe('"key";q=7;w=60');
   });
 
+  test("adds a webhook from the status page, after an address inside the network was refused, and its receiver gets a signed test", async () => {
+    await goto("/status");
+    await page.getByRole("link", { name: "webhook", exact: true }).click();
+    await page.waitForURL("**/dashboard/webhooks");
+    await page.getByRole("button", { name: "Add webhook" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Address").fill("https://127.0.0.1/");
+    await dialog.getByRole("button", { name: "Add webhook" }).click();
+    await dialog.getByText("Must be a public address.").waitFor();
+    await dialog.getByLabel("Address").fill(`http://${receiverHost()}/incidents`);
+    await dialog.getByRole("button", { name: "Add webhook" }).click();
+    const secret = (await dialog.getByText(/^whsec_/).textContent()) ?? "";
+    await dialog.getByRole("button", { name: "I've saved it" }).click();
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await rowOf("webhook.test").getByText("Delivered", { exact: true }).waitFor();
+    expect(received).toHaveLength(1);
+    const [{ headers, body } = { headers: {}, body: "" }] = received;
+    expect(JSON.parse(body)).toMatchObject({ type: "webhook.test" });
+    const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;
+    const signature = createHmac("sha256", Buffer.from(secret.replace("whsec_", ""), "base64"))
+      .update(signed)
+      .digest("base64");
+    expect(headers["webhook-signature"]).toBe(`v1,${signature}`);
+  });
+
   test("opens any page from the command palette, with the keyboard alone", async () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").fill("acc");
@@ -368,6 +408,7 @@ describe("the pages", () => {
       "/dashboard/keys",
       "/dashboard/usage",
       "/dashboard/logs",
+      "/dashboard/webhooks",
       "/dashboard/account",
       "/nowhere",
     ]) {

@@ -112,6 +112,11 @@ export const EnvSchema = z
       .max(3650)
       .default(7)
       .describe("Days after which /admin warns that the last backup is too old. 0 never warns."),
+    WEBHOOK_ALLOWED_HOSTS: wordList
+      .default([])
+      .describe(
+        "Comma-separated hosts inside your network that webhooks may also reach, also over http: `hooks.internal`, or with a port `10.0.0.5:8080`. Unset: public https addresses only.",
+      ),
     LOG_LEVEL: z
       .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
       .default("info")

@@ -17,6 +17,7 @@ import {
 import { OverrideForm, PlanForm, PlanName } from "#lib/contract/portal-admin";
 import { CorrectionForm } from "#lib/contract/portal-corrections";
 import { validate } from "#lib/contract/validate";
+import { WebhookForm } from "#lib/contract/webhooks";
 
 const FORMS = {
   account: AccountForm,
@@ -33,6 +34,7 @@ const FORMS = {
   reset: ResetForm,
   signIn: SignInForm,
   signUp: SignUpForm,
+  webhook: WebhookForm,
 } satisfies Record<string, z.ZodType>;
 
 /** A form of the portal whose fields are checked when the reader leaves them. */

@@ -23,6 +23,7 @@ export const DASHBOARD_PAGES: readonly PageLink[] = [
   { href: "/dashboard/keys", label: "Keys" },
   { href: "/dashboard/usage", label: "Usage" },
   { href: "/dashboard/logs", label: "Logs" },
+  { href: "/dashboard/webhooks", label: "Webhooks" },
   { href: "/dashboard/account", label: "Account" },
 ];
 

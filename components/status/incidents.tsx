@@ -3,12 +3,13 @@
 import {
   INCIDENT_JOIN_MINUTES,
   INCIDENT_MIN_MINUTES,
+  INCIDENT_TITLES,
   type Incident,
   type IncidentImpact,
   type IncidentNote,
-  type IncidentPart,
   STATUS_FEED_PATH,
   UPTIME_DAYS,
+  WEBHOOKS_PATH,
 } from "#lib/contract/uptime";
 import { durationText } from "#lib/duration";
 import { Instant } from "../portal/time";
@@ -18,13 +19,6 @@ import { isCurrent } from "./headline";
 /** Entries that are shown before the reader asks for more. */
 const SHOWN_COUNT = 8;
 
-const PARTS: Readonly<Record<IncidentPart, string>> = {
-  service: "Service not running",
-  rest: "REST down",
-  stream: "Streams down",
-  live: "Live feed down",
-  sandbox: "Sandbox feed down",
-};
 const IMPACTS: Readonly<Record<IncidentImpact, { readonly tone: Tone; readonly word: string }>> = {
   none: { tone: "neutral", word: "Notice" },
   degraded: { tone: "warning", word: "Degraded" },
@@ -103,7 +97,7 @@ export function Incidents({ incidents, notes, nowMs }: NotesProps & { readonly i
       {note === undefined ? null : <Note note={note} nowMs={nowMs} />}
       {incident === undefined ? null : (
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
-          <p>{PARTS[incident.part]}</p>
+          <p>{INCIDENT_TITLES[incident.part]}</p>
           <Span fromMs={incident.from_ms} untilMs={incident.until_ms} />
         </div>
       )}
@@ -129,9 +123,16 @@ export function Incidents({ incidents, notes, nowMs }: NotesProps & { readonly i
           Recorded every minute. A part is listed after {INCIDENT_MIN_MINUTES} minutes of failures; breaks below{" "}
           {INCIDENT_JOIN_MINUTES} minutes are one incident.
         </span>
-        <a href={STATUS_FEED_PATH} className="text-accent underline">
-          Subscribe (Atom feed)
-        </a>
+        <span>
+          Subscribe:{" "}
+          <a href={STATUS_FEED_PATH} className="text-accent underline">
+            Atom feed
+          </a>
+          ,{" "}
+          <a href={WEBHOOKS_PATH} className="text-accent underline">
+            webhook
+          </a>
+        </span>
       </p>
     </div>
   );

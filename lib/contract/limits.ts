@@ -192,3 +192,20 @@ export const SOCKET_IO_OPENING_NETWORK_MAX_COUNT = 200;
 export const SOCKET_IO_OPENING_MAX_COUNT = 2_000;
 /** Maximum time until a revocation, an expiry or a withdrawn permission reaches open connections. */
 export const STREAM_REVOCATION_MAX_MS = 1_000;
+
+/** Webhooks of an account, and of all accounts together. */
+export const WEBHOOKS_PER_ACCOUNT_MAX_COUNT = 3;
+export const WEBHOOKS_MAX_COUNT = 1_000;
+export const WEBHOOK_URL_MAX_CHARACTERS = 2_048;
+/** Time in which a receiver must answer; the body of its answer is not read. */
+export const WEBHOOK_TIMEOUT_MS = 10_000;
+/** Waits before the second and each further attempt to deliver an event. After the last one the delivery has failed. */
+export const WEBHOOK_RETRY_DELAYS_S = [5, 300, 1_800, 2 * HOUR_S, 5 * HOUR_S] as const;
+/** Failed deliveries in a row after which a webhook is paused. */
+export const WEBHOOK_FAILURES_MAX_COUNT = 3;
+/** Deliveries kept of each webhook, the newest; one that still waits beyond it is dropped. */
+export const WEBHOOK_DELIVERIES_MAX_COUNT = 20;
+/** Deliveries that a node sends at once. */
+export const WEBHOOK_SENDING_MAX_COUNT = 10;
+/** A change of an incident that is noticed later than this is not sent. */
+export const WEBHOOK_EVENT_MAX_AGE_S = HOUR_S;

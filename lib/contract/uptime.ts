@@ -1,5 +1,5 @@
 import { DAY_S } from "#lib/units";
-import type { Venue } from "./primitives";
+import { VENUES, type Venue } from "./primitives";
 import type { HealthBucket } from "./service-status";
 
 /** The status page's history. Times are Unix milliseconds in names that end in _ms, else ISO 8601. */
@@ -15,6 +15,8 @@ export const INCIDENTS_MAX_COUNT = 50;
 export const INCIDENT_NOTES_MAX_COUNT = 500;
 /** Path of the feed of incidents and notes (Atom, RFC 4287). */
 export const STATUS_FEED_PATH = "/status.atom";
+/** Path of the page on which webhooks about them are added. */
+export const WEBHOOKS_PATH = "/dashboard/webhooks";
 
 /** Uptime by day, oldest first; a day without samples has 0 minutes. */
 export interface UptimeDays {
@@ -26,7 +28,17 @@ export interface UptimeDays {
 }
 
 /** What failed. `service`: nothing was recorded, because the service did not run. */
-export type IncidentPart = "service" | "rest" | "stream" | Venue;
+export const INCIDENT_PARTS = ["service", "rest", "stream", ...VENUES] as const;
+export type IncidentPart = (typeof INCIDENT_PARTS)[number];
+
+/** An incident in words. */
+export const INCIDENT_TITLES: Readonly<Record<IncidentPart, string>> = {
+  service: "Service not running",
+  rest: "REST down",
+  stream: "Streams down",
+  live: "Live feed down",
+  sandbox: "Sandbox feed down",
+};
 
 /** A time in which a part failed, as recorded. */
 export interface Incident {

@@ -72,11 +72,16 @@ const ARROWS: readonly ArrowRule[] = [
       ...["@zxcvbn-ts/core", "@zxcvbn-ts/language-common", "@zxcvbn-ts/language-en"],
     ],
   },
+  {
+    place: "lib/webhooks/",
+    project: ["lib/webhooks/", "lib/access/", "lib/tls-problem", ...MEANING, ...GROUND],
+    packages: ["node:", "pg", "ipaddr.js"],
+  },
   { place: "lib/mail/", project: ["lib/mail/", ...GROUND], packages: ["node:", "nodemailer"] },
   {
     place: "lib/portal/",
     project: [
-      ...["lib/portal/", "lib/access/", "lib/http/", "lib/market/", "lib/mail/", "lib/env", "lib/duration"],
+      ...["lib/portal/", "lib/access/", "lib/http/", "lib/market/", "lib/mail/", "lib/webhooks/", "lib/env", "lib/duration"],
       ...MEANING,
       ...GROUND,
     ],

@@ -1,4 +1,5 @@
 import { createAccess } from "#lib/access/access";
+import { createSealer } from "#lib/access/sealer";
 import { createRedisChannel } from "#lib/control/redis-channel";
 import { databaseTime, openDatabase } from "#lib/db";
 import { type Env, readEnv } from "#lib/env";
@@ -7,9 +8,12 @@ import { createStoredData } from "#lib/market/stored-data";
 import { createUptime } from "#lib/market/uptime";
 import { setPortal } from "#lib/portal/runtime";
 import { createSteadyClock } from "#lib/steady-clock";
+import { createSend } from "#lib/webhooks/send";
+import { WEBHOOK_SECRETS } from "#lib/webhooks/webhooks";
 import { openSharedRedis } from "#server/cluster/shared-redis";
 import { startExpiryWarnings } from "#server/ops/expiry-warnings";
 import { createDrain, type Stoppable, stopAll } from "#server/ops/shutdown";
+import { startWebhooks } from "#server/ops/webhooks";
 import { startUsers } from "#server/users";
 import { openChannel } from "./channel";
 import { servePages } from "./pages";
@@ -48,6 +52,17 @@ async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Pr
   stops.unshift({ name: "mails", stop: stopMails });
   const warnings = startExpiryWarnings({ db, clock, log, send: users.users.send, portal: base });
   stops.unshift({ name: "expiry warnings", stop: warnings.stop });
+  const uptime = createUptime({ db, clock });
+  const sealer = createSealer(secret, WEBHOOK_SECRETS);
+  const webhooks = startWebhooks({
+    db,
+    clock,
+    log,
+    sealer,
+    uptime,
+    send: createSend({ allowedHosts: env.WEBHOOK_ALLOWED_HOSTS }),
+  });
+  stops.unshift({ name: "webhooks", stop: webhooks.stop });
   setPortal({
     ...users,
     env,
@@ -62,7 +77,7 @@ async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Pr
       takeFor: (...page) => market.ask("takeFor", ...page),
     },
     storedData: createStoredData({ db, clock }),
-    uptime: createUptime({ db, clock }),
+    uptime,
     reports: {
       board: () => market.ask("board"),
       markets: (venue) => market.ask("markets", venue),

@@ -30,6 +30,9 @@ const SHARED_LIMITS = {
   mail_address: { restPerMinute: 0.1, restBurst: 3 },
   /** Emails that notify a user of something, by kind. */
   mail_notice: { restPerMinute: 3, restBurst: 3 },
+  /** Webhooks added, and test events sent, by account. */
+  webhook_add: { restPerMinute: 10, restBurst: 10 },
+  webhook_test: { restPerMinute: 3, restBurst: 3 },
 } as const satisfies Record<string, BucketLimits>;
 
 /** Rate limits of each node, which bound what one process spends on unknown clients. */

@@ -17,6 +17,7 @@ export const RECORD_NAMES = [
   "KlineLine",
   "KlineReceipt",
   "IngestState",
+  "StatusEvent",
   "Failure",
 ] as const;
 export type RecordName = (typeof RECORD_NAMES)[number];

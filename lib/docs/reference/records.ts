@@ -11,6 +11,7 @@ import { Quote } from "#lib/contract/quote";
 import { Snapshot } from "#lib/contract/snapshot";
 import { MarketStatus } from "#lib/contract/status";
 import { StreamTicket } from "#lib/contract/stream-ticket";
+import { StatusEvent, statusEventExample } from "#lib/contract/webhooks";
 import { schemaPrinter } from "../json-schema";
 import { createFieldReader, fieldsTable } from "./fields";
 import { blocks, type ReferencePage } from "./page";
@@ -32,6 +33,7 @@ const SCHEMAS: Readonly<Record<RecordName, z.ZodType>> = {
   KlineLine,
   KlineReceipt,
   IngestState,
+  StatusEvent,
   Failure,
 };
 
@@ -69,6 +71,7 @@ const EXAMPLES: Readonly<Record<RecordName, () => unknown>> = {
   KlineLine: () => lineOf("ingestKlines"),
   KlineReceipt: () => dataOf("ingestKlines"),
   IngestState: () => dataOf("ingestState"),
+  StatusEvent: () => statusEventExample,
   Failure: () => recordedError("unknown_ticker")?.body ?? failureExample("unknown_ticker"),
 };
 

@@ -1,0 +1,12 @@
+import type { Metadata } from "next";
+import { requireUser } from "#app/session";
+import { WebhooksView } from "#components/webhooks/webhooks-view";
+import { WEBHOOKS_PATH } from "#lib/contract/uptime";
+
+export const metadata: Metadata = { title: "Webhooks" };
+
+/** Where the account is told about incidents. */
+export default async function WebhooksPage() {
+  await requireUser(WEBHOOKS_PATH);
+  return <WebhooksView />;
+}

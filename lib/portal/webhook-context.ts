@@ -1,0 +1,8 @@
+import { createSealer } from "#lib/access/sealer";
+import { WEBHOOK_SECRETS, type WebhookContext } from "#lib/webhooks/webhooks";
+import type { PortalRuntime } from "./runtime";
+
+/** What a call changes webhooks with. */
+export function webhookContext({ db, clock, env, secrets }: PortalRuntime): WebhookContext {
+  return { db, clock, sealer: createSealer(secrets.nextAuth, WEBHOOK_SECRETS), allowedHosts: env.WEBHOOK_ALLOWED_HOSTS };
+}

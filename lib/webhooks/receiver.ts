@@ -1,0 +1,45 @@
+import { isIP } from "node:net";
+import { isPublicAddress } from "./public-address";
+
+/** Ports below are those of other services: a webhook must not speak to them. */
+const FREE_PORTS_FROM = 1_024;
+const NOT_PUBLIC = "must be a public address. The operator can allow hosts inside the network.";
+
+/** Where a webhook may be sent to. */
+interface Receiver {
+  readonly url: URL;
+  /** Named by the operator: its addresses may be internal. */
+  readonly trusted: boolean;
+}
+
+/** The host of a URL as an address or name: without the brackets of IPv6. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+function portProblem({ port }: URL): string | undefined {
+  return port === "" || Number(port) >= FREE_PORTS_FROM ? undefined : `must use port 443, or one from ${FREE_PORTS_FROM} on.`;
+}
+
+function urlProblem(url: URL): string | undefined {
+  const host = hostOf(url);
+  if (url.protocol !== "https:") return "must begin with https://.";
+  if (isIP(host) !== 0) return isPublicAddress(host) ? portProblem(url) : NOT_PUBLIC;
+  // A name without a dot, and localhost, exist inside the network only.
+  if (!host.replace(/\.$/, "").includes(".") || /(^|\.)localhost\.?$/i.test(host)) return NOT_PUBLIC;
+  return portProblem(url);
+}
+
+/**
+ * Reads the address of a webhook. What its name resolves to is checked when something is sent, because it can change.
+ * @param allowedHosts WEBHOOK_ALLOWED_HOSTS: `name` or `name:port`, which may be internal and use http
+ * @returns the receiver, or what is wrong with the address, to follow its name
+ */
+export function parseReceiver(text: string, allowedHosts: readonly string[]): Receiver | string {
+  if (!URL.canParse(text)) return "must be an https:// URL.";
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "must be an https:// URL.";
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or password.";
+  if (url.hash !== "") return "must not contain a fragment (#).";
+  const trusted = allowedHosts.some((host) => host.toLowerCase() === url.host);
+  const problem = trusted ? undefined : urlProblem(url);
+  return problem ?? { url, trusted };
+}

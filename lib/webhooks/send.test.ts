@@ -1,0 +1,154 @@
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
+import { certificateMaker } from "#lib/testing/certificates";
+import { createSend } from "./send";
+import { createSecret, signatureHeaders } from "./sign";
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+const receiver = (answer: RequestListener) => listen(createServer(answer));
+const message = (url: string) => ({ url, secret: "whsec_c2VjcmV0", id: "m1", body: '{"a":"é"}', nowMs: 1_700_000_000_999 });
+
+test("a message is signed as the example of Standard Webhooks", () => {
+  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  const signed = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", body: '{"test": 2432232314}', nowMs: 1_614_265_330_000 };
+  expect(signatureHeaders(secret, signed)).toEqual({
+    "webhook-id": signed.id,
+    "webhook-timestamp": "1614265330",
+    "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  });
+  expect(createSecret()).toMatch(/^whsec_[\w+/]{32}$/);
+  expect(createSecret()).not.toBe(createSecret());
+});
+
+test("a receiver that the operator allows gets the body, signed, and a success is delivered", async () => {
+  let got: { method: string | undefined; url: string | undefined; headers: IncomingHttpHeaders; body: string } | undefined;
+  const host = await receiver(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    got = { method: request.method, url: request.url, headers: request.headers, body: Buffer.concat(chunks).toString() };
+    response.writeHead(204).end();
+  });
+  const sent = message(`http://${host}/in?x=1`);
+  expect(await createSend({ allowedHosts: [host] })(sent)).toEqual({ status: 204, problem: null });
+  expect(got).toMatchObject({ method: "POST", url: "/in?x=1", body: sent.body });
+  expect(got?.headers).toMatchObject({ ...signatureHeaders(sent.secret, sent), "content-type": "application/json", host });
+});
+
+test.each([
+  [301, "The receiver answered 301. Redirects are not followed."],
+  [404, "The receiver answered 404."],
+  [410, "The receiver answered 410."],
+  [500, "The receiver answered 500."],
+])("an answer %i is a failure, and no redirect is followed", async (status, problem) => {
+  const paths: (string | undefined)[] = [];
+  const host = await receiver((request, response) => {
+    paths.push(request.url);
+    response.writeHead(status, { location: "/elsewhere" }).end();
+  });
+  expect(await createSend({ allowedHosts: [host] })(message(`http://${host}/`))).toEqual({ status, problem });
+  expect(paths).toEqual(["/"]);
+});
+
+test("the body of an answer is not read, however long it is", async () => {
+  let cut: () => void = () => undefined;
+  const wasCut = new Promise<void>((resolve) => {
+    cut = resolve;
+  });
+  const host = await receiver((_request, response) => {
+    response.on("close", cut);
+    response.writeHead(200);
+    response.write("x".repeat(100));
+  });
+  expect(await createSend({ allowedHosts: [host] })(message(`http://${host}/`))).toEqual({ status: 200, problem: null });
+  await wasCut;
+});
+
+test("headers of an answer that are too long are a failure", async () => {
+  const host = await receiver((_request, response) => response.writeHead(200, { "x-long": "x".repeat(10_000) }).end());
+  const { status, problem } = await createSend({ allowedHosts: [host] })(message(`http://${host}/`));
+  expect(status).toBeNull();
+  expect(problem).toBe("The connection failed (HPE_HEADER_OVERFLOW).");
+});
+
+test("a receiver that does not answer in time is a failure, and so is one that refuses the connection", async () => {
+  const silent = await receiver(() => undefined);
+  const send = createSend({ allowedHosts: [silent, "127.0.0.1:1"], timeoutMs: 100 });
+  expect(await send(message(`http://${silent}/`))).toEqual({ status: null, problem: "No answer within 0.1 s." });
+  expect(await send(message("http://127.0.0.1:1/"))).toEqual({ status: null, problem: "The receiver refuses the connection." });
+});
+
+test("an address that was allowed and no longer is gets nothing", async () => {
+  const asked = vi.fn();
+  const host = await receiver(asked);
+  const { status, problem } = await createSend({ allowedHosts: [] })(message(`http://${host}/`));
+  expect([status, problem]).toEqual([null, "The address must begin with https://."]);
+  expect(asked).not.toHaveBeenCalled();
+});
+
+test.each([
+  ["private", ["10.0.0.1"]],
+  ["loopback", ["127.0.0.1"]],
+  ["metadata", ["169.254.169.254"]],
+  ["mapped", ["::ffff:127.0.0.1"]],
+  ["public and private", ["8.8.8.8", "192.168.0.1"]],
+])("a name with %s addresses gets nothing, and the reason does not name them", async (_kind, addresses) => {
+  const send = createSend({ allowedHosts: [], resolve: async () => addresses });
+  expect(await send(message("https://hooks.example.com/"))).toEqual({
+    status: null,
+    problem: "The name of the receiver has an address that is not public.",
+  });
+});
+
+test("a name without an address is a failure", async () => {
+  const send = createSend({ allowedHosts: [], resolve: async () => [] });
+  const { problem } = await send(message("https://hooks.example.com/"));
+  expect(problem).toBe("The name of the receiver cannot be resolved.");
+});
+
+test("the name is resolved once, and the connection goes to the address that was checked", async () => {
+  let connections = 0;
+  const server = createServer();
+  server.on("connection", () => {
+    connections += 1;
+  });
+  const { port } = new URL(`http://${await listen(server)}`);
+  // As a server of names that gives a public address first and an internal one later.
+  const answers = [["127.0.0.1"], ["127.0.0.2"]];
+  const check = vi.fn(() => true);
+  const send = createSend({ allowedHosts: [], resolve: async () => answers.shift() ?? [], check });
+  const { status } = await send(message(`https://hooks.example.com:${port}/`));
+  // It does not speak TLS.
+  expect(status).toBeNull();
+  expect(check.mock.calls).toEqual([["127.0.0.1", 0, ["127.0.0.1"]]]);
+  expect(connections).toBe(1);
+  expect(answers).toHaveLength(1);
+});
+
+test("the certificate of a receiver is checked", async ({ skip }) => {
+  const maker = await certificateMaker();
+  if (maker === undefined) return skip("openssl is not installed");
+  closing.push(maker.close);
+  const { certFile, keyFile } = await maker.issue("127.0.0.1");
+  const asked = vi.fn();
+  const host = await listen(
+    createTlsServer({ cert: await readFile(certFile), key: await readFile(keyFile) }, asked) as unknown as Server,
+  );
+  const { problem } = await createSend({ allowedHosts: [host] })(message(`https://${host}/`));
+  expect(problem).toMatch(/^The certificate of the receiver is not trusted \(\w+\)\.$/);
+  expect(asked).not.toHaveBeenCalled();
+});

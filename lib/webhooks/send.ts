@@ -1,0 +1,141 @@
+import { Resolver } from "node:dns/promises";
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { WEBHOOK_TIMEOUT_MS } from "#lib/contract/limits";
+import { isTlsProblem } from "#lib/tls-problem";
+import { SECOND_MS } from "#lib/units";
+import { isPublicAddress } from "./public-address";
+import { hostOf, parseReceiver } from "./receiver";
+import { signatureHeaders } from "./sign";
+
+const HEADERS_MAX_BYTES = 8_192;
+const RESOLVE = { timeout: 3_000, tries: 2 };
+
+/** One attempt: what was answered, and what was wrong with it. */
+export interface Attempt {
+  /** HTTP status; null without an answer. */
+  readonly status: number | null;
+  /** Null when it was delivered. */
+  readonly problem: string | null;
+}
+
+/** A message for a receiver. */
+interface Message {
+  readonly url: string;
+  readonly secret: string;
+  readonly id: string;
+  readonly body: string;
+  readonly nowMs: number;
+}
+
+/** Sends a message once; never throws. */
+export type Send = (message: Message, signal?: AbortSignal) => Promise<Attempt>;
+
+interface SendOptions {
+  /** WEBHOOK_ALLOWED_HOSTS. */
+  readonly allowedHosts: readonly string[];
+  /** The addresses of a name; only tests replace it. @throws when it has none */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  /** Whether an address may be connected to; only tests replace it. */
+  readonly check?: (address: string) => boolean;
+  readonly timeoutMs?: number;
+}
+
+/** Why a message may not be sent; the text is for the owner of the webhook. */
+class Refusal extends Error {
+  override readonly name = "Refusal";
+}
+
+/** Asks the DNS, not the thread pool of the process, which slow names could fill. */
+async function resolvePublicName(host: string): Promise<readonly string[]> {
+  const resolver = new Resolver(RESOLVE);
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+}
+
+/** Gives the connection these addresses and no others: a name that is resolved again could have another one. */
+function lookupOf(addresses: readonly string[]): LookupFunction {
+  return (_host, options, callback) => {
+    const all = addresses.map((address) => ({ address, family: isIP(address) }));
+    const [first] = all;
+    if (options.all) callback(null, all);
+    else callback(null, first?.address ?? "", first?.family);
+  };
+}
+
+interface Post {
+  readonly url: URL;
+  readonly body: string;
+  readonly headers: Record<string, string>;
+  readonly lookup?: LookupFunction;
+  readonly signal: AbortSignal;
+}
+
+/** Posts on a connection of its own. Follows no redirect, and reads nothing after the headers of the answer. */
+function post({ url, body, ...options }: Post): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = url.protocol === "https:" ? requestHttps : requestHttp;
+    const sent = request(url, { ...options, method: "POST", agent: false, maxHeaderSize: HEADERS_MAX_BYTES }, (response) => {
+      resolve(response.statusCode ?? 0);
+      sent.destroy();
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+function problemOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return `The receiver answered ${status}. Redirects are not followed.`;
+  return `The receiver answered ${status}.`;
+}
+
+function reasonFor(error: unknown, timeoutMs: number): string {
+  if (error instanceof Refusal) return error.message;
+  const { name, code = "" } = error as Error & { code?: string };
+  if (name === "TimeoutError" || name === "AbortError") return `No answer within ${timeoutMs / SECOND_MS} s.`;
+  if (isTlsProblem(error)) return `The certificate of the receiver is not trusted (${code}).`;
+  if (code === "ECONNREFUSED") return "The receiver refuses the connection.";
+  return `The connection failed (${code || name}).`;
+}
+
+/** Makes the sender. A receiver that the operator did not name must have public addresses only; it is connected to at one of those. */
+export function createSend({
+  allowedHosts,
+  resolve = resolvePublicName,
+  check = isPublicAddress,
+  timeoutMs = WEBHOOK_TIMEOUT_MS,
+}: SendOptions): Send {
+  /** The addresses that were checked; undefined for an address, and for a trusted name, which is resolved as the machine does. */
+  async function checkedAddresses(url: URL): Promise<readonly string[] | undefined> {
+    const host = hostOf(url);
+    if (isIP(host) !== 0) return undefined;
+    const addresses = await resolve(host);
+    if (addresses.length === 0) throw new Refusal("The name of the receiver cannot be resolved.");
+    if (!addresses.every(check)) throw new Refusal("The name of the receiver has an address that is not public.");
+    return addresses;
+  }
+
+  return async (message, signal) => {
+    const { url: text, body, secret } = message;
+    try {
+      const receiver = parseReceiver(text, allowedHosts);
+      // What the operator allowed may have changed since it was added.
+      if (typeof receiver === "string") throw new Refusal(`The address ${receiver}`);
+      const { url, trusted } = receiver;
+      const limit = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]);
+      const addresses = trusted ? undefined : await checkedAddresses(url);
+      const headers = {
+        ...signatureHeaders(secret, message),
+        "content-type": "application/json",
+        "content-length": String(Buffer.byteLength(body)),
+        "user-agent": "Spotwire-Webhooks/1",
+      };
+      const status = await post({ url, body, headers, signal: limit, ...(addresses && { lookup: lookupOf(addresses) }) });
+      return { status, problem: problemOf(status) };
+    } catch (error) {
+      return { status: null, problem: reasonFor(error, timeoutMs) };
+    }
+  };
+}
