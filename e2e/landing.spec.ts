@@ -519,7 +519,7 @@ describe("the markets", () => {
     await picture(page, "market-live-390");
 
     await ada.call("POST", `keys/${id}/revoke`, { confirm: "Desk" });
-    await page.getByText("No active key of yours has this id.").waitFor({ timeout: 20_000 });
+    await page.getByRole("status").getByText("No active key of yours has this id.").waitFor({ timeout: 20_000 });
     await page.reload();
     await reason.getByText("you need an active live key").waitFor();
     expect(problems.filter((text) => !ANSWERED.test(text))).toEqual([]);

@@ -19,11 +19,11 @@ describe("the search for instruments", () => {
   });
 
   test.each([
-    ["gold", ["XAUEUR", "XAUUSD"]],
-    ["silver", ["XAGEUR", "XAGUSD"]],
-    ["zloty", ["EURPLN", "USDPLN"]],
-    ["xau", ["XAUEUR", "XAUUSD"]],
-  ])("%s finds all of %j", (text, tickers) => {
+    ["gold", ["XAUUSD", "XAUEUR"]],
+    ["silver", ["XAGUSD", "XAGEUR"]],
+    ["zloty", ["USDPLN", "EURPLN"]],
+    ["xau", ["XAUUSD", "XAUEUR"]],
+  ])("%s finds all of %j, the pair with the US dollar first", (text, tickers) => {
     expect(found(text)).toEqual(tickers);
   });
 
@@ -39,6 +39,14 @@ describe("the search for instruments", () => {
     expect(found(text).sort()).toEqual(pairs.map(({ ticker }) => ticker).sort());
   });
 
+  test.each([
+    ["yen", "USDJPY"],
+    ["kiwi", "NZDUSD"],
+    ["sterling", "GBPUSD"],
+  ])("of equal matches %s finds %s first, the pair with the US dollar", (text, ticker) => {
+    expect(found(text)[0]).toBe(ticker);
+  });
+
   test("tickers that start with the text come first, then those of the base currency", () => {
     expect(found("usd").slice(0, 2)).toEqual(["USDCAD", "USDCHF"]);
     expect(found("dollar")[0]?.slice(0, 3)).toBe("AUD");
@@ -46,7 +54,7 @@ describe("the search for instruments", () => {
   });
 
   test("an asset class finds its instruments, an empty text all, and nonsense none", () => {
-    expect(found("metals").slice(0, 6).sort()).toEqual(["TESTMETAL", "XAGEUR", "XAGUSD", "XAUEUR", "XAUUSD", "XPDUSD"]);
+    expect(found("metals").sort()).toEqual(["TESTMETAL", "XAGEUR", "XAGUSD", "XAUEUR", "XAUUSD", "XPDUSD", "XPTUSD"]);
     expect(found("  ")).toHaveLength(instruments.length);
     expect(found("zzz")).toEqual([]);
   });

@@ -49,16 +49,22 @@ function rankOf(
   return called(asset_class) ? 5 : undefined;
 }
 
+/** Of equal matches a pair with it is most likely meant: "gold" is XAUUSD, "yen" is USDJPY. */
+const FIRST_CURRENCY = "USD";
+const hasFirst = ({ base_currency, quote_currency }: SearchableInstrument) =>
+  base_currency === FIRST_CURRENCY || quote_currency === FIRST_CURRENCY;
+
 /**
  * The instruments that match every word of the text by ticker, name, nickname ("cable", "loonie") or asset class; the best
- * first, otherwise in the given order. `EUR/USD` and `eur usd` find EURUSD. An empty text finds all.
+ * first, of equal ones those with the US dollar, otherwise in the given order. `EUR/USD` and `eur usd` find EURUSD. An empty text finds all.
  */
 export function searchInstruments<One extends SearchableInstrument>(instruments: readonly One[], text: string): One[] {
   const words = wordsOf(text);
+  if (words.length === 0) return [...instruments];
   const found = instruments.flatMap((instrument) => {
     const ranks = words.map((word) => rankOf(instrument, word));
     if (ranks.includes(undefined)) return [];
-    return [{ instrument, rank: ranks.reduce<number>((sum, rank) => sum + (rank ?? 0), 0) }];
+    return [{ instrument, rank: ranks.reduce<number>((sum, rank) => sum + (rank ?? 0), hasFirst(instrument) ? 0 : 0.5) }];
   });
   return found.sort((a, b) => a.rank - b.rank).map(({ instrument }) => instrument);
 }
