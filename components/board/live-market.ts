@@ -1,8 +1,8 @@
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { BarListener } from "../chart/source";
+import { createBearers } from "../portal/bearers";
 import type { Credential } from "../portal/credential";
-import { createBearers } from "../portal/credential";
 import type { Connect } from "./board-store";
 import { marketOf, pageClient } from "./market-stream";
 import { BEAT_MS, joinMarket, type PageMessage, type Sharing } from "./shared-market";

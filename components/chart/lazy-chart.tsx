@@ -1,7 +1,7 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useEffect, useRef, useState } from "react";
+import { useSeen } from "../ui/use-seen";
 import type { KlineChartProps } from "./kline-chart";
 
 /** The chart is as large as the rest of a page: it is loaded shortly before it is seen. */
@@ -11,13 +11,7 @@ const KlineChart = dynamic(() => import("./kline-chart").then((module) => module
 
 /** A chart that loads when it comes into view; its place has the chart's height from the start. */
 export function LazyChart(props: KlineChartProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const [seen, setSeen] = useState(false);
-  useEffect(() => {
-    const watch = new IntersectionObserver(([entry]) => entry?.isIntersecting && setSeen(true), { rootMargin: AHEAD });
-    if (place.current !== null) watch.observe(place.current);
-    return () => watch.disconnect();
-  }, []);
+  const { place, seen } = useSeen(AHEAD);
   return (
     <div ref={place} className="grid *:col-start-1 *:row-start-1">
       {/* Keeps the height of legend, plot and caption until the chart covers it. */}

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { readFavorites } from "./favorites";
+import { favoritesIn } from "./favorites";
 
 test("favorites are read as a bounded list of texts, and anything else as none", () => {
-  expect(readFavorites('["EURUSD",5,"XAUUSD",null]')).toEqual(["EURUSD", "XAUUSD"]);
-  for (const text of [null, "", "rubbish", "{}", "7"]) expect(readFavorites(text)).toEqual([]);
-  expect(readFavorites(JSON.stringify(Array.from({ length: 5_000 }, () => "A")))).toHaveLength(1_000);
+  expect(favoritesIn(["EURUSD", 5, "XAUUSD", null])).toEqual(["EURUSD", "XAUUSD"]);
+  for (const stored of [undefined, "", "rubbish", {}, 7]) expect(favoritesIn(stored)).toEqual([]);
+  expect(favoritesIn(Array.from({ length: 5_000 }, () => "A"))).toHaveLength(1_000);
 });

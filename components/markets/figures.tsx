@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { BoardRow } from "#lib/contract/board";
 import type { MarketRow } from "#lib/contract/markets";
 import { Change, Price } from "../board/price";
+import { pipsOf } from "./groups";
 
 function Line({ label, children }: { label: string; children: ReactNode }) {
   return (
@@ -48,8 +49,8 @@ function DayRange({ price, digits }: { price: NonNullable<BoardRow["price"]>; di
 
 /** The numbers of a market: its quote, and its trading day. */
 export function MarketFigures({ row, price }: { row: MarketRow; price: BoardRow["price"] }) {
-  const { digits, pip_size: pip } = row;
-  const spread = price === null ? undefined : price.ask - price.bid;
+  const { digits, pip_size } = row;
+  const pips = pipsOf({ price, pip_size });
   return (
     <dl className="overflow-hidden rounded-xl border border-line bg-surface">
       <Line label="Bid">
@@ -60,8 +61,8 @@ export function MarketFigures({ row, price }: { row: MarketRow; price: BoardRow[
       </Line>
       <Line label="Mid">{price === null ? "–" : ((price.bid + price.ask) / 2).toFixed(digits + 1)}</Line>
       <Line label="Spread">
-        {spread === undefined ? "–" : `${(spread / pip).toFixed(1)} pips`}
-        {spread === undefined ? null : <span className="ml-2 text-ink-faint">{spread.toFixed(digits)}</span>}
+        {pips === undefined ? "–" : `${pips.toFixed(1)} pips`}
+        {pips === undefined ? null : <span className="ml-2 text-ink-faint">{(pips * pip_size).toFixed(digits)}</span>}
       </Line>
       <Line label="Change of the day">
         <Change value={price?.change_pct} />

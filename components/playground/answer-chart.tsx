@@ -8,7 +8,8 @@ import type { Hours } from "../chart/breaks";
 import { KlineChart } from "../chart/kline-chart";
 import type { BarSource } from "../chart/source";
 import { Timeframes } from "../chart/timeframes";
-import type { Bearers, Credential } from "../portal/credential";
+import type { Bearers } from "../portal/bearers";
+import type { Credential } from "../portal/credential";
 import { liveKlines } from "./live-klines";
 import { decimalsOf } from "./records-format";
 

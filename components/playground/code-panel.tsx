@@ -1,10 +1,7 @@
 "use client";
 
-import { useId } from "react";
 import { generate, type RestCall, type StreamCall } from "#lib/docs/samples/index";
-import { useCodeLanguages } from "../docs/code-languages";
-import { CopyButton } from "../ui/copy-button";
-import { Select } from "../ui/select";
+import { SampleBar, useShownSample } from "../docs/sample-bar";
 
 /** Strings in any of the languages; the rest stays plain. */
 const STRINGS = /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/;
@@ -25,30 +22,16 @@ function Code({ text }: { text: string }) {
 
 /** The call of the form as code, in the language that the reader last chose here or in the docs. */
 export function CodePanel({ call }: { call: RestCall | StreamCall }) {
-  const id = useId();
-  const { chosen, choose } = useCodeLanguages();
   const samples = generate(call);
-  const language = chosen.find((one) => samples.some(({ label }) => label === one));
-  const shown = samples.find(({ label }) => label === language) ?? samples[0];
+  const shown = useShownSample(samples);
   if (shown === undefined) return null;
   return (
     <section aria-label="Code" className="min-w-0 overflow-hidden rounded-lg border border-line bg-sunken">
-      <div className="flex items-center justify-between gap-3 border-line border-b bg-surface px-3 py-2">
-        <label htmlFor={id} className="sr-only">
-          Language
-        </label>
-        <Select
-          id={id}
-          value={shown.label}
-          onChange={choose}
-          options={samples.map(({ label }) => ({ value: label, label }))}
-          className="w-auto!"
-        />
+      <SampleBar label="Language" {...{ samples, shown }} className="border-b bg-surface px-3">
         {shown.install === undefined ? null : (
           <code className="min-w-0 truncate font-mono text-ink-faint text-xs max-sm:hidden">{shown.install}</code>
         )}
-        <CopyButton text={shown.code} />
-      </div>
+      </SampleBar>
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
         tabIndex={0}

@@ -3,7 +3,8 @@ import type { KlineWindow } from "#lib/contract/kline";
 import { createBoardStore } from "../board/board-store";
 import { loadLiveMarket } from "../board/use-board";
 import type { Bar, BarListener, BarSource } from "../chart/source";
-import type { Bearers, Credential } from "../portal/credential";
+import type { Bearers } from "../portal/bearers";
+import type { Credential } from "../portal/credential";
 import { send } from "./send";
 
 interface Following {

@@ -1,11 +1,11 @@
 "use client";
 
 import { useEffect, useId, useState } from "react";
+import { recall, remember } from "../portal/device-storage";
 import { Button } from "../ui/button";
 import { Dialog, DialogActions } from "../ui/dialog";
 import { TextField } from "../ui/field";
 import { collectionsOf, NAME_MAX_CHARACTERS, readSaved, type SavedRequest, withSaved } from "./collections";
-import { recall, remember } from "./device-storage";
 import type { PlayOperation, Values } from "./model";
 
 const STORED_AS = "spotwire.playground.collections";

@@ -1,6 +1,7 @@
 "use client";
 
-import type { Bearers, Credential } from "../portal/credential";
+import type { Bearers } from "../portal/bearers";
+import type { Credential } from "../portal/credential";
 import { Badge, type Tone } from "../ui/badge";
 import { Button } from "../ui/button";
 import { type Column, Table } from "../ui/table";

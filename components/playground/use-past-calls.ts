@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "react";
 import { fieldsOf } from "#lib/client/errors";
-import { recall, remember } from "./device-storage";
+import { recall, remember } from "../portal/device-storage";
 import type { PlayOperation, Values } from "./model";
 import { shareable } from "./share";
 

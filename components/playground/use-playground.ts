@@ -1,7 +1,8 @@
 "use client";
 
 import { useEffect, useRef, useState } from "react";
-import { type Bearers, type Credential, createBearers } from "../portal/credential";
+import { type Bearers, createBearers } from "../portal/bearers";
+import type { Credential } from "../portal/credential";
 import { type KeptAnswers, keepAnswer, NONE_KEPT } from "./kept-answers";
 import type { Issues, PlayOperation, RestOperation, Start, Values } from "./model";
 import { type Outcome, send } from "./send";

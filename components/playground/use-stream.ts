@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
-import type { Bearers } from "../portal/credential";
+import type { Bearers } from "../portal/bearers";
 import { whileVisible } from "../portal/while-visible";
 import { openSession, type Session, type SessionEnd, type SessionTarget } from "./session";
 import { createStreamBook, type StreamView } from "./stream-state";

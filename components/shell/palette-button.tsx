@@ -3,6 +3,7 @@
 import dynamic from "next/dynamic";
 import { useEffect, useState } from "react";
 import { useHydrated } from "../portal/time";
+import { SearchIcon } from "../ui/search-icon";
 import type { Reader } from "./pages";
 
 // Loaded when it is first opened: few readers of the first page open it.
@@ -51,17 +52,7 @@ export function PaletteButton({ reader }: { reader: Reader }) {
         }}
         className="flex min-h-9 pointer-coarse:min-h-11 items-center gap-2 rounded-md border border-edge bg-surface px-2.5 pointer-coarse:px-3.5 text-ink-faint text-sm hover:text-ink max-md:size-11 max-md:justify-center max-md:border-transparent max-md:bg-transparent max-md:px-0"
       >
-        <svg
-          viewBox="0 0 16 16"
-          aria-hidden="true"
-          className="size-4 max-md:size-5"
-          fill="none"
-          stroke="currentColor"
-          strokeWidth="1.5"
-        >
-          <circle cx="7" cy="7" r="4.25" />
-          <path d="m10.5 10.5 3 3" strokeLinecap="round" />
-        </svg>
+        <SearchIcon className="size-4 max-md:size-5" />
         <span className="sr-only">Search</span>
         <span className="w-9 text-center font-sans text-xs max-md:hidden">{mac ? "⌘K" : "Ctrl K"}</span>
       </button>

@@ -1,7 +1,7 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import type { BoardRow } from "#lib/contract/board";
 import type { Timeframe } from "#lib/contract/primitives";
 import { Board } from "../board/board";
@@ -10,29 +10,13 @@ import { useBoardStore } from "../board/use-board";
 import { demoCredential } from "../portal/credential";
 import { useNow } from "../portal/time";
 import { Segmented } from "../ui/segmented";
+import { useSeen } from "../ui/use-seen";
 
 const HEIGHT = "h-[23rem]";
 const SHOWN_TIMEFRAMES = ["M1", "M5", "H1", "D1"] as const satisfies readonly Timeframe[];
 // Its legend above and its note below keep their place while it loads.
 const Waiting = () => <div className={`${HEIGHT} mt-8 mb-7 animate-pulse rounded-lg bg-sunken motion-reduce:animate-none`} />;
 const HeroChart = dynamic(() => import("./hero-chart").then((module) => module.HeroChart), { ssr: false, loading: Waiting });
-
-/** True from the first time that the element was near the screen. */
-function useSeen() {
-  const place = useRef<HTMLDivElement>(null);
-  const [seen, setSeen] = useState(false);
-  useEffect(() => {
-    if (place.current === null) return;
-    const observer = new IntersectionObserver((entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      setSeen(true);
-      observer.disconnect();
-    });
-    observer.observe(place.current);
-    return () => observer.disconnect();
-  }, []);
-  return { place, seen };
-}
 
 /** How fast prices reach this page, measured here. */
 function Speed({ store }: { store: BoardStore }) {

@@ -2,6 +2,7 @@
 
 import { usePathname } from "next/navigation";
 import { openPalette } from "../shell/palette-button";
+import { SearchIcon } from "../ui/search-icon";
 
 /** The last part of an address as words to search for. */
 function wordsOf(path: string): string {
@@ -21,10 +22,7 @@ export function SearchBox() {
       onClick={() => openPalette(wordsOf(path))}
       className="flex min-h-11 w-full max-w-md items-center gap-3 rounded-md border border-edge bg-surface px-3.5 text-left text-ink-faint text-sm hover:text-ink"
     >
-      <svg viewBox="0 0 16 16" aria-hidden="true" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5">
-        <circle cx="7" cy="7" r="4.25" />
-        <path d="m10.5 10.5 3 3" strokeLinecap="round" />
-      </svg>
+      <SearchIcon className="size-4" />
       Search docs, markets and pages
     </button>
   );

@@ -5,7 +5,7 @@ import { JsonTree } from "../playground/json-tree";
 import { type Outcome, send } from "../playground/send";
 import type { Correction } from "../playground/trouble-correction";
 import { TroubleNotice } from "../playground/trouble-notice";
-import { createBearers } from "../portal/credential";
+import { createBearers } from "../portal/bearers";
 import { CopyButton } from "../ui/copy-button";
 
 interface TryCall {

@@ -18,14 +18,14 @@ interface Added {
 }
 
 function AddForm({ onAdded, onCancel }: { onAdded: (added: Added) => void; onCancel: () => void }) {
-  const { busy, errorOf, failure, onSubmit, onBlur, onInput } = useSubmit<Added>({
+  const { busy, errorOf, failure, formProps } = useSubmit<Added>({
     fields: ["url"],
     form: "webhook",
     send: (form) => callPortal("POST", "webhooks", { url: textOf(form, "url") }),
     done: onAdded,
   });
   return (
-    <form onSubmit={onSubmit} onBlur={onBlur} onInput={onInput} className="space-y-5">
+    <form {...formProps} className="space-y-5">
       <TextField
         label="Address"
         name="url"
