@@ -208,6 +208,9 @@ describe("a developer", () => {
     expect(await page.content()).not.toMatch(KEY);
     expect(await rowOf("Web shop").textContent()).toContain(SITE);
     expect(await rowOf("Web shop").textContent()).toMatch(/Activeuntil \d\d \w+ \d{4}/);
+    // Without its scripts, which would call.
+    const markets = await context.request.get(`${product.baseUrl}/markets?venue=live`);
+    expect(await markets.text()).toContain("No live feed yet.");
   });
 
   test("calls the API with both, and sees the calls in usage and in the logs", async () => {

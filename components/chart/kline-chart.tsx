@@ -65,6 +65,7 @@ export function KlineChart({ ticker, digits, timeframe, first, source, hours = n
   const [live, setLive] = useState<LiveState>({ phase: source.follow === undefined ? "history" : "connecting" });
   const [point, setPoint] = useState<Bar | Break>();
   const [newest, setNewest] = useState(first.at(-1));
+  const [none, setNone] = useState(false);
   const [summary, setSummary] = useState("");
   const [byKeys, setByKeys] = useState(false);
   const byDay = !isIntraday(timeframe);
@@ -84,6 +85,7 @@ export function KlineChart({ ticker, digits, timeframe, first, source, hours = n
       onAll(bars) {
         chart.showAll(bars);
         setNewest(bars.at(-1));
+        setNone(bars.length === 0);
         setSummary(summaryOf(ticker, timeframe, bars, digits, byDay));
       },
       onLast(bar) {
@@ -113,7 +115,7 @@ export function KlineChart({ ticker, digits, timeframe, first, source, hours = n
     <figure className="min-w-0">
       <div className="mb-2 flex items-start justify-between gap-x-4">
         <div aria-live={byKeys ? "polite" : "off"} className="min-w-0">
-          <Legend point={point ?? newest} digits={digits} byDay={byDay} />
+          <Legend point={point ?? newest} digits={digits} byDay={byDay} none={none} />
         </div>
         <Badge tone={live.phase === "live" ? "positive" : "neutral"}>{LIVE_WORDS[live.phase]}</Badge>
       </div>

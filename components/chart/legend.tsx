@@ -20,6 +20,8 @@ interface LegendProps {
   readonly point: Bar | Break | undefined;
   readonly digits: number;
   readonly byDay: boolean;
+  /** True once it is known that there are no bars. */
+  readonly none?: boolean;
 }
 
 function Value({ name, full, children }: { name: string; full: string; children: string }) {
@@ -36,10 +38,10 @@ function Value({ name, full, children }: { name: string; full: string; children:
 }
 
 /** Open, high, low, close, change and tick volume of a bar, or what a break is. Its height never changes. */
-export function Legend({ point, digits, byDay }: LegendProps) {
+export function Legend({ point, digits, byDay, none = false }: LegendProps) {
   const row =
     "flex h-10 flex-wrap content-center items-center gap-x-3 overflow-hidden font-mono text-xs leading-5 tabular-nums sm:h-6";
-  if (point === undefined) return <p className={`${row} text-ink-faint`}>Loading</p>;
+  if (point === undefined) return <p className={`${row} text-ink-faint`}>{none ? "No klines yet" : "Loading"}</p>;
   if ("kind" in point)
     return (
       <p className={`${row} text-ink-soft`}>
