@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "#lib/units";
 import { type ApiFailure, callPortal } from "./api";
 import type { Credential } from "./credential";
 
