@@ -21,8 +21,9 @@ const GROWTH_MAX_SHARE = 0.1;
 const BACK_MAX_MS = 15_000;
 const MIB = 1_048_576;
 const CASE_TIMEOUT_MS = 120_000;
-const FUZZED_COUNT = 20_000;
-const WARM_UP_COUNT = 2_000;
+/** Random requests; FUZZED_COUNT sets more, for a long run. */
+const FUZZED_COUNT = Number(process.env.FUZZED_COUNT ?? 5_000);
+const WARM_UP_COUNT = 1_000;
 const WARM_UP_ANSWERS_COUNT = 30;
 const SEED = 20_261_122;
 
