@@ -1,14 +1,18 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import newman from "newman";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
-import { operations } from "#lib/contract/operations";
+import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import { BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
+import { makeKey } from "./commands";
 import { picture } from "./reading";
 import { examplePath, type RecordedAnswer, type RecordedAnswers } from "./recorded-answers";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -68,6 +72,17 @@ describe("every page", () => {
     }
   });
 
+  test("is in a group of /llms.txt, each with a heading of the second level", async () => {
+    const { text } = await read("/llms.txt");
+    const [head = "", ...groups] = text.split(/^## /m);
+    expect(head).toMatch(/^# Spotwire\n\n> .+\n*$/);
+    expect(groups.map((group) => group.split("\n", 1)[0])).toEqual([
+      ...["Start", "Market data", "Tools", "Running it", "Reference", "Machine-readable documents"],
+    ]);
+    for (const group of groups) expect(group).toMatch(/^ *- \[/m);
+    expect(text).not.toContain("- **");
+  });
+
   test("is in /llms-full.txt", async () => {
     const { text } = await read("/llms-full.txt");
     for (const path of await listedPages()) expect(text).toContain(`Page: ${product.baseUrl}${path}\n`);
@@ -79,7 +94,8 @@ describe("every page", () => {
       expect([status, text.includes(`>${id}</h1>`)], id).toEqual([200, true]);
     }
     const refused = (await (await fetch(product.baseUrl + operations.instruments.path)).json()) as { data: { docs_url: string } };
-    expect((await read(refused.data.docs_url)).text).toContain(">unauthorized</h1>");
+    expect(refused.data.docs_url).toBe(product.baseUrl + errorDocsPath("unauthorized"));
+    expect((await read(errorDocsPath("unauthorized"))).text).toContain(">unauthorized</h1>");
   });
 
   test("that does not exist is 404, as HTML and as Markdown", async () => {
@@ -244,6 +260,44 @@ test("links in Markdown and in /llms.txt lead to their pages", async () => {
   const list = await read("/llms.txt");
   for (const path of ["/openapi.json", "/asyncapi.json", "/postman.json"])
     expect(list.text).toContain(`](${product.baseUrl}${path})`);
+});
+
+/** Runs a collection as Postman does; resolves to the failed tests and how many there were. */
+function runCollection(collection: object, key: string) {
+  return new Promise<{ failures: string[]; tests: number }>((resolve, reject) => {
+    newman.run({ collection, environment: { values: [{ key: "key", value: key }] } }, (error, { run }) => {
+      if (error) return reject(error);
+      const failures = run.failures.map((failure) => `${failure.source?.name}: ${failure.error.test} ${failure.error.message}`);
+      resolve({ failures, tests: run.stats.assertions.total ?? 0 });
+    });
+  });
+}
+
+describe("the Postman collection", () => {
+  test.each(["demo", "live, for pushing", "live, for reading", "unknown", "none"])("is green with a key: %s", async (kind) => {
+    const made = async (scopes: string) => (await makeKey(product, { venue: "live", scopes })).text;
+    const keys: Readonly<Record<string, () => Promise<string> | string>> = {
+      demo: () => product.demoKey ?? "",
+      "live, for pushing": () => made("market:ingest"),
+      "live, for reading": () => made("market:read,market:stream"),
+      unknown: () => "sw_test_unknown",
+      none: () => "",
+    };
+    const collection = JSON.parse((await read("/postman.json")).text) as object;
+    const { failures, tests } = await runCollection(collection, (await keys[kind]?.()) ?? "");
+    expect(failures).toEqual([]);
+    expect(tests).toBe(2 * OPERATION_LIST.length);
+  });
+
+  test("is red against a service that answers something else", async () => {
+    const wrong = createServer((_, response) => response.end('{"code":0,"message":"success","data":{}}'));
+    await new Promise<void>((resolve) => wrong.listen(0, "127.0.0.1", resolve));
+    const base = `http://127.0.0.1:${(wrong.address() as AddressInfo).port}`;
+    const collection = (await read("/postman.json")).text.replaceAll(product.baseUrl, base);
+    const { failures } = await runCollection(JSON.parse(collection) as object, "any");
+    wrong.close();
+    expect(failures).toHaveLength(OPERATION_LIST.length);
+  });
 });
 
 test("samples of the reference run unchanged with the demo key", async () => {

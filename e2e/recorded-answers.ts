@@ -29,6 +29,8 @@ export interface RecordedAnswers {
 const HEADERS = ["ratelimit-policy", "ratelimit", "etag", "cache-control", "retry-after", "www-authenticate", "allow"];
 /** More calls than the burst of the demo plan. */
 const CALLS_PAST_BURST = 60;
+/** The address in every sample of the docs; pages put the reader's own in its place. */
+const SAMPLE_BASE = "http://localhost:3000";
 
 function recorded(method: string, path: string, { status, headers, text }: Answer): RecordedAnswer {
   const shown = HEADERS.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []));
@@ -188,5 +190,6 @@ export async function recordAnswers(product: Product): Promise<RecordedAnswers> 
   const messages = await converse(client);
   await product.stop();
   const ended = await client.next("server_shutdown");
-  return { operations: recordedOperations, errors, messages: { ...messages, server_shutdown: JSON.parse(ended.text) } };
+  const answers = { operations: recordedOperations, errors, messages: { ...messages, server_shutdown: JSON.parse(ended.text) } };
+  return JSON.parse(JSON.stringify(answers).replaceAll(product.baseUrl, SAMPLE_BASE)) as RecordedAnswers;
 }

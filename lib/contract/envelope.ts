@@ -18,7 +18,7 @@ export const FailureData = z
   .object({
     detail: z.string().describe("What was wrong with this request."),
     request_id: z.string().describe("The same as in `X-Request-Id`. Include it when you report a problem."),
-    docs_url: z.string().describe("Documentation page of this error."),
+    docs_url: z.string().describe("Documentation page of this error; a path where the service does not know its address."),
     parameter: z.string().optional().describe("The invalid parameter."),
     allowed: z.array(z.string()).optional().describe("Accepted values."),
     tickers: z
@@ -37,7 +37,9 @@ export type FailureData = z.infer<typeof FailureData>;
 /** An error response; `message` is the stable identifier. */
 export const Failure = z
   .object({
-    code: z.int().describe("Error code: HTTP status * 100 + n. A code is never reused."),
+    code: z
+      .literal(ERROR_IDS.map((id) => ERRORS[id].code))
+      .describe("Error code: HTTP status * 100 + n. A code is never reused."),
     message: z.enum(ERROR_IDS as [ErrorId, ...ErrorId[]]).describe("Stable error identifier."),
     data: FailureData,
   })

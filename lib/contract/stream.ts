@@ -79,7 +79,7 @@ export type SubscribeParams = z.infer<typeof SubscribeParams>;
 export const UnsubscribeParams = z.object(Selection).meta({ id: "UnsubscribeParams", description: "What to unsubscribe from." });
 export type UnsubscribeParams = z.infer<typeof UnsubscribeParams>;
 
-const NoParams = z.object({}).optional().describe("Ignored.");
+const NoParams = z.object({}).meta({ id: "NoParams", description: "Ignored." }).optional();
 
 /** The parameters of each method. */
 export const METHOD_PARAMS = {

@@ -84,7 +84,7 @@ const BREAKS: Record<string, [change: Change, sentence: RegExp]> = {
     /QuoteMessage\.data\.bid: type/,
   ],
   "an ack whose result lost a field": [
-    (d) => delete field(d, "SubscribeAck", "data").properties?.rejected,
+    (d) => delete schema(d, "SubscribeAckData").properties?.rejected,
     /SubscribeAck\.data\.rejected: field was removed/,
   ],
   "another type name": [(d) => Object.assign(field(d, "Heartbeat", "type"), { const: "beat" }), /value "heartbeat" was removed/],
@@ -105,7 +105,7 @@ const BREAKS: Record<string, [change: Change, sentence: RegExp]> = {
     /receiveSubscribe SubscribeMessage\.params\.timeframe: value "M1" was removed/,
   ],
   "an id that may no longer be a text": [
-    (d) => Object.assign(field(d, "SubscribeMessage", "id"), { anyOf: [{ type: "integer" }] }),
+    (d) => Object.assign(schema(d, "SubscribeMessageId"), { anyOf: [{ type: "integer" }] }),
     /SubscribeMessage\.id: type string is no longer possible/,
   ],
   "fewer tickers in a message": [

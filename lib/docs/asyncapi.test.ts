@@ -9,6 +9,7 @@ import * as limits from "#lib/contract/limits";
 import { ClientMessage, METHOD_PARAMS, SERVER_MESSAGES, STREAM_METHODS, type StreamMethod } from "#lib/contract/stream";
 import { asyncApiDocument, asyncApiText } from "./asyncapi";
 import { breakingStreamChanges } from "./asyncapi-breaking";
+import { withNamedParts } from "./asyncapi-names";
 import type { AsyncApiDocument, AsyncApiMessage } from "./asyncapi-types";
 import type { JsonSchema } from "./json-schema";
 import type { Reference } from "./openapi-types";
@@ -28,6 +29,20 @@ function resolve({ $ref }: Reference): unknown {
 function messageAt(reference: Reference): AsyncApiMessage {
   const found = resolve(reference) as AsyncApiMessage | Reference;
   return "$ref" in found ? messageAt(found) : found;
+}
+
+/** Where a parsed document has a type that generators would call AnonymousSchema. */
+function unnamedTypes(value: unknown, at = "", seen = new Set<unknown>()): string[] {
+  if (typeof value !== "object" || value === null || seen.has(value)) return [];
+  seen.add(value);
+  const schema = value as JsonSchema & { "x-parser-schema-id"?: string };
+  const isType =
+    schema.type === "object" || schema.anyOf !== undefined || schema.oneOf !== undefined || (schema.enum?.length ?? 0) > 1;
+  const unnamed = isType && schema["x-parser-schema-id"]?.startsWith("<anonymous") === true;
+  return [
+    ...(unnamed ? [at] : []),
+    ...Object.entries(value).flatMap(([key, inner]) => unnamedTypes(inner, `${at}/${key}`, seen)),
+  ];
 }
 
 /** Problems of a value with a schema of the document, read as draft-07. */
@@ -59,6 +74,21 @@ describe("the committed document", () => {
     expect(parsed?.version()).toBe("3.0.0");
     // The one hint is on purpose: most tools read 3.0.
     expect(diagnostics.filter(({ code }) => code !== "asyncapi-latest-version")).toEqual([]);
+  });
+
+  test("has names for all that generators make types of", async () => {
+    expect(unnamedTypes((await new Parser().parse(asyncApiText())).document?.json())).toEqual([]);
+    const { payload } = document.components.messages.QuoteMessage ?? {};
+    const unnamed = { ...document, components: { ...document.components, schemas: { ...document.components.schemas } } };
+    unnamed.components.schemas.QuoteMessage = { type: "object", properties: { data: { type: "object", properties: {} } } };
+    expect(payload).toEqual({ $ref: "#/components/schemas/QuoteMessage" });
+    expect(unnamedTypes((await new Parser().parse(JSON.stringify(unnamed))).document?.json())).not.toEqual([]);
+  });
+
+  test("never gives two schemas one name", () => {
+    const quote: JsonSchema = { type: "object", properties: { side: { type: "object" } } };
+    expect(Object.keys(withNamedParts({ Quote: quote }))).toEqual(["Quote", "QuoteSide"]);
+    expect(() => withNamedParts({ Quote: quote, QuoteSide: { type: "string" } })).toThrow("Two schemas are called QuoteSide.");
   });
 
   test("is refused by the same check when it is broken", async () => {

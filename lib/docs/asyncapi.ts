@@ -10,6 +10,7 @@ import {
 import { streamTicketExample, TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { streamCloses, streamLimits } from "./asyncapi-limits";
 import { JSON_MEDIA, type NamedMessage, type StreamMessages, streamMessages } from "./asyncapi-messages";
+import { withNamedParts } from "./asyncapi-names";
 import {
   KEY_DESCRIPTION,
   SOCKET_IO_AUTH_DESCRIPTION,
@@ -161,7 +162,7 @@ export function asyncApiDocument({ host = ASYNCAPI_DEFAULT_HOST }: { host?: stri
     operations: { ...operationsOf("stream", messages), ...operationsOf("socketIo", messages) },
     components: {
       messages: Object.fromEntries(named.map(({ id, message }) => [id, message])),
-      schemas: printer.named(),
+      schemas: withNamedParts(printer.named()),
       securitySchemes: SECURITY_SCHEMES,
     },
     "x-limits": streamLimits(),

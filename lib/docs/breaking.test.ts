@@ -91,6 +91,14 @@ const BREAKS: Record<string, [change: (document: OpenApiDocument) => void, sente
     (d) => Object.assign(get(d, KLINES), { security: [{ apiKey: ["market:history"] }] }),
     /scope market:history is req/,
   ],
+  "another scope of a bearer key": [
+    (d) => Object.assign(get(d, KLINES), { "x-scope": "market:history" }),
+    /scope market:history is req/,
+  ],
+  "an error that an operation no longer returns": [
+    (d) => field(d, "KlinesFailure", "message").enum?.shift(),
+    /value "invalid_parameter" was removed/,
+  ],
   "a new required field of a pushed line": [(d) => schema(d, "TickLine").required?.push("side"), /line\.side: is required now/],
   "a body that is required now": [
     (d) => Object.assign(get(d, KLINES), { requestBody: { description: "", required: true, content: {} } }),
@@ -108,6 +116,8 @@ const ADDITIONS: Record<string, (document: OpenApiDocument) => void> = {
   "a new field": (d) => Object.assign(found(schema(d, "Quote").properties), { side: { type: "string" } }),
   "a field that is always present now": (d) => schema(d, "FailureData").required?.push("parameter"),
   "a new value of an enumeration": (d) => schema(d, "AssetClass").enum?.push("crypto"),
+  "a list of the values that a field always had": (d) => Object.assign(field(d, "Kline", "ticker"), { enum: ["EURUSD"] }),
+  "a new error of an operation": (d) => field(d, "KlinesFailure", "message").enum?.push("not_found"),
   "a new response code": (d) => Object.assign(get(d, KLINES).responses, { 451: { description: "" } }),
   "a new optional field of a pushed line": (d) =>
     Object.assign(found(schema(d, "TickLine").properties), { side: { type: "string" } }),

@@ -10,6 +10,7 @@ import type {
 } from "./openapi-types";
 
 const PARAMETERS = "#/components/parameters/";
+const SCHEMAS = "#/components/schemas/";
 
 interface Pair {
   readonly before: OpenApiDocument;
@@ -70,16 +71,30 @@ function compareBody(was: OpenApiOperation, is: OpenApiOperation, at: string, pa
   return breaks;
 }
 
+/** The failure schema of a response with the errors that its examples show: an older document names all errors everywhere. */
+function narrowed(media: OpenApiMedia, { before }: Pair): OpenApiMedia {
+  const named = media.schema.$ref?.slice(SCHEMAS.length);
+  const schema = named === undefined ? media.schema : (before.components.schemas[named] ?? media.schema);
+  const { message, ...others } = schema.properties ?? {};
+  if (message === undefined || media.examples === undefined) return media;
+  return {
+    ...media,
+    schema: { ...schema, properties: { ...others, message: { ...message, enum: Object.keys(media.examples) } } },
+  };
+}
+
 function compareResponse(was: OpenApiResponse, is: OpenApiResponse, at: string, pair: Pair): string[] {
+  const content = Object.fromEntries(Object.entries(was.content ?? {}).map(([type, media]) => [type, narrowed(media, pair)]));
   const lost = Object.keys(was.headers ?? {}).filter((name) => is.headers?.[name] === undefined);
   return [
     ...lost.map((name) => `${at}: header ${name} was removed`),
-    ...compareContent(was.content, is.content, at, pair, "response"),
+    ...compareContent(content, is.content, at, pair, "response"),
   ];
 }
 
 function compareSecurity(was: OpenApiOperation, is: OpenApiOperation, at: string): string[] {
-  const scopes = (operation: OpenApiOperation) => operation.security.flatMap((scheme) => Object.values(scheme).flat());
+  const scopes = ({ security, "x-scope": scope = "any" }: OpenApiOperation) =>
+    [...security.flatMap((scheme) => Object.values(scheme).flat()), scope].filter((name) => name !== "any");
   const known = scopes(was);
   return scopes(is)
     .filter((scope) => !known.includes(scope))

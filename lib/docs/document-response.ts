@@ -51,7 +51,10 @@ function createDocumentResponse(print: () => string, place: (text: string, addre
   }
 
   return (request, publicUrl) => {
-    const { text, headers } = documentFor(requestAddress(request?.headers, publicUrl), publicUrl);
+    const { text, headers } = documentFor(
+      requestAddress((name) => request?.headers.get(name), publicUrl),
+      publicUrl,
+    );
     const held = heldTag(headers.etag, request?.headers.get("if-none-match"), request?.headers.get("accept-encoding"));
     if (held !== undefined) return new Response(null, { status: 304, headers: { ...headers, etag: held } });
     return new Response(text, { headers: { ...headers, "content-type": "application/json; charset=utf-8" } });

@@ -21,6 +21,7 @@ export interface JsonSchema {
   additionalProperties?: boolean | JsonSchema;
   propertyNames?: JsonSchema;
   items?: JsonSchema;
+  $defs?: Record<string, JsonSchema>;
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: number;
@@ -41,14 +42,18 @@ const LOCAL_DEFINITIONS = /^#\/(?:\$defs|definitions)\//;
 
 /**
  * What zod prints and readers do not want: objects stay open, so that a later field breaks no client; bounds that only say
- * "a safe integer" and the pattern behind a named format are noise; a constant 0 is an integer.
+ * "a safe integer" and the pattern behind a named format are noise; constants without a fraction are integers.
  */
 function tidy(schema: JsonSchema): void {
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.format !== undefined) delete schema.pattern;
-  if (schema.type === "number" && Number.isInteger(schema.const)) schema.type = "integer";
+  // A choice among choices is one choice.
+  if (schema.anyOf?.some(({ anyOf }) => anyOf !== undefined))
+    schema.anyOf = schema.anyOf.flatMap((inner) => inner.anyOf ?? [inner]);
+  const values = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
+  if (schema.type === "number" && values.length > 0 && values.every(Number.isInteger)) schema.type = "integer";
 }
 
 function pointToComponents(value: unknown): unknown {
@@ -70,6 +75,17 @@ type PrintedSchema = JsonSchema & {
   definitions?: Record<string, JsonSchema>;
 };
 
+/** As zod prints a schema, and as readers want it. */
+function print(schema: z.ZodType, dialect: JsonSchemaDialect): PrintedSchema {
+  const override = (ctx: { jsonSchema: unknown }) => tidy(ctx.jsonSchema as JsonSchema);
+  return z.toJSONSchema(schema, { target: dialect, io: "output", override }) as PrintedSchema;
+}
+
+/** A schema in draft-07 with its named parts inside: what needs no document around it. */
+export function standaloneSchema(schema: z.ZodType): JsonSchema {
+  return print(schema, "draft-7");
+}
+
 /** Prints zod schemas and gathers the named ones: `of` answers a schema that refers to them, `named` holds them. */
 export interface SchemaPrinter {
   of(schema: z.ZodType): JsonSchema;
@@ -85,12 +101,7 @@ export function schemaPrinter(dialect: JsonSchemaDialect): SchemaPrinter {
   const components = new Map<string, JsonSchema>();
 
   function of(schema: z.ZodType): JsonSchema {
-    const printed = z.toJSONSchema(schema, {
-      target: dialect,
-      io: "output",
-      override: (ctx) => tidy(ctx.jsonSchema as JsonSchema),
-    });
-    const { $schema: _, $defs, definitions, ...rest } = pointToComponents(printed) as PrintedSchema;
+    const { $schema: _, $defs, definitions, ...rest } = pointToComponents(print(schema, dialect)) as PrintedSchema;
     for (const [id, definition] of Object.entries($defs ?? definitions ?? {})) components.set(id, definition);
     return rest;
   }

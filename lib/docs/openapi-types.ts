@@ -45,6 +45,8 @@ export interface OpenApiOperation {
   summary: string;
   description: string;
   security: Record<string, string[]>[];
+  /** The scope that the key needs. Scopes of a bearer key have no place of their own that all tools accept. */
+  "x-scope"?: string;
   parameters: (OpenApiParameter | Reference)[];
   requestBody?: { description: string; required: boolean; content: Record<string, OpenApiMedia> };
   responses: Record<string, OpenApiResponse>;
@@ -52,7 +54,13 @@ export interface OpenApiOperation {
 
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; description: string };
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    contact: { name: string };
+    license: { name: string; identifier: string };
+  };
   servers: { url: string }[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;

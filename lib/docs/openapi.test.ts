@@ -3,6 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
+import { failureExample } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, httpStatus } from "#lib/contract/errors";
 import { OPERATION_LIST } from "#lib/contract/operations";
 import { asyncApiDocument } from "./asyncapi";
@@ -74,7 +75,8 @@ describe.each(OPERATION_LIST)("$id", (operation) => {
 
   test("stands under its method and path, with the scope it needs", () => {
     expect(document.paths[operation.path]?.[operation.method.toLowerCase()]).toBe(documented);
-    expect(documented.security).toEqual([{ apiKey: operation.scope === "any" ? [] : [operation.scope] }]);
+    expect(documented.security).toEqual([{ apiKey: [] }]);
+    expect(documented["x-scope"]).toBe(operation.scope);
   });
 
   test("shows an answer that its own schema accepts, with a field added too", () => {
@@ -99,12 +101,35 @@ describe.each(OPERATION_LIST)("$id", (operation) => {
   });
 });
 
+const RETURNED = ERROR_IDS.filter((id) => OPERATION_LIST.some(({ errors }) => errors.includes(id)));
+
 describe("the document", () => {
-  test.each(ERROR_IDS)("has an example of %s that the failure schema accepts", (id) => {
-    const example = document.components.examples[id];
-    expect(problems({ $ref: "#/components/schemas/Failure" }, example?.value)).toEqual([]);
-    expect(example?.value).toMatchObject({ code: ERRORS[id].code, message: id });
+  test.each(RETURNED)(
+    "has an example of %s that the failure schemas of its operations accept, and those of others refuse",
+    (id) => {
+      const example = document.components.examples[id];
+      expect(example?.value).toMatchObject({ code: ERRORS[id].code, message: id });
+      expect(problems({ $ref: "#/components/schemas/Failure" }, example?.value)).toEqual([]);
+      for (const operation of OPERATION_LIST) {
+        const { responses } = operationOf(operation.id);
+        const schemas = Object.entries(responses).flatMap(([status, { content }]) => (/^[45]/.test(status) ? [content] : []));
+        expect(schemas.length).toBeGreaterThan(4);
+        for (const content of schemas) {
+          const found = problems(content?.["application/json"]?.schema ?? {}, example?.value);
+          expect(found?.length === 0, operation.id).toBe(operation.errors.includes(id));
+        }
+      }
+    },
+  );
+
+  test("describes errors that are added later, and no success, as a failure too", () => {
+    const schema = operationOf("klines").responses.default?.content?.["application/json"]?.schema ?? {};
+    for (const id of ERROR_IDS) expect(problems(schema, failureExample(id))).toEqual([]);
+    expect(problems(schema, { ...failureExample("not_found"), code: 0 })).not.toEqual([]);
   });
+
+  test("shows examples of the errors that an operation returns, and no others", () =>
+    expect(Object.keys(document.components.examples)).toEqual(RETURNED));
 
   test("writes a list of tickers as one comma-separated value", () => {
     const tickers = operationOf("latestQuotes").parameters.find((entry) => "name" in entry && entry.name === "tickers");

@@ -3,7 +3,7 @@ import { Failure, failureExample, success } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { describeParameter, type Operation, type Parameter } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
-import { type SchemaPrinter, schemaPrinter } from "./json-schema";
+import { type JsonSchema, type SchemaPrinter, schemaPrinter } from "./json-schema";
 import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
 import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "./openapi-types";
 
@@ -64,11 +64,25 @@ function errorHeaders(status: number): string[] {
   return names;
 }
 
-/** One response per status, with an example of each of its errors. */
-function errorResponses(errors: readonly ErrorId[], printer: SchemaPrinter): Record<string, OpenApiResponse> {
+/** Failure with the errors of one operation alone. Generated types then tell success from failure by `code`, and errors apart. */
+function failureOf(operation: Operation, printer: SchemaPrinter): JsonSchema {
+  printer.of(Failure);
+  const { properties = {}, ...failure } = printer.named().Failure ?? {};
+  const errors = ERROR_IDS.filter((id) => operation.errors.includes(id));
+  const narrowed = {
+    ...properties,
+    code: { ...properties.code, enum: errors.map((id) => ERRORS[id].code) },
+    message: { ...properties.message, enum: errors },
+  };
+  const description = `An error response of \`${operation.id}\`.`;
+  return printer.name(`${pascal(operation.id)}Failure`, { ...failure, description, properties: narrowed });
+}
+
+/** One response per status, with an example of each of its errors, and one for errors that a later version adds. */
+function errorResponses(operation: Operation, printer: SchemaPrinter): Record<string, OpenApiResponse> {
   const byStatus = new Map<number, ErrorId[]>();
-  for (const id of errors) byStatus.set(httpStatus(id), [...(byStatus.get(httpStatus(id)) ?? []), id]);
-  const schema = printer.of(Failure);
+  for (const id of operation.errors) byStatus.set(httpStatus(id), [...(byStatus.get(httpStatus(id)) ?? []), id]);
+  const schema = failureOf(operation, printer);
   const response = (status: number, ids: ErrorId[]): OpenApiResponse => ({
     description: ids.map((id) => `\`${ERRORS[id].code} ${id}\`: ${ERRORS[id].title}.`).join("\n\n"),
     headers: headerReferences(errorHeaders(status)),
@@ -79,7 +93,15 @@ function errorResponses(errors: readonly ErrorId[], printer: SchemaPrinter): Rec
       },
     },
   });
-  return Object.fromEntries([...byStatus].map(([status, ids]) => [String(status), response(status, ids)]));
+  const others = {
+    description: "Any other error: one of HTTP itself, or one that was added later.",
+    headers: headerReferences(["X-Request-Id"]),
+    content: { [JSON_MEDIA]: { schema: printer.of(Failure) } },
+  };
+  return {
+    ...Object.fromEntries([...byStatus].map(([status, ids]) => [String(status), response(status, ids)])),
+    default: others,
+  };
 }
 
 /** Names of the headers in an operation's successful response. */
@@ -97,9 +119,11 @@ function csvMedia(operation: Operation): Record<string, OpenApiMedia> {
   return { [CSV_MEDIA]: { schema: { type: "string", description }, example: table.text(items) } };
 }
 
+const pascal = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
+
 function successResponses(operation: Operation, printer: SchemaPrinter): Record<string, OpenApiResponse> {
   const revalidated = REVALIDATED.has(operation.id);
-  const id = `${operation.id.charAt(0).toUpperCase()}${operation.id.slice(1)}Response`;
+  const id = `${pascal(operation.id)}Response`;
   const answered: OpenApiResponse = {
     description: operation.summary,
     headers: headerReferences(answerHeaders(operation)),
@@ -122,7 +146,9 @@ function successResponses(operation: Operation, printer: SchemaPrinter): Record<
 function requestBody(operation: Operation, printer: SchemaPrinter): Pick<OpenApiOperation, "requestBody"> {
   if (operation.body === undefined) return {};
   const { mediaType, description, example, line, maxLines, maxBytes } = operation.body;
-  const media: OpenApiMedia = { schema: { type: "string", description }, example, "x-itemSchema": printer.of(line) };
+  const item = printer.of(line);
+  // Tools look for named schemas in schemas alone; the text itself is checked against none.
+  const media: OpenApiMedia = { schema: { type: "string", description, $defs: { line: item } }, example, "x-itemSchema": item };
   const limits = `At most ${maxLines} lines and ${maxBytes} bytes.`;
   return { requestBody: { description: `${description} ${limits}`, required: true, content: { [mediaType]: media } } };
 }
@@ -137,19 +163,22 @@ function openApiOperation(operation: Operation, printer: SchemaPrinter): OpenApi
     tags: [operation.path.split("/")[3] ?? "market"],
     summary: operation.summary,
     description: `${operation.description}\n\nScope: ${scopeText(operation)}.`,
-    security: [{ [SECURITY_SCHEME]: operation.scope === "any" ? [] : [operation.scope] }],
+    security: [{ [SECURITY_SCHEME]: [] }],
+    "x-scope": operation.scope,
     parameters: [
       ...Object.entries(operation.query).map(([name, parameter]) => queryParameter(name, parameter, printer)),
       ...headerNames.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...requestBody(operation, printer),
-    responses: { ...successResponses(operation, printer), ...errorResponses(operation.errors, printer) },
+    responses: { ...successResponses(operation, printer), ...errorResponses(operation, printer) },
   };
 }
 
+/** An example of each error that an operation returns. */
 function errorExamples(): OpenApiDocument["components"]["examples"] {
+  const returned = ERROR_IDS.filter((id) => OPERATION_LIST.some(({ errors }) => errors.includes(id)));
   return Object.fromEntries(
-    ERROR_IDS.map((id) => [
+    returned.map((id) => [
       id,
       { summary: ERRORS[id].title, description: `${ERRORS[id].cause} ${ERRORS[id].fix}`, value: failureExample(id) },
     ]),
@@ -171,7 +200,13 @@ export function openApiDocument({ serverUrl = "/" }: { serverUrl?: string } = {}
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Spotwire market data", version: API_VERSION, description: DESCRIPTION },
+    info: {
+      title: "Spotwire market data",
+      version: API_VERSION,
+      description: DESCRIPTION,
+      contact: { name: "The operator of this installation" },
+      license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
+    },
     servers: [{ url: serverUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,

@@ -31,12 +31,10 @@ const ABOUT =
 
 /** A list of all pages with their descriptions, for programs. Links lead to the Markdown version of each page. */
 export function docsIndex(words: (text: string) => string): string {
-  const index = absolute(
-    llms(docs)
-      .index()
-      .replace(/^# .*\n/, ""),
-    ".md",
-  );
+  const { indexNode } = llms(docs);
+  // A group is a heading of the second level, as the format has it; the package prints it as a list item.
+  const lines = docs.getPageTree().children.map((node) => (node.type === "separator" ? `\n## ${node.name}\n` : indexNode(node)));
+  const index = absolute(lines.join("\n"), ".md");
   const documents = DOCUMENTS.map(([path, name, about]) => `- [${name}](${SAMPLE_BASE}${path}): ${about}`).join("\n");
   return words(`# Spotwire\n\n> ${ABOUT}\n${index}\n\n## Machine-readable documents\n\n${documents}\n`);
 }

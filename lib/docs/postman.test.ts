@@ -46,6 +46,15 @@ test("shows the sandbox's answer and refusals of each", () => {
   }
 });
 
+test("tests each answer: its status, and its shape or the reason of the refusal", () => {
+  for (const { name, events } of read().items) {
+    const script = String(events.listeners("test")[0]?.script.exec?.join("\n"));
+    expect(script.match(/pm\.test\(/g), name).toHaveLength(3);
+    expect(() => new Function("pm", script), name).not.toThrow();
+    expect(script).not.toContain("internal_error");
+  }
+});
+
 test("carries a body where the operation takes one", () => {
   const push = read().items.find(({ name }) => name === "Push ticks")?.request;
   expect(push?.headers.get("Content-Type")).toBe("application/x-ndjson");

@@ -2,6 +2,7 @@ import type { ErrorId } from "#lib/contract/errors";
 import { ERRORS, httpStatus } from "#lib/contract/errors";
 import { describeParameter, type Operation } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
+import { postmanTests } from "./postman-tests";
 import { type RecordedAnswer, recordedAnswer, recordedError } from "./reference/recorded";
 import { SAMPLE_BASE } from "./sample-words";
 
@@ -44,6 +45,10 @@ interface PostmanResponse {
 
 interface PostmanItem {
   readonly name: string;
+  readonly event: readonly {
+    readonly listen: "test";
+    readonly script: { readonly type: "text/javascript"; readonly exec: readonly string[] };
+  }[];
   readonly request: PostmanRequest;
   readonly response: readonly PostmanResponse[];
 }
@@ -97,18 +102,19 @@ function item(operation: Operation): PostmanItem {
     return answer === undefined || httpStatus(id) !== answer.status ? [] : [response(ERRORS[id].title, original, answer)];
   });
   const answered = response(operation.summary, original, recordedAnswer(operation.id as OperationId));
-  return { name: operation.summary, request: original, response: [answered, ...refusals] };
+  const test = { listen: "test", script: { type: "text/javascript", exec: postmanTests(operation) } } as const;
+  return { name: operation.summary, event: [test], request: original, response: [answered, ...refusals] };
 }
 
 /**
- * The REST operations as a Postman collection, each with the sandbox's answers.
+ * The REST operations as a Postman collection, each with tests and the sandbox's answers.
  * @param options.base address of the service; its variable `key` is left for the reader
  */
 export function postmanCollection({ base = SAMPLE_BASE }: { base?: string } = {}): PostmanCollection {
   return {
     info: {
       name: "Spotwire market data",
-      description: "Set the variable `key` of this collection to your API key.",
+      description: "Set the variable `key` of this collection to your API key. The tests of each request hold with any key.",
       schema: SCHEMA,
     },
     auth: { type: "bearer", bearer: [{ key: "token", value: "{{key}}", type: "string" }] },

@@ -4,7 +4,7 @@ import { STREAM_PATH } from "#lib/contract/stream";
 import { Fault, isFault } from "#lib/fault";
 import { runningParts } from "#lib/runtime";
 import { admitOrigin, preflight } from "./cors";
-import { requireShortTarget } from "./exchange";
+import { docsBaseOf, requireShortTarget } from "./exchange";
 import { failureOf, withoutBody } from "./respond";
 import { handlerOf, type RouteHandler } from "./route";
 
@@ -37,7 +37,8 @@ export function createApi(modules: Readonly<Record<string, RouteModule>>): Route
 }
 
 /** Answers preflights, wrong methods and unknown paths. Also the catch-all route of /api under Next, where no market runs. */
-export const unserved: RouteHandler = handlerOf(({ path, method, headers, origin }) => {
+export const unserved: RouteHandler = handlerOf((exchange) => {
+  const { path, method, headers, origin } = exchange;
   const methods = METHODS.get(plain(path));
   if (origin !== null) admitOrigin(headers, origin);
   const running = runningParts();
@@ -48,7 +49,7 @@ export const unserved: RouteHandler = handlerOf(({ path, method, headers, origin
     running?.metrics.request("none", (methods === undefined ? ERRORS.not_found : ERRORS.method_not_allowed).code, 0);
     throw methods === undefined ? notFound() : notAllowed(method, methods, headers);
   } catch (error) {
-    const answer = failureOf(isFault(error) ? error : new Fault("internal_error"), headers, running?.env.PUBLIC_URL ?? "");
+    const answer = failureOf(isFault(error) ? error : new Fault("internal_error"), headers, docsBaseOf(exchange));
     return method === "HEAD" ? withoutBody(answer) : answer;
   }
 });

@@ -2,6 +2,7 @@ import type { Principal } from "#lib/access/principal";
 import { URI_MAX_BYTES } from "#lib/contract/limits";
 import { Fault } from "#lib/fault";
 import type { SentBody } from "#lib/market/question";
+import { requestAddress } from "#lib/request-address";
 import { runningParts } from "#lib/runtime";
 import { foreignOrigin } from "./own-origin";
 import { requestIdOf } from "./request-id";
@@ -52,6 +53,11 @@ export function headerOf({ given, request }: Pick<Exchange, "given" | "request">
   if (given === undefined) return request?.headers.get(name) ?? null;
   const value = given[name];
   return Array.isArray(value) ? value.join(", ") : (value ?? null);
+}
+
+/** What stands in front of links to the docs in an answer: the address of the service, empty where nothing says it. */
+export function docsBaseOf(source: Pick<Exchange, "given" | "request">): string {
+  return requestAddress((name) => headerOf(source, name), runningParts()?.env.PUBLIC_URL) ?? "";
 }
 
 /** Reads what every route needs from a request. Never throws. */

@@ -12,7 +12,7 @@ import { suggestTicker } from "#lib/market/tickers";
 import { type Runtime, runningParts, runtime } from "#lib/runtime";
 import { admitOrigin } from "./cors";
 import { csvBody, csvEtag, wantsCsv } from "./csv";
-import { type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
+import { docsBaseOf, type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
 import { applyVerdict, authorize, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
 import { type Answer, failureOf, faultOf, successBody, toResponse, withoutBody } from "./respond";
@@ -224,8 +224,9 @@ function respond(reply: Reply, exchange: Exchange, asCsv: AsCsv | undefined): An
   return { status: 200, headers, body: null };
 }
 
-function fail(error: unknown, { headers, method }: Exchange, operation: string, running: Runtime | undefined): Answer {
+function fail(error: unknown, exchange: Exchange, operation: string, running: Runtime | undefined): Answer {
+  const { headers, method } = exchange;
   if (!isFault(error)) running?.log.error({ err: error, request_id: headers["x-request-id"], operation }, "request failed");
-  const answer = failureOf(error, headers, running?.env.PUBLIC_URL ?? "");
+  const answer = failureOf(error, headers, docsBaseOf(exchange));
   return method === "HEAD" ? withoutBody(answer) : answer;
 }

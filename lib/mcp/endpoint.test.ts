@@ -217,7 +217,7 @@ describe("the MCP tools", () => {
   ];
   test.each(WRONG)("an MCP tool refuses %s as REST does", async (_, name, args, query) => {
     const result = await (await connect(key)).callTool({ name, arguments: args });
-    const { body, status } = await t.ask(operations[name].path + query, { key });
+    const { body, status } = await t.ask(operations[name].path + query, { key, headers: { host: url.host } });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(result.isError).toBe(true);
     const refusal = JSON.parse((result.content as { text: string }[])[0]?.text ?? "");

@@ -14,7 +14,7 @@ import { ERRORS } from "#lib/contract/errors";
 import { URI_MAX_BYTES } from "#lib/contract/limits";
 import { Fault, isFault } from "#lib/fault";
 import { admitOrigin, hideFromOrigin, preflight } from "#lib/http/cors";
-import { type Exchange, headerOf, openBareExchange, requireShortTarget } from "#lib/http/exchange";
+import { docsBaseOf, type Exchange, headerOf, openBareExchange, requireShortTarget } from "#lib/http/exchange";
 import { applyVerdict, verifyKey } from "#lib/http/guards";
 import { type Answer, type AnswerHeaders, failureOf, faultOf, withoutBody } from "#lib/http/respond";
 import { counted, handlerOf, type RouteHandler } from "#lib/http/route";
@@ -48,6 +48,9 @@ async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: E
     authorization: headerOf(outer, "authorization") ?? undefined,
     origin: outer.origin ?? undefined,
     "user-agent": headerOf(outer, "user-agent") ?? undefined,
+    // For links to the docs, as the client reached the service.
+    host: headerOf(outer, "host") ?? undefined,
+    "x-forwarded-proto": headerOf(outer, "x-forwarded-proto") ?? undefined,
     "x-request-id": outer.headers["x-request-id"],
   };
   const { address } = outer;
@@ -61,12 +64,12 @@ async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: E
 }
 
 /** The error result of a call whose query is too long for REST; undefined for any other. */
-function refusalOfLength(target: string, { headers }: Exchange): CallToolResult | undefined {
+function refusalOfLength(target: string, exchange: Exchange): CallToolResult | undefined {
   try {
     requireShortTarget({ path: target, queryText: "" });
     return undefined;
   } catch (error) {
-    const { body } = failureOf(error, { ...headers }, runtime().env.PUBLIC_URL ?? "");
+    const { body } = failureOf(error, { ...exchange.headers }, docsBaseOf(exchange));
     return { content: [{ type: "text", text: String(body) }], isError: true };
   }
 }
@@ -189,7 +192,7 @@ export function createMcp(routes: ToolRoutes): RouteHandler {
       return await answer(exchange, running);
     } catch (error) {
       if (!isFault(error)) running?.log.error({ err: error, request_id: exchange.headers["x-request-id"] }, "MCP failed");
-      const failed = failureOf(error, exchange.headers, running?.env.PUBLIC_URL ?? "");
+      const failed = failureOf(error, exchange.headers, docsBaseOf(exchange));
       const reply = counted(failed, exchange, OPERATION, ERRORS[faultOf(error).id].code);
       return exchange.method === "HEAD" ? withoutBody(reply) : reply;
     }

@@ -23,6 +23,7 @@ const GROUND = [
   "lib/repeat",
   "lib/thread",
   "lib/content-encoding",
+  "lib/request-address",
   "lib/browser-name",
   "lib/metrics",
   "lib/metrics-feeds",

@@ -4,6 +4,7 @@ import type { Fault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
 import { type Answer, failureOf, faultOf, jsonHeaders } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
+import { requestAddress } from "#lib/request-address";
 
 /**
  * Writes a complete HTTP response to a raw socket and closes both directions; otherwise an HTTP server leaves the socket half
@@ -19,7 +20,7 @@ export function endWith(socket: Duplex, { status, headers, body }: Answer, reaso
 
 /** Context of a refusal. */
 export interface RefusalContext {
-  /** In front of the paths of docs pages. */
+  /** PUBLIC_URL in front of the paths of docs pages; empty: the address that the request reached the service by. */
   readonly docsBase: string;
   readonly log: Logger;
 }
@@ -36,8 +37,13 @@ export function handshakeId({ headers }: IncomingMessage): string {
   return requestIdOf(headers["x-request-id"]?.toString() ?? null);
 }
 
+/** What stands in front of the paths of docs pages in the answer to this request. */
+export function docsBaseFor({ headers }: IncomingMessage, publicUrl: string): string {
+  return requestAddress((name) => headers[name]?.toString(), publicUrl === "" ? undefined : publicUrl) ?? "";
+}
+
 /** Refuses an upgrade with the error envelope of what was thrown. */
 export function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown, { docsBase, log }: RefusalContext): void {
   const id = handshakeId(request);
-  endWith(socket, failureOf(handshakeFault(error, id, log), jsonHeaders(id), docsBase));
+  endWith(socket, failureOf(handshakeFault(error, id, log), jsonHeaders(id), docsBaseFor(request, docsBase)));
 }

@@ -24,7 +24,7 @@ import { requireNoKeyInQuery } from "./handshake";
 import { createOpenings } from "./openings";
 import type { Peer } from "./peer";
 import { readMessage } from "./protocol";
-import { handshakeFault, handshakeId, type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
+import { docsBaseFor, handshakeFault, handshakeId, type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
 import type { Session } from "./session";
 import type { Sessions } from "./sessions";
 
@@ -196,9 +196,10 @@ export function createSocketIo({ sessions, admissions, addressOf, refusal, clock
   const openings = boundOpenings({ engine, addressOf, clock, metrics });
 
   /** An error in the form the client library exposes: the identifier as its message, the envelope as its data. */
-  function refusalOf(error: unknown, id: string): Error {
+  function refusalOf(error: unknown, request: IncomingMessage): Error {
+    const id = handshakeId(request);
     const fault = handshakeFault(error, id, log);
-    return Object.assign(new Error(fault.id), { data: failureBody(fault.id, fault.data, id, docsBase) });
+    return Object.assign(new Error(fault.id), { data: failureBody(fault.id, fault.data, id, docsBaseFor(request, docsBase)) });
   }
 
   async function admit(socket: Connected): Promise<void> {
@@ -235,7 +236,7 @@ export function createSocketIo({ sessions, admissions, addressOf, refusal, clock
   namespace.use((socket, next) => {
     admit(socket).then(
       () => next(),
-      (error: unknown) => next(refusalOf(error, handshakeId(socket.request))),
+      (error: unknown) => next(refusalOf(error, socket.request)),
     );
   });
   namespace.on("connection", open);
@@ -244,7 +245,7 @@ export function createSocketIo({ sessions, admissions, addressOf, refusal, clock
     handleRequest(request, response) {
       const fault = openings.faultOf(request);
       if (fault === undefined) return void engine.handleRequest(request, response);
-      const { status, headers, body } = failureOf(fault, jsonHeaders(handshakeId(request)), docsBase);
+      const { status, headers, body } = failureOf(fault, jsonHeaders(handshakeId(request)), docsBaseFor(request, docsBase));
       response.writeHead(status, { ...headers, "access-control-allow-origin": "*" }).end(body);
     },
     handleUpgrade(request, socket, head) {

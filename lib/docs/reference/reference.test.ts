@@ -4,6 +4,7 @@ import { Failure } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, errorDocsPath, httpStatus } from "#lib/contract/errors";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
 import { Ack, SERVER_MESSAGES, type ServerMessage, STREAM_METHODS } from "#lib/contract/stream";
+import { SAMPLE_BASE } from "../sample-words";
 import { createFieldReader } from "./fields";
 import { pageText } from "./page";
 import { referenceFiles, referencePages } from "./pages";
@@ -113,7 +114,7 @@ describe("the recorded answers", () => {
     const answer = recordedError(id);
     expect(Failure.parse(answer?.body)).toMatchObject({ code: ERRORS[id].code, message: id });
     expect(answer?.status).toBe(httpStatus(id));
-    expect(Failure.parse(answer?.body).data.docs_url).toBe(errorDocsPath(id));
+    expect(Failure.parse(answer?.body).data.docs_url).toBe(SAMPLE_BASE + errorDocsPath(id));
   });
 
   test("cover every error that a call alone brings about", () => {
