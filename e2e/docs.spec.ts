@@ -6,13 +6,16 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import newman from "newman";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
+import { MCP_RESOURCES_PER_PAGE_COUNT } from "#lib/contract/limits";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import { BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
-import { makeKey } from "./commands";
+import { type MadeKey, makeKey } from "./commands";
 import { picture } from "./reading";
 import { examplePath, type RecordedAnswer, type RecordedAnswers } from "./recorded-answers";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -260,6 +263,47 @@ test("links in Markdown and in /llms.txt lead to their pages", async () => {
   const list = await read("/llms.txt");
   for (const path of ["/openapi.json", "/asyncapi.json", "/postman.json"])
     expect(list.text).toContain(`](${product.baseUrl}${path})`);
+});
+
+describe("the documentation over MCP", () => {
+  let key: MadeKey;
+  beforeAll(async () => {
+    key = await makeKey(product, { venue: "sandbox", scopes: "market:read" });
+  });
+
+  async function withAgent<Result>(work: (agent: Client) => Promise<Result>): Promise<Result> {
+    const agent = new Client({ name: "an agent", version: "1" });
+    const requestInit = { headers: { authorization: `Bearer ${key.text}` } };
+    await agent.connect(new StreamableHTTPClientTransport(new URL("/mcp", product.baseUrl), { requestInit }) as never);
+    return work(agent).finally(() => agent.close());
+  }
+
+  test("lists every page once, in bounded pages, and reads it as its Markdown", async () => {
+    await withAgent(async (agent) => {
+      const found: { uri: string; title?: string | undefined }[] = [];
+      let cursor: string | undefined;
+      do {
+        const { resources, nextCursor } = await agent.listResources(cursor === undefined ? {} : { cursor });
+        expect(resources.length).toBeLessThanOrEqual(MCP_RESOURCES_PER_PAGE_COUNT);
+        found.push(...resources);
+        cursor = nextCursor;
+      } while (cursor !== undefined);
+      expect(found.map(({ uri }) => uri)).toEqual((await listedPages()).map((path) => `${product.baseUrl}${path}.md`));
+      const klines = found.find(({ uri }) => uri.endsWith("/docs/klines.md"));
+      const { contents } = await agent.readResource({ uri: klines?.uri ?? "" });
+      const { text } = await read("/docs/klines.md");
+      expect(contents).toEqual([{ uri: klines?.uri, mimeType: "text/markdown", text }]);
+      expect(text).toContain(`# ${klines?.title}\n`);
+    });
+  });
+
+  test.each(["/docs/no-such-page.md", "/docs/klines", "/", "/openapi.json", "/dashboard"])("has no resource %s", async (path) => {
+    const reading = withAgent((agent) => agent.readResource({ uri: product.baseUrl + path }));
+    await expect(reading).rejects.toMatchObject({ code: -32_002 });
+  });
+
+  test("refuses a cursor that it did not give", async () =>
+    expect(withAgent((agent) => agent.listResources({ cursor: "next" }))).rejects.toMatchObject({ code: -32_602 }));
 });
 
 /** Runs a collection as Postman does; resolves to the failed tests and how many there were. */

@@ -29,6 +29,12 @@ export interface Runtime {
   readonly reports: MarketReports;
   /** The metrics of the portal's process, as Prometheus text; empty without one. */
   portalMetrics(): Promise<string>;
+  /**
+   * The text of a page that looks the same to everybody, for who reached the service at `host`; undefined where there is none, and
+   * on a node without pages.
+   * @throws Fault service_unavailable while the portal is starting or busy
+   */
+  portalPage(path: string, reader: { readonly host: string; readonly address: string }): Promise<string | undefined>;
   /** True from the first moment of a shutdown: new requests are answered with 50302. */
   draining(): boolean;
   ready(): Promise<Readiness>;

@@ -126,6 +126,7 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
       markets,
       reports: createReports({ ...base, db, markets, ready }),
       portalMetrics: async () => portal?.metrics() ?? "",
+      portalPage: async (path, reader) => portal?.read(path, reader),
       ready,
       draining: () => stage === "drained",
     };

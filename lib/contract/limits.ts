@@ -5,6 +5,10 @@ import { DAY_S, HOUR_S } from "#lib/units";
 export const KLINES_DEFAULT_LIMIT_ROWS = 500;
 /** The same over MCP: more rows than an agent reads at once cost it context. */
 export const MCP_KLINES_DEFAULT_LIMIT_ROWS = 100;
+/** Pages of the docs in one answer to resources/list of MCP. */
+export const MCP_RESOURCES_PER_PAGE_COUNT = 50;
+/** Text of one page of the docs over MCP: some 20,000 tokens, which hosts do not cut. */
+export const MCP_RESOURCE_MAX_CHARACTERS = 80_000;
 export const KLINES_MAX_LIMIT_ROWS = 5000;
 /** One rate-limit unit buys this many rows of a klines request. */
 export const KLINES_ROWS_PER_COST_UNIT = 1000;

@@ -20,6 +20,7 @@ import { type Answer, type AnswerHeaders, failureOf, faultOf, withoutBody } from
 import { counted, handlerOf, type RouteHandler } from "#lib/http/route";
 import { readBody } from "#lib/portal/input";
 import { type Runtime, runtime } from "#lib/runtime";
+import { offerDocs } from "./docs";
 import { isToolId, listTools, resultOf, type ToolId, targetOf } from "./tools";
 
 /** Operation name under which messages that call no tool are counted. */
@@ -28,6 +29,7 @@ const SERVER = { name: "spotwire", title: "Spotwire", version: "1.0.0" };
 const INSTRUCTIONS = [
   "Quotes, snapshots, klines, instruments and market hours for forex and metals. All tools are read-only.",
   "Tickers are compact: EURUSD, not EUR/USD; `instruments` lists them. Klines are a table of rows with from <= time < to; both take Unix seconds or ISO 8601.",
+  "The documentation is offered as resources in Markdown.",
   "An error has `message`, a stable identifier, and `data.detail`. After rate_limited, wait `data.retry_after` seconds.",
 ].join(" ");
 const RETRY_AFTER_S = 1;
@@ -122,7 +124,10 @@ export function createMcp(routes: ToolRoutes): RouteHandler {
   /** A server of the SDK is bound to one transport, so each message gets its own. */
   async function speak(message: unknown, request: Request, exchange: Exchange): Promise<Spoken> {
     let called = false;
-    const server = new Server(SERVER, { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator });
+    const capabilities = { tools: {}, resources: {} };
+    const server = new Server(SERVER, { capabilities, instructions: INSTRUCTIONS, jsonSchemaValidator });
+    const reader = { host: headerOf(exchange, "host") ?? "", address: exchange.address };
+    offerDocs(server, (path) => runtime().portalPage(path, reader));
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
     server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: args = {} } }) => {
       if (!isToolId(name)) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${name.slice(0, 80)}.`);

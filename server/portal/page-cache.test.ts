@@ -169,6 +169,19 @@ test("an error is shown to who waits for it, and not kept", async () => {
   expect((await get("/docs")).status).toBe(200);
 });
 
+test("the service itself reads shared pages for a reader's host, and no others", async () => {
+  const reader = { host: "a.example", address: "192.0.2.1" };
+  expect(await cache.read("/docs.md", reader)).toBe(PAGE);
+  expect(await cache.read("/docs.md", reader)).toBe(PAGE);
+  expect(asked.map(({ url, headers }) => [url, headers.host])).toEqual([["/docs.md", "a.example"]]);
+  for (const path of ["/signin", "/nope"]) expect(await cache.read(path, reader)).toBeUndefined();
+  status = 404;
+  expect(await cache.read("/docs/nope.md", reader)).toBeUndefined();
+  portal.removeAllListeners("request");
+  portal.on("request", (incoming: IncomingMessage) => incoming.socket.destroy());
+  await expect(cache.read("/docs/klines.md", reader)).rejects.toMatchObject({ id: "service_unavailable" });
+});
+
 test("after a restart of the portal every page is rendered again", async () => {
   await get("/docs");
   cache.clear();

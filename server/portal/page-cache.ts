@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { clientBlock } from "#lib/access/address";
 import type { Clock } from "#lib/clock";
 import { reasonOf } from "#lib/db";
+import { Fault } from "#lib/fault";
 import { isSecure, readCookies, sessionCookieName } from "#lib/portal/cookies";
 import { SHARED_HEADER, SHARED_PAGE_COOKIES, sharedPage } from "#lib/portal/shared-pages";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
@@ -14,6 +15,7 @@ import type { Send } from "./send";
 /** Memory of all pages, with their compressed copies. */
 const CACHE_MAX_BYTES = 67_108_864;
 const PAGE_MAX_BYTES = 4_194_304;
+const RETRY_AFTER_S = 2;
 /** A page past its time is still shown for this long while it is rendered again. */
 const STALE_MAX_MS = 5 * SECOND_MS;
 /** Answers written per turn of the event loop, so that a loop over pages does not delay quotes. */
@@ -33,9 +35,21 @@ interface PageCacheOptions {
   readonly clock: Clock;
 }
 
+/** Who reads a page from within the service. */
+export interface PageReader {
+  /** Host of the service, as they reached it: pages name it. */
+  readonly host: string;
+  readonly address: string;
+}
+
 /** Pages for everybody, kept in memory. */
 export interface PageCache {
   handle: Listener;
+  /**
+   * The text of a shared page; undefined where there is none.
+   * @throws Fault service_unavailable when the portal cannot render it now
+   */
+  read(path: string, reader: PageReader): Promise<string | undefined>;
   /** Forgets all pages: another release may render them. */
   clear(): void;
 }
@@ -59,7 +73,7 @@ export function createPageCache({ env, send, isRoute, forward, clock }: PageCach
   const filling = new Map<string, Promise<CachedPage>>();
   const writes: (() => void)[] = [];
 
-  function wantedBy({ method, url = "/", headers }: IncomingMessage): Wanted | undefined {
+  function wantedBy({ method, url = "/", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Wanted | undefined {
     if ((method !== "GET" && method !== "HEAD") || headers.rsc !== undefined) return undefined;
     const [asked = "/", query = ""] = url.split("?", 2);
     const shared = sharedPage(asked, query);
@@ -139,6 +153,16 @@ export function createPageCache({ env, send, isRoute, forward, clock }: PageCach
       const page = pageFor(wanted, clientBlock(String(request.headers[ADDRESS_HEADER] ?? "")));
       if (page instanceof Promise) page.then(write, (error: unknown) => refuseBusy(request, response, reasonOf(error)));
       else write(page);
+    },
+    async read(path, { host, address }) {
+      const wanted = wantedBy({ method: "GET", url: path, headers: { host } });
+      if (wanted === undefined || wanted.path !== path) return undefined;
+      try {
+        const page = await pageFor(wanted, clientBlock(address));
+        return page.status === 200 ? String(await page.body(undefined)) : undefined;
+      } catch (error) {
+        throw new Fault("service_unavailable", { detail: reasonOf(error), retry_after: RETRY_AFTER_S });
+      }
     },
     clear: () => pages.clear(),
   };

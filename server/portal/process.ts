@@ -15,7 +15,7 @@ import { SECOND_MS } from "#lib/units";
 import { type Channel, openChannel } from "./channel";
 import { createForwarder } from "./forward";
 import { readKnownRoutes } from "./known-routes";
-import { createPageCache } from "./page-cache";
+import { createPageCache, type PageReader } from "./page-cache";
 import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
 import { createSend, type Target } from "./send";
 import { createTurns } from "./turns";
@@ -56,6 +56,11 @@ export interface Portal {
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** Hot reload, in development; false when there is nothing to pass it to. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  /**
+   * The text of a shared page; undefined where there is none, and in development, where none is kept.
+   * @throws Fault service_unavailable while it is starting or busy
+   */
+  read(path: string, reader: PageReader): Promise<string | undefined>;
   /** The metrics of its process, as Prometheus text; empty when it does not answer. */
   metrics(): Promise<string>;
   /** Ends it after the requests in flight. */
@@ -196,6 +201,7 @@ export function startPortal(options: PortalOptions): Portal {
       return clock.wait(START_MAX_MS, first.signal);
     },
     handle: cache?.handle ?? forward,
+    read: async (path, reader) => cache?.read(path, reader),
     upgrade(request, socket, head) {
       if (target === undefined) return false;
       passUpgrade(request, socket, head, target.socketPath);

@@ -162,10 +162,26 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
     publish<Markets extends Runtime["markets"]>(markets: Markets) {
       const reports = createReports({ markets, metrics, db, clock, log, ready: state.ready });
       const portalMetrics = async () => "";
+      const portalPage = async () => undefined;
       const storedData = createStoredData({ db, clock });
       const uptime = createUptime({ db, clock });
       const parts = {
-        ...{ env, db, clock, log, metrics, access: made, usage, ...portal, markets, reports, storedData, uptime, portalMetrics },
+        ...{
+          env,
+          db,
+          clock,
+          log,
+          metrics,
+          access: made,
+          usage,
+          ...portal,
+          markets,
+          reports,
+          storedData,
+          uptime,
+          portalMetrics,
+          portalPage,
+        },
         ...state,
       };
       setRuntime(parts);
