@@ -3,9 +3,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import ReconnectingWebSocket from "partysocket/ws";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 import { operations } from "#lib/contract/operations";
+import { STREAM_PATH, STREAM_PROTOCOL } from "#lib/contract/stream";
+import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { stranger } from "./client";
 import { keyHolder, type MadeKey, makeLiveKey, runCommand } from "./commands";
 import { createFeeder, type Feeder } from "./feeder";
@@ -48,6 +51,30 @@ describe("the stream of a product that takes pushed ticks", () => {
     expect((await reader.call(`${MARKET}/snapshots/latest?tickers=EURUSD`)).text).toContain(`{"items":[${dataText(snapshot)}]}`);
     expect((await reader.call(`${MARKET}/klines?ticker=EURUSD&timeframe=H1&limit=1`)).text).toContain(`[${dataText(kline)}]`);
     client.close();
+  });
+
+  test("lets a library reconnect that asks for a ticket each time, and refuses one that keeps its protocols", async () => {
+    const url = product.baseUrl.replace("http", "ws") + STREAM_PATH;
+    const used = new Set<string>();
+    const protocols = async () => {
+      const { data } = await keyHolder(product, key).call(`${MARKET}/stream/tickets`, { method: "POST" });
+      used.add(String(data.ticket));
+      return [STREAM_PROTOCOL, TICKET_PROTOCOL_PREFIX + String(data.ticket)];
+    };
+    const options = { WebSocket, minReconnectionDelay: 1, maxReconnectionDelay: 1 };
+    const heard = (socket: ReconnectingWebSocket, type: "message" | "error") =>
+      new Promise<object>((resolve) => socket.addEventListener(type, resolve, { once: true }));
+    const asking = new ReconnectingWebSocket(url, protocols, options);
+    expect(await heard(asking, "message")).toMatchObject({ data: expect.stringContaining('"welcome"') });
+    asking.reconnect();
+    expect(await heard(asking, "message")).toMatchObject({ data: expect.stringContaining('"welcome"') });
+    asking.close();
+    expect(used.size).toBe(2);
+    const keeping = new ReconnectingWebSocket(url, await protocols(), { ...options, maxRetries: 1 });
+    await heard(keeping, "message");
+    keeping.reconnect();
+    expect(await heard(keeping, "error")).toMatchObject({ message: expect.stringContaining("401") });
+    keeping.close();
   });
 
   test("sends the current record on subscribe, and what was missed on resume", async () => {
