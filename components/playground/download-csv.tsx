@@ -1,7 +1,6 @@
 "use client";
 
-import { CSV_MEDIA, csvOf } from "#lib/contract/csv";
-import { OPERATION_LIST } from "#lib/contract/operations";
+import { useState } from "react";
 import { Button } from "../ui/button";
 
 interface DownloadCsvProps {
@@ -9,20 +8,34 @@ interface DownloadCsvProps {
   readonly items: readonly object[];
 }
 
+function save(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
 /** Saves the records of an answer as the file that the service sends with `format=csv`, without another call. */
 export function DownloadCsv({ operationId, items }: DownloadCsvProps) {
-  const operation = OPERATION_LIST.find(({ id }) => id === operationId);
-  const table = operation && csvOf(operation);
-  if (table === undefined) return null;
+  const [failed, setFailed] = useState(false);
 
-  function save(text: string): void {
-    const url = URL.createObjectURL(new Blob([text], { type: CSV_MEDIA }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `${operationId}.csv`;
-    link.click();
-    URL.revokeObjectURL(url);
+  async function download(): Promise<void> {
+    try {
+      // Loaded on demand: it takes the contract, which the page does not need before.
+      const { csvFileOf } = await import("./csv-file");
+      const file = csvFileOf(operationId, items);
+      setFailed(file === undefined);
+      if (file !== undefined) save(file, `${operationId}.csv`);
+    } catch {
+      setFailed(true);
+    }
   }
 
-  return <Button onClick={() => save(table.text(items))}>Download CSV</Button>;
+  return (
+    <Button onClick={download}>
+      <span aria-live="polite">{failed ? "Download failed. Try again" : "Download CSV"}</span>
+    </Button>
+  );
 }

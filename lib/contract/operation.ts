@@ -3,8 +3,8 @@ import type { ErrorId } from "./errors";
 import type { Scope } from "./primitives";
 import type { ParameterIssue } from "./validate";
 
-const LIST_IN_QUERY =
-  "Separate them with commas, or send one parameter for each: `tickers=A&tickers=B`, `tickers[]=A` and `tickers[0]=A` work too.";
+const listInQuery = (name: string) =>
+  `Separate them with commas, or send one parameter for each: \`${name}=A&${name}=B\`, \`${name}[]=A\` and \`${name}[0]=A\` work too.`;
 
 /** One query parameter. Its schema takes the text from the URL and returns the parsed value. */
 export interface Parameter<Value = unknown> {
@@ -18,8 +18,8 @@ export interface Parameter<Value = unknown> {
 }
 
 /** What a parameter of a query means, and how a list is written there. */
-export function describeParameter({ description, list }: Parameter): string {
-  return list ? `${description} ${LIST_IN_QUERY}` : description;
+export function describeParameter(name: string, { description, list }: Parameter): string {
+  return list ? `${description} ${listInQuery(name)}` : description;
 }
 
 export type Parameters = Readonly<Record<string, Parameter>>;

@@ -45,7 +45,7 @@ function queryParameter(name: string, parameter: Parameter, printer: SchemaPrint
   return {
     name,
     in: "query",
-    description: describeParameter(parameter),
+    description: describeParameter(name, parameter),
     required: parameter.required,
     ...(schema.type === "array" ? { style: "form" as const, explode: false } : {}),
     schema,

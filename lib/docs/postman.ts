@@ -65,7 +65,7 @@ function request({ method, path, query, description, body }: Operation): Postman
   const parameters = Object.entries(query).map(([key, parameter]) => ({
     key,
     value: parameter.example,
-    description: describeParameter(parameter),
+    description: describeParameter(key, parameter),
     disabled: !parameter.required,
   }));
   const sent = parameters.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${value}`);
