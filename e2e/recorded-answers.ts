@@ -2,6 +2,7 @@ import type { ErrorId } from "#lib/contract/errors";
 import { INGEST_MAX_BYTES, KLINES_MAX_LIMIT_ROWS, TICKERS_PER_REQUEST_MAX_COUNT, URI_MAX_BYTES } from "#lib/contract/limits";
 import { type OperationId, operations } from "#lib/contract/operations";
 import type { ServerMessage } from "#lib/contract/stream";
+import { SAMPLE_BASE } from "#lib/docs/sample-words";
 import { type Answer, stranger } from "./client";
 import { keyHolder, makeKey } from "./commands";
 import { createFeeder } from "./feeder";
@@ -29,8 +30,6 @@ export interface RecordedAnswers {
 const HEADERS = ["ratelimit-policy", "ratelimit", "etag", "cache-control", "retry-after", "www-authenticate", "allow"];
 /** More calls than the burst of the demo plan. */
 const CALLS_PAST_BURST = 60;
-/** The address in every sample of the docs; pages put the reader's own in its place. */
-const SAMPLE_BASE = "http://localhost:3000";
 
 function recorded(method: string, path: string, { status, headers, text }: Answer): RecordedAnswer {
   const shown = HEADERS.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []));

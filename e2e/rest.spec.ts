@@ -247,7 +247,8 @@ describe("an answer", () => {
       expect(coded.headers.get("content-encoding")).toBe(encoding);
       expect(Number(coded.headers.get("content-length"))).toBeLessThan(plain.text.length / 3);
       expect(coded.text).toBe(plain.text);
-      for (const { headers } of [plain, coded]) expect(headers.get("vary")).toBe("Origin, Authorization, Accept-Encoding");
+      for (const { headers } of [plain, coded])
+        expect(headers.get("vary")).toBe("Origin, Accept, Authorization, Accept-Encoding");
       const tags = [plain, coded].map(({ headers }) => headers.get("etag") ?? "");
       expect(tags[1]).toBe(`${tags[0]?.slice(0, -1)}-${encoding}"`);
       const held = await someone.call(path, { headers: { ...accepting, "if-none-match": tags[1] ?? "" } });

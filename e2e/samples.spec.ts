@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { makeKey } from "./commands";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const RUN_MAX_MS = 30_000;
@@ -98,6 +99,7 @@ const pairsOf = <Operation extends string>(tools: Readonly<Record<string, Tool>>
 let product: Product;
 let browser: Browser;
 let folder: string;
+let key: string;
 /** The code that the playground shows without an account, by operation and language. */
 const codes = new Map<string, string>();
 
@@ -121,6 +123,7 @@ function codeOf(operation: string, language: string): string {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spotwire samples "));
   [product, browser] = await Promise.all([startProduct(), openBrowser()]);
+  key = (await makeKey(product, { venue: "sandbox", scopes: "market:read" })).text;
   const page = await browser.newPage();
   page.setDefaultTimeout(STEP_MAX_MS);
   for (const operation of OPERATIONS) await readCodes(page, operation, Object.keys({ ...RUN, ...PARSED }));
@@ -151,11 +154,11 @@ function run(command: string, args: readonly string[]): Promise<string> {
   });
 }
 
-/** Writes the sample of an operation to its own directory. */
+/** Writes the sample of an operation to its own directory, with a key whose limits allow the calls of all languages at once. */
 async function writeSample(operation: string, language: string, { file }: Tool): Promise<string> {
   const home = join(folder, language, operation);
   await mkdir(home, { recursive: true });
-  await writeFile(join(home, file), codeOf(operation, language));
+  await writeFile(join(home, file), codeOf(operation, language).replaceAll(product.demoKey ?? "", key));
   return join(home, file);
 }
 

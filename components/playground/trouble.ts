@@ -1,5 +1,5 @@
 import type { FailureData } from "#lib/contract/envelope";
-import { ERRORS, type ErrorId } from "#lib/contract/errors";
+import { ERRORS, type ErrorId, errorDocsPath } from "#lib/contract/errors";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import type { ApiFailure } from "../portal/api";
 import type { Credential, OwnKey } from "../portal/credential";
@@ -101,7 +101,9 @@ export function refusal(message: string, data: Partial<FailureData>, credential:
     ...(general && { next: entry?.fix ?? "Check the response below, then try again." }),
     ...(correction !== undefined && { correction }),
     ...facts,
-    ...(entry !== undefined && data.docs_url !== undefined && { link: { href: data.docs_url, label: `About ${message}` } }),
+    // Not the address in the answer: behind a proxy, the service may know itself by another one than the reader.
+    ...(isErrorId(message) &&
+      data.docs_url !== undefined && { link: { href: errorDocsPath(message), label: `About ${message}` } }),
   };
 }
 

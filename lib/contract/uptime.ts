@@ -1,5 +1,5 @@
 import { DAY_S } from "#lib/units";
-import { VENUES, type Venue } from "./primitives";
+import type { Venue } from "./primitives";
 import type { HealthBucket } from "./service-status";
 
 /** The status page's history. Times are Unix milliseconds in names that end in _ms, else ISO 8601. */
@@ -27,8 +27,16 @@ export interface UptimeDays {
   readonly feeds: Readonly<Record<Venue, readonly (HealthBucket & { readonly idle: number })[]>>;
 }
 
-/** What failed. `service`: nothing was recorded, because the service did not run. */
-export const INCIDENT_PARTS = ["service", "rest", "stream", ...VENUES] as const;
+/**
+ * What failed. `service`: nothing was recorded, because the service did not run. The venues are written out because the status page
+ * would load the schema library for their list.
+ */
+export const INCIDENT_PARTS = ["service", "rest", "stream", "live", "sandbox"] as const satisfies readonly (
+  | "service"
+  | "rest"
+  | "stream"
+  | Venue
+)[];
 export type IncidentPart = (typeof INCIDENT_PARTS)[number];
 
 /** An incident in words. */

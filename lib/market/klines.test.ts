@@ -260,7 +260,7 @@ describe("caching", () => {
     const etag = answer.headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[\w-]{20,}"$/);
     expect(answer.headers.get("cache-control")).toMatch(/^private, max-age=\d+, immutable$/);
-    expect(answer.headers.get("vary")).toBe("Origin, Authorization");
+    expect(answer.headers.get("vary")).toBe("Origin, Accept, Authorization");
     for (const validator of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
       const again = await ask(query, { "if-none-match": validator });
       expect(again).toMatchObject({ status: 304, text: "" });

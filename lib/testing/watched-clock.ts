@@ -8,9 +8,9 @@ export interface WatchedClock extends ManualClock {
   readonly waits: readonly number[];
 }
 
-/** Creates a clock that stopped at 0. */
-export function watchedClock(): WatchedClock {
-  const clock = manualClock(0);
+/** Creates a stopped clock. */
+export function watchedClock(start = 0): WatchedClock {
+  const clock = manualClock(start);
   const waits: number[] = [];
   let watchers: { ms: number; resolve: () => void }[] = [];
   return {

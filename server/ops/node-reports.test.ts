@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type ManualClock, manualClock } from "#lib/clock";
 import { NODE_REPORT_INTERVAL_S } from "#lib/contract/portal-health";
 import { recordBackup } from "#lib/market/backup-runs";
 import { createCatalogue } from "#lib/market/catalogue";
 import { listNodes } from "#lib/market/node-reports";
 import { createMetrics, type Metrics } from "#lib/metrics";
 import { collectingLog } from "#lib/testing/collecting-log";
+import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { SECOND_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { createTestMarket, type TestMarket } from "#server/testing/market";
@@ -18,13 +18,13 @@ const SOON = { timeout: 30_000 };
 const INTERVAL_MS = NODE_REPORT_INTERVAL_S * SECOND_MS;
 
 let db: TestDatabase;
-let clock: ManualClock;
+let clock: WatchedClock;
 let markets: Record<"live" | "sandbox", TestMarket>;
 let logged: Record<string, unknown>[];
 const running: Upkeep[] = [];
 beforeEach(async () => {
   db = await testDatabase();
-  clock = manualClock(NOW_MS);
+  clock = watchedClock(NOW_MS);
   markets = {
     live: createTestMarket("live", await createCatalogue(db, "live")),
     sandbox: createTestMarket("sandbox", await createCatalogue(db, "sandbox")),
@@ -53,6 +53,8 @@ function start(name: string, { pool = db.pool, dataDir = "." } = {}): { metrics:
   running.push(reports);
   return { metrics, stop: reports.stop };
 }
+/** Resolves once so many nodes wait for their next report. */
+const idle = (count = 1) => vi.waitUntil(() => clock.waits.length >= count, SOON);
 const node = async (name: string) => (await listNodes(db.pool)).find((each) => each.name === name);
 const reported = (name: string) => vi.waitUntil(() => node(name), SOON);
 
@@ -72,6 +74,7 @@ test("every node reports at once, then with its rates per minute, and takes its 
   metrics.ticks("live", [null, null, "out_of_order"]);
   metrics.streamSent(7);
   markets.live.quote("EURUSD", 1.1, 1.2, NOW_MS - 400);
+  await idle(2);
   await clock.advance(INTERVAL_MS);
   await vi.waitUntil(async () => (await node("a:3000"))?.rates, SOON);
   const seen = await node("a:3000");
@@ -89,8 +92,10 @@ test("a report that cannot be written is written with the next ones, and logged 
     broken ? Promise.reject(new Error("away")) : db.pool.query(...given);
   start("a", { pool: { query } as unknown as typeof db.pool });
   await vi.waitUntil(() => logged.length === 1, SOON);
+  await idle();
   await clock.advance(INTERVAL_MS);
   broken = false;
+  await idle();
   await clock.advance(INTERVAL_MS);
   await reported("a");
   expect(logged).toMatchObject([{ msg: "cannot report this node to the database; retrying" }]);
@@ -110,6 +115,7 @@ test("an alarm for old backups can be written: when the last one ended, and 0 be
     rows: null,
     problem: "Full.",
   });
+  await idle();
   await clock.advance(INTERVAL_MS);
   await vi.waitUntil(async () => (await metric()) !== "0", SOON);
   expect(await metric()).toBe(String(NOW_MS / 1_000 + 1.5));
