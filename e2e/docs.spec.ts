@@ -14,11 +14,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
 import { MCP_RESOURCES_PER_PAGE_COUNT } from "#lib/contract/limits";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
-import { SAMPLE_BASE } from "#lib/docs/sample-words";
 import { BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
 import { type MadeKey, makeKey } from "./commands";
 import { picture } from "./reading";
-import { examplePath, type RecordedAnswer, type RecordedAnswers } from "./recorded-answers";
+import { examplePath, type RecordedAnswer, type RecordedAnswers, SAMPLE_BASE } from "./recorded-answers";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const HEIGHT_PX = 900;

@@ -2,12 +2,14 @@ import type { ErrorId } from "#lib/contract/errors";
 import { INGEST_MAX_BYTES, KLINES_MAX_LIMIT_ROWS, TICKERS_PER_REQUEST_MAX_COUNT, URI_MAX_BYTES } from "#lib/contract/limits";
 import { type OperationId, operations } from "#lib/contract/operations";
 import type { ServerMessage } from "#lib/contract/stream";
-import { SAMPLE_BASE } from "#lib/docs/sample-words";
 import { type Answer, stranger } from "./client";
 import { keyHolder, makeKey } from "./commands";
 import { createFeeder } from "./feeder";
 import type { Product } from "./server";
 import { openSocket, type Received, type StreamClient } from "./socket";
+
+/** The address in every sample of the docs; pages put the reader's own in its place. */
+export const SAMPLE_BASE = "http://localhost:3000";
 
 /** A call and its answer, without headers that vary from call to call. */
 export interface RecordedAnswer {
