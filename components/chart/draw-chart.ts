@@ -62,8 +62,11 @@ function themed({ ground, text, line }: ChartColours) {
   };
 }
 
-const candleColours = ({ up, down }: ChartColours) => ({
-  ...{ upColor: up, downColor: down, wickUpColor: up, wickDownColor: down, borderVisible: false },
+/** Rising klines are hollow, so that eyes that mix up red and green can tell them from falling ones. */
+const candleColours = ({ up, down, ground, text }: ChartColours) => ({
+  ...{ upColor: ground, downColor: down, borderUpColor: up, borderDownColor: down, wickUpColor: up, wickDownColor: down },
+  // Else the mark of the last price has the color inside the kline, which is that of the ground.
+  priceLineColor: text,
 });
 
 function openChart(place: HTMLElement, { digits, timeframe }: ChartOptions, colours: ChartColours) {

@@ -57,11 +57,13 @@ function useBars({ ticker, timeframe, store }: Pick<HeroChartProps, "ticker" | "
 function Candle({ bar, x, yOf }: { bar: Bar; x: number; yOf: (price: number) => number }) {
   const { open, high, low, close } = bar;
   const top = yOf(Math.max(open, close));
-  const tone = close >= open ? "fill-positive stroke-positive" : "fill-danger stroke-danger";
+  // Rising klines are hollow, as in the large charts: colors alone would not do for everybody.
+  const tone = close >= open ? "fill-surface stroke-positive" : "fill-danger stroke-danger";
+  const height = Math.max(1, yOf(Math.min(open, close)) - top);
   return (
     <g className={tone}>
       <path d={`M${x + BODY / 2} ${yOf(high)}V${yOf(low)}`} vectorEffect="non-scaling-stroke" strokeWidth="1" />
-      <rect x={x} y={top} width={BODY} height={Math.max(1, yOf(Math.min(open, close)) - top)} stroke="none" />
+      <rect x={x} y={top} width={BODY} height={height} vectorEffect="non-scaling-stroke" strokeWidth="1" />
     </g>
   );
 }

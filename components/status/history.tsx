@@ -23,22 +23,28 @@ interface Bar extends HealthBucket {
 
 interface Look {
   readonly fill: string;
+  /** The part of the full height: the worse, the lower, so that a bar says it without its color too. */
+  readonly height: number;
   readonly words: string;
 }
 
-/** The colour of a bar, and its text. */
+const DEGRADED_HEIGHT = 0.6;
+const DOWN_HEIGHT = 0.25;
+
+/** The look of a bar, and its text. */
 function lookOf({ minutes, well, idle = 0 }: Bar, wholeMinutes: number): Look {
   const expected = minutes - idle;
-  if (minutes === 0) return { fill: "fill-line", words: "no data" };
-  if (expected === 0) return { fill: "fill-neutral/45", words: "market closed" };
+  if (minutes === 0) return { fill: "fill-line", height: 1, words: "no data" };
+  if (expected === 0) return { fill: "fill-neutral/45", height: 1, words: "market closed" };
   const time = (count: number) => durationText(count * MINUTE_MS);
   if (well === expected)
     return {
       fill: "fill-positive",
+      height: 1,
       words: minutes < wholeMinutes ? `operational for ${time(minutes)}, no data for the rest` : "operational",
     };
-  if (well === 0) return { fill: "fill-danger", words: "down" };
-  return { fill: "fill-warning", words: `operational for ${time(well)} of ${time(expected)}` };
+  if (well === 0) return { fill: "fill-danger", height: DOWN_HEIGHT, words: "down" };
+  return { fill: "fill-warning", height: DEGRADED_HEIGHT, words: `operational for ${time(well)} of ${time(expected)}` };
 }
 
 /** What a bar stands for: a quarter of an hour in the reader's zone, or a day in UTC. */
@@ -90,10 +96,14 @@ const Strip = memo(function Strip({ label, bars, fromMs, bucketMs, span }: Strip
         className="block h-8 w-full"
       >
         {bars.map((bar, index) => {
-          const { fill, words } = lookOf(bar, bucketMs / MINUTE_MS);
+          const { fill, height, words } = lookOf(bar, bucketMs / MINUTE_MS);
           const atMs = fromMs + index * bucketMs;
           return (
-            <rect key={atMs} x={index * STEP} width={BAR_WIDTH} y="0" height={HEIGHT} className={fill}>
+            <rect
+              key={atMs}
+              {...{ x: index * STEP, y: (1 - height) * HEIGHT, width: BAR_WIDTH, height: height * HEIGHT }}
+              className={fill}
+            >
               <title>{`${spanWords(atMs, atMs + bucketMs, timeZone)}: ${words}`}</title>
             </rect>
           );
@@ -103,10 +113,10 @@ const Strip = memo(function Strip({ label, bars, fromMs, bucketMs, span }: Strip
   );
 });
 
-const LEGEND: readonly { readonly fill: string; readonly word: string }[] = [
+const LEGEND: readonly { readonly fill: string; readonly height?: number; readonly word: string }[] = [
   { fill: "bg-positive", word: "operational" },
-  { fill: "bg-warning", word: "degraded" },
-  { fill: "bg-danger", word: "down" },
+  { fill: "bg-warning", height: DEGRADED_HEIGHT, word: "degraded" },
+  { fill: "bg-danger", height: DOWN_HEIGHT, word: "down" },
   { fill: "bg-neutral/45", word: "market closed" },
   { fill: "bg-line", word: "no data" },
 ];
@@ -164,9 +174,9 @@ export function History({ history, days, bound }: HistoryProps) {
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-line border-t py-3 text-ink-faint text-xs">
         <p>{range === 1 ? `One bar per ${BUCKET_MINUTES} minutes` : "One bar per day. Days are UTC."}</p>
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
-          {LEGEND.map(({ fill, word }) => (
-            <li key={word} className="flex items-center gap-1.5">
-              <span aria-hidden="true" className={`h-3 w-1.5 rounded-sm ${fill}`} />
+          {LEGEND.map(({ fill, height = 1, word }) => (
+            <li key={word} className="flex items-baseline gap-1.5">
+              <span aria-hidden="true" className={`w-1.5 rounded-xs ${fill}`} style={{ height: `${0.75 * height}rem` }} />
               {word}
             </li>
           ))}
