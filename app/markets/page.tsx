@@ -10,7 +10,7 @@ import { runningPortal } from "#lib/portal/runtime";
 import { shownMarkets } from "#lib/portal/shown-markets";
 import { asksForLive, credentialFor, lacksFeed, marketReader } from "./reader";
 
-const LEAD = "Live bid and ask of every forex pair and metal, with spread, change of the day and market hours.";
+const LEAD = "Bid and ask of every forex pair and metal as they stream, with spread, change of the day and market hours.";
 const SYNTHETIC = "Prices of the sandbox are synthetic: made by a formula, around the clock.";
 
 export const metadata: Metadata = { title: "Markets", description: LEAD, alternates: { canonical: "/markets" } };

@@ -11,6 +11,7 @@ import { LazyChart } from "../chart/lazy-chart";
 import type { Bar, BarSource } from "../chart/source";
 import { Timeframes } from "../chart/timeframes";
 import type { Credential, OwnKey } from "../portal/credential";
+import { Badge } from "../ui/badge";
 import { InstrumentMark } from "../ui/instrument-mark";
 import { MarketFigures } from "./figures";
 
@@ -47,9 +48,10 @@ export function MarketView({ detail: { row, instrument, bars, hours }, credentia
             <InstrumentMark base={row.base_currency} quote={row.quote_currency} />
           </span>
           <div className="min-w-0">
-            <div className="flex items-center gap-3">
+            <div className="flex flex-wrap items-center gap-x-3">
               <h1 className="font-semibold text-2xl leading-8 tracking-tight">{ticker}</h1>
               <StatusBadge state={state} reason={reason} />
+              {credential?.kind === "own" ? null : <Badge tone="neutral">Sandbox</Badge>}
             </div>
             <p className="text-ink-soft text-sm leading-6">{row.name}</p>
           </div>

@@ -125,7 +125,7 @@ export function HeroChart({ ticker, digits, timeframe, store, height }: HeroChar
       </div>
       <figcaption className="mt-2 flex justify-between gap-4 font-mono text-[11px] text-ink-faint tabular-nums leading-5">
         <span>{bars[0] === undefined ? "–" : at(bars[0])}</span>
-        <span className="font-sans">Bid prices. All times UTC.</span>
+        <span className="font-sans">Synthetic bid prices. All times UTC.</span>
         <span className="mr-18">{last === undefined ? "–" : at(last)}</span>
       </figcaption>
     </figure>
