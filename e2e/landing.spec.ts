@@ -271,7 +271,7 @@ describe("the board, with a problem in between,", () => {
   );
 });
 
-describe("several tabs of one browser", () => {
+describe("several tabs in the same browser", () => {
   test("share one stream, and the next tab connects when the one that holds it is closed", async () => {
     const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": "203.0.113.1" } });
     const streams = new Map<Page, number>();

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** The most time that an installation of one package takes. */
+/** Maximum time to install a package. */
 export const PACKAGE_TIMEOUT_MS = 360_000;
 /** How much output of a failed installer an error repeats. */
 const OUTPUT_TAIL_CHARACTERS = 600;

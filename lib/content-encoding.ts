@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import Negotiator from "negotiator";
 
 /** The codings that answers are sent in, the smaller one first. */
@@ -31,6 +34,24 @@ function acceptedIn(acceptEncoding: Header): string[] {
 export function encodingFor(acceptEncoding: Header): Encoding | undefined {
   const [best] = acceptedIn(acceptEncoding);
   return ENCODINGS.find((encoding) => encoding === best);
+}
+
+/** Compresses a body on a thread of the pool, at the level of its coding. */
+export function encodeBody(
+  encoding: Encoding,
+  body: string | Uint8Array,
+  levels: Readonly<Record<Encoding, number>>,
+): Promise<Buffer> {
+  if (encoding === "gzip") return promisify(gzip)(body, { level: levels.gzip });
+  return promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: levels.br } });
+}
+
+/** 162 bits of the hash: more than enough to tell bodies apart. */
+const TAG_CHARACTERS = 27;
+
+/** The strong ETag of a plain body: a hash of its bytes, in quotes. */
+export function tagOf(body: string | Uint8Array): string {
+  return `"${createHash("sha256").update(body).digest("base64url").slice(0, TAG_CHARACTERS)}"`;
 }
 
 /** The strong ETag of a body in a coding. The bytes differ from those of the plain body, so the tag must too (RFC 9110, 8.8.3.3). */

@@ -31,6 +31,25 @@ interface RepeatOptions {
   readonly onError?: (error: unknown, failures: number, nextMs: number) => void;
 }
 
+/** A step that repeats in the background. */
+export interface Repeating {
+  /** Resolves when a running step is done. */
+  stop(): Promise<void>;
+}
+
+/** Repeats a step in the background until stopped. @param step gets the signal that aborts when it is to stop */
+export function startRepeating(options: Omit<RepeatOptions, "signal">, step: (signal: AbortSignal) => unknown): Repeating {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = repeat({ ...options, signal }, () => step(signal));
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
 /**
  * Runs a step repeatedly, one at a time, with a pause between two, until the signal aborts or `until` returns true.
  * @param step a long one calls `healthy` once it works, so that a later failure counts as the first

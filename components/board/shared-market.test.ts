@@ -103,7 +103,7 @@ function createBrowser() {
   return { visit, only, open, sharingOf };
 }
 
-describe("pages of one browser", () => {
+describe("pages in the same browser", () => {
   test("share one connection, which follows what all of them want", () => {
     const { visit, only } = createBrowser();
     visit("a", ["snapshot EURUSD"]);

@@ -27,7 +27,7 @@ describe("what the pages of a browser want", () => {
     expect(polled).toEqual(["A17", "A18", "A19"]);
   });
 
-  test("pages and topics are bounded, and what is asked for fits in one call", () => {
+  test("pages and topics are bounded, and what is polled fits in one call", () => {
     const wants = createWants(MAX);
     for (let page = 0; page < 1_000; page += 1) wants.set(`page ${page}`, snapshots(`P${page}N`, 100));
     const { followed, polled } = wants.union(MAX);

@@ -95,17 +95,20 @@ describe("the bars of a chart", () => {
     expect(times()).toEqual([NOW - 2, NOW, NOW + 1]);
   });
 
-  test.each(["stopped", "connecting"] as const)("after the stream was %s, what closed meanwhile is read again", async (phase) => {
-    const { reads, settle, hear, times } = open([bar(NOW - 1), bar(NOW)]);
-    hear().onState({ phase: "connecting" });
-    hear().onState({ phase: "live" });
-    expect(reads).toHaveLength(0);
-    hear().onState({ phase });
-    hear().onState({ phase: "live" });
-    hear().onBar(bar(NOW + 3, 2), false);
-    await settle(() => reads[0]?.resolve([bar(NOW), bar(NOW + 1), bar(NOW + 2)]));
-    expect(times()).toEqual([NOW - 1, NOW, NOW + 1, NOW + 2, NOW + 3]);
-  });
+  test.each(["stopped", "connecting"] as const)(
+    "after the stream was %s, klines that closed meanwhile are read again",
+    async (phase) => {
+      const { reads, settle, hear, times } = open([bar(NOW - 1), bar(NOW)]);
+      hear().onState({ phase: "connecting" });
+      hear().onState({ phase: "live" });
+      expect(reads).toHaveLength(0);
+      hear().onState({ phase });
+      hear().onState({ phase: "live" });
+      hear().onBar(bar(NOW + 3, 2), false);
+      await settle(() => reads[0]?.resolve([bar(NOW), bar(NOW + 1), bar(NOW + 2)]));
+      expect(times()).toEqual([NOW - 1, NOW, NOW + 1, NOW + 2, NOW + 3]);
+    },
+  );
 
   test("a page that does not reach back to the known bars replaces them: the chart shows no false gap", async () => {
     const { reads, settle, hear, times } = open([bar(1)]);

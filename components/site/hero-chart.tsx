@@ -68,7 +68,7 @@ function Candle({ bar, x, yOf }: { bar: Bar; x: number; yOf: (price: number) => 
   );
 }
 
-/** The latest candles of one ticker, drawn without a chart library, which would double the weight of this page. */
+/** The latest candles of a ticker. Drawn without a chart library: loading one would double the size of this page. */
 export function HeroChart({ ticker, digits, timeframe, store, height }: HeroChartProps) {
   const bars = useBars({ ticker, timeframe, store });
   const last = bars.at(-1);

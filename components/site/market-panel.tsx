@@ -47,7 +47,7 @@ interface MarketPanelProps {
   readonly demoKey: string | undefined;
 }
 
-/** The board, with a live chart of one of its tickers beside it and how fast both are. */
+/** The board beside a live chart of one of its tickers, and how fast ticks reach both. */
 export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
   const store = useBoardStore(rows, demoCredential(demoKey));
   const { place, seen } = useSeen();

@@ -17,7 +17,7 @@ import { WebhookCard } from "./webhook-card";
 
 const POLL_MS = 5 * SECOND_MS;
 
-/** Where the account is told about incidents: webhooks with their deliveries. */
+/** The account's webhooks for incidents, with the latest deliveries of each. */
 export function WebhooksView() {
   const { data, error, mutate } = usePortal<{ items: readonly WebhookInfo[] }>("webhooks", polling(POLL_MS));
   const [adding, setAdding] = useState(false);

@@ -110,7 +110,7 @@ export interface TickersQuery {
   readonly tickers: readonly string[];
 }
 
-/** An amount of one currency, 1 by default, in at most 50 others. */
+/** What to convert: an amount, 1 by default, to at most 50 currencies. */
 export interface ConversionQuery {
   readonly from: string;
   readonly to: readonly string[];

@@ -34,7 +34,7 @@ const ConversionLeg = z
 
 const Rate = z.number().meta({ description: `Number of at most ${CONVERSION_SIGNIFICANT_DIGITS} significant digits.` });
 
-/** What an amount of one currency is worth in another. */
+/** The value of an amount in another currency. */
 export const Conversion = z
   .object({
     type: z.literal("conversion").describe("Kind of record."),
@@ -56,7 +56,7 @@ export const Conversion = z
       .max(CONVERSION_LEGS_MAX_COUNT)
       .describe("The instruments it uses, from `from` to `to`; empty if both are the same currency."),
   })
-  .meta({ id: "Conversion", description: "What an amount of one currency is worth in another, at the latest quotes." });
+  .meta({ id: "Conversion", description: "The value of an amount in another currency, at the latest quotes." });
 export type Conversion = z.infer<typeof Conversion>;
 
 export const conversionExample: Conversion = {

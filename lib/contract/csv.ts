@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { MINUTE_MS, MINUTE_S } from "#lib/units";
+import { SECOND_MS } from "#lib/units";
 import type { Operation } from "./operation";
 import { TIME_UNITS } from "./primitives";
 
 export const CSV_MEDIA = "text/csv";
 
-const MS_PER_S = MINUTE_MS / MINUTE_S;
 const FORMULA = /^[=+\-@\t\r]/;
 const QUOTED = /[",\r\n]/;
 
@@ -40,7 +39,7 @@ function cellOf(value: unknown): string {
 /** A time in seconds without fractions, one in milliseconds with three. */
 function isoCell(value: unknown, unit: "s" | "ms"): string {
   if (typeof value !== "number") return "";
-  return unit === "ms" ? new Date(value).toISOString() : new Date(value * MS_PER_S).toISOString().replace(".000Z", "Z");
+  return unit === "ms" ? new Date(value).toISOString() : new Date(value * SECOND_MS).toISOString().replace(".000Z", "Z");
 }
 
 function plain(schema: unknown): z.ZodType {

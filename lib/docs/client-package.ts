@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { heldTag } from "#lib/content-encoding";
+import { heldTag, tagOf } from "#lib/content-encoding";
 
 /** The typed client as a package, made by the build; relative to the working directory. */
 export const CLIENT_PACKAGE = path.join(".next", "spotwire", "spotwire-client.tgz");
@@ -13,7 +12,7 @@ export const CLIENT_PACKAGE = path.join(".next", "spotwire", "spotwire-client.tg
 export async function clientPackage(request: Request, file = CLIENT_PACKAGE): Promise<Response> {
   const bytes = await readFile(file).catch(() => undefined);
   if (bytes === undefined) return new Response("Run `npm run build` first.\n", { status: 404 });
-  const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+  const etag = tagOf(bytes);
   // Revalidated each time: the next release of the service has another client at the same address.
   const headers = { etag, "cache-control": "public, no-cache", "access-control-allow-origin": "*" };
   const isHeld = heldTag(etag, request.headers.get("if-none-match"), null) !== undefined;

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { heldTag } from "#lib/content-encoding";
+import { heldTag, tagOf } from "#lib/content-encoding";
 import { requestAddress } from "#lib/request-address";
 import { ASYNCAPI_DEFAULT_HOST, asyncApiText } from "./asyncapi";
 import { openApiText } from "./openapi";
@@ -22,7 +21,7 @@ function printed(text: string, cacheable: "public" | "private"): Printed {
   return {
     text,
     headers: {
-      etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`,
+      etag: tagOf(text),
       "cache-control": `${cacheable}, max-age=300`,
       "access-control-allow-origin": "*",
       "access-control-expose-headers": "ETag",

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { tagOf } from "#lib/content-encoding";
 import type { Timeframe } from "#lib/contract/primitives";
 import { isDatabaseAway } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
@@ -22,7 +22,6 @@ export interface KlinesQuery {
 const CACHE_MAX_ROWS = 100_000;
 /** Rows that an empty window counts as, so that the number of windows is bounded too. */
 const WINDOW_MIN_ROWS = 20;
-const ETAG_CHARACTERS = 27;
 /** Smallest number of newest rows to read: with less overlap, every change in the view would need a new read. */
 const NEWEST_MIN_ROWS = 8;
 
@@ -61,7 +60,7 @@ function encoded(head: object, itemsJson: string): EncodedWindow {
   return {
     body,
     etag: () => {
-      etag ??= `"${createHash("sha256").update(body).digest("base64url").slice(0, ETAG_CHARACTERS)}"`;
+      etag ??= tagOf(body);
       return etag;
     },
   };

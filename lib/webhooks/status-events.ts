@@ -31,8 +31,12 @@ interface Change {
   readonly data: Data;
 }
 
-function ofIncident({ part, from_ms, until_ms }: Incident, nowMs: number): Change | undefined {
-  const id = `${part}-${from_ms}`;
+const incidentId = ({ part, from_ms }: Incident) => `${part}-${from_ms}`;
+const noteId = ({ id }: IncidentNote) => `note-${id}`;
+
+function ofIncident(incident: Incident, nowMs: number): Change | undefined {
+  const { part, from_ms, until_ms } = incident;
+  const id = incidentId(incident);
   const iso = (ms: number) => new Date(ms).toISOString();
   const feed = part === "live" || part === "sandbox";
   const data = (ends_at: string | null): Data => {
@@ -47,7 +51,7 @@ function ofIncident({ part, from_ms, until_ms }: Incident, nowMs: number): Chang
 
 function ofNote(note: IncidentNote, nowMs: number, told: ReadonlySet<string>): Change {
   const { title, text, impact, starts_at, ends_at, updated_at } = note;
-  const id = `note-${note.id}`;
+  const id = noteId(note);
   const data: Data = { id, part: null, title, text, impact, starts_at, ends_at };
   const endedMs = ends_at === null ? Number.POSITIVE_INFINITY : Date.parse(ends_at);
   const updatedMs = Date.parse(updated_at);
@@ -71,7 +75,7 @@ export async function tellChanges({ pool, clock, uptime }: TellOptions): Promise
   if (rows[0]?.some !== true) return;
   const { incidents, notes } = await uptime();
   const nowMs = clock.now();
-  const subjects = [...incidents.map(({ part, from_ms }) => `${part}-${from_ms}`), ...notes.map(({ id }) => `note-${id}`)];
+  const subjects = [...incidents.map(incidentId), ...notes.map(noteId)];
   const known = (await pool.query<{ id: string; subject: string }>(KNOWN, [subjects])).rows;
   const [ids, told] = [new Set(known.map(({ id }) => id)), new Set(known.map(({ subject }) => subject))];
   const changes = [

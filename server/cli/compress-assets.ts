@@ -1,12 +1,12 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { encodeBody } from "#lib/content-encoding";
 
 const COMPRESSIBLE = /\.(?:js|css|json|svg|txt)$/;
 /** Smaller files gain nothing. */
 const MIN_BYTES = 1_024;
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
+/** The highest ones: it is done once, by the build. */
+const LEVELS = { br: 11, gzip: 9 } as const;
 
 /** Writes a `.br` and a `.gz` beside each file of a folder that compresses well. */
 export async function compressAssets(folder: string): Promise<void> {
@@ -17,7 +17,7 @@ export async function compressAssets(folder: string): Promise<void> {
       const file = path.join(entry.parentPath, entry.name);
       const bytes = await readFile(file);
       if (bytes.byteLength < MIN_BYTES) return;
-      const [small, widely] = await Promise.all([promisify(brotliCompress)(bytes, BROTLI), promisify(gzip)(bytes, { level: 9 })]);
+      const [small, widely] = await Promise.all([encodeBody("br", bytes, LEVELS), encodeBody("gzip", bytes, LEVELS)]);
       await Promise.all([writeFile(`${file}.br`, small), writeFile(`${file}.gz`, widely)]);
     }),
   );

@@ -3,11 +3,11 @@ import { putAccount } from "#lib/access/accounts";
 import { createKey } from "#lib/access/keys";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { MailMessage } from "#lib/mail/messages";
+import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { DAY_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { startExpiryWarnings } from "./expiry-warnings";
-import type { Upkeep } from "./upkeep";
 
 let db: TestDatabase;
 let clock: ManualClock;
@@ -17,7 +17,7 @@ let mails: MailMessage[];
 let looked: number;
 /** How many of them are looking now. */
 let looking = 0;
-const running: Upkeep[] = [];
+const running: Repeating[] = [];
 
 beforeEach(async () => {
   db = await testDatabase();

@@ -3,9 +3,8 @@ import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import type { Logger } from "#lib/log";
 import { keyExpiryMail, type MailMessage } from "#lib/mail/messages";
-import { repeat } from "#lib/repeat";
+import { type Repeating, startRepeating } from "#lib/repeat";
 import { HOUR_MS } from "#lib/units";
-import type { Upkeep } from "./upkeep";
 
 interface WarningOptions {
   readonly db: Pick<Database, "pool">;
@@ -36,14 +35,6 @@ async function warnOfExpiry({ db, clock, log, send, portal }: WarningOptions): P
  * Warns the owners of keys that expire soon, now and then every hour until stopped. Every portal may run it: one at a time sends
  * a warning. It does not throw: failures are logged and retried.
  */
-export function startExpiryWarnings(options: WarningOptions): Upkeep {
-  const stopping = new AbortController();
-  const { clock } = options;
-  const running = repeat({ clock, signal: stopping.signal, pause: HOUR_MS, atOnce: true }, () => warnOfExpiry(options));
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+export function startExpiryWarnings(options: WarningOptions): Repeating {
+  return startRepeating({ clock: options.clock, pause: HOUR_MS, atOnce: true }, () => warnOfExpiry(options));
 }

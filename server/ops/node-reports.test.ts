@@ -4,6 +4,7 @@ import { recordBackup } from "#lib/market/backup-runs";
 import { createCatalogue } from "#lib/market/catalogue";
 import { listNodes } from "#lib/market/node-reports";
 import { createMetrics, type Metrics } from "#lib/metrics";
+import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { SECOND_MS } from "#lib/units";
@@ -11,7 +12,6 @@ import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { createTestMarket, type TestMarket } from "#server/testing/market";
 import manifest from "../../package.json" with { type: "json" };
 import { startNodeReports } from "./node-reports";
-import type { Upkeep } from "./upkeep";
 
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
 const SOON = { timeout: 30_000 };
@@ -21,7 +21,7 @@ let db: TestDatabase;
 let clock: WatchedClock;
 let markets: Record<"live" | "sandbox", TestMarket>;
 let logged: Record<string, unknown>[];
-const running: Upkeep[] = [];
+const running: Repeating[] = [];
 beforeEach(async () => {
   db = await testDatabase();
   clock = watchedClock(NOW_MS);
@@ -36,7 +36,7 @@ afterEach(async () => {
   await db.close();
 });
 
-function start(name: string, { pool = db.pool, dataDir = "." } = {}): { metrics: Metrics; stop: Upkeep["stop"] } {
+function start(name: string, { pool = db.pool, dataDir = "." } = {}): { metrics: Metrics; stop: Repeating["stop"] } {
   const metrics = createMetrics();
   const ready = async () => ({ checks: { store: null } });
   const env = { ROLE: "all", DATA_DIR: dataDir } as const;

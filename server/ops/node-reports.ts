@@ -6,10 +6,9 @@ import { lastBackups } from "#lib/market/backup-runs";
 import { createNodeReport, type NodeSources } from "#lib/market/node-report";
 import { removeNodeReport, succeedNode, writeNodeReport } from "#lib/market/node-reports";
 import type { Metrics } from "#lib/metrics";
-import { repeat } from "#lib/repeat";
+import { type Repeating, startRepeating } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
 import manifest from "../../package.json" with { type: "json" };
-import type { Upkeep } from "./upkeep";
 
 interface NodeReportOptions extends Omit<NodeSources, "version"> {
   readonly db: Pick<Database, "pool">;
@@ -23,18 +22,17 @@ interface NodeReportOptions extends Omit<NodeSources, "version"> {
  * Reports this node to the database now and then every NODE_REPORT_INTERVAL_S until stopped, and reads when the last backup
  * ended, for /metrics. A node that stops takes its report back. It does not throw: failures are logged and retried.
  */
-export function startNodeReports(options: NodeReportOptions): Upkeep {
+export function startNodeReports(options: NodeReportOptions): Repeating {
   const { db, clock, log, metrics, name } = options;
   const run = { id: randomUUID(), name };
   const report = createNodeReport({ ...options, version: manifest.version });
-  const stopping = new AbortController();
   let succeeded = false;
 
   const onError = (error: unknown, failures: number) => {
     if (failures === 1) log.warn({ err: error }, "cannot report this node to the database; retrying");
   };
   const pause = NODE_REPORT_INTERVAL_S * SECOND_MS;
-  const running = repeat({ clock, signal: stopping.signal, pause, atOnce: true, onError }, async () => {
+  const running = startRepeating({ clock, pause, atOnce: true, onError }, async () => {
     if (!succeeded) await succeedNode(db.pool, run);
     succeeded = true;
     await writeNodeReport(db.pool, run, await report());
@@ -43,8 +41,7 @@ export function startNodeReports(options: NodeReportOptions): Upkeep {
   });
   return {
     async stop() {
-      stopping.abort();
-      await running;
+      await running.stop();
       // Without the database it is shown as silent, which it is.
       await removeNodeReport(db.pool, run).catch(() => undefined);
     },

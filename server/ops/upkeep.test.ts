@@ -2,18 +2,19 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { ControlMessage } from "#lib/control/control";
 import { createKlineStore } from "#lib/market/kline-store";
+import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { DAY_MS, HOUR_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { testKline } from "#server/testing/market";
-import { startUpkeep, type Upkeep } from "./upkeep";
+import { startUpkeep } from "./upkeep";
 
 const NEW_YEAR_MS = Date.UTC(2040, 0);
 
 let db: TestDatabase;
 let clock: ManualClock;
 let logged: Record<string, unknown>[];
-const running: Upkeep[] = [];
+const running: Repeating[] = [];
 
 beforeEach(async () => {
   db = await testDatabase();

@@ -6,7 +6,7 @@ import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { createPartitions, dropShortKlines, expiredYears } from "#lib/market/partitions";
 import { sealOldImports } from "#lib/market/undo-retention";
-import { repeat } from "#lib/repeat";
+import { type Repeating, startRepeating } from "#lib/repeat";
 import { DAY_S, HOUR_MS } from "#lib/units";
 
 /** Interval of the upkeep; also the delay before failed or skipped work is retried. */
@@ -19,12 +19,6 @@ interface UpkeepOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly env: Pick<Env, "KLINE_RETENTION_YEARS">;
-}
-
-/** The running upkeep. */
-export interface Upkeep {
-  /** Resolves when work in progress is done. */
-  stop(): Promise<void>;
 }
 
 /** Creates the partitions that will be needed soon. */
@@ -77,21 +71,12 @@ async function sealImports({ db, clock, log }: UpkeepOptions): Promise<void> {
  * KLINE_RETENTION_YEARS, deletes what old imports replaced and cuts old addresses in the audit log. Every node may run it; one at a time does the work. It does not
  * throw: failures are logged and retried.
  */
-export function startUpkeep(options: UpkeepOptions): Upkeep {
-  const stopping = new AbortController();
+export function startUpkeep(options: UpkeepOptions): Repeating {
   const ensure = createPartitions(options.db.pool);
-
-  const { clock } = options;
-  const running = repeat({ clock, signal: stopping.signal, pause: INTERVAL_MS, atOnce: true }, async () => {
+  return startRepeating({ clock: options.clock, pause: INTERVAL_MS, atOnce: true }, async (signal) => {
     await cutAddresses(options);
     await sealImports(options);
     await makeAhead(ensure, options);
-    await dropExpired(options, stopping.signal);
+    await dropExpired(options, signal);
   });
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
 }

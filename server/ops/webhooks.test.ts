@@ -6,13 +6,13 @@ import { createSealer } from "#lib/access/sealer";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { addNote } from "#lib/market/incident-notes";
 import { createUptime } from "#lib/market/uptime";
+import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { MINUTE_MS } from "#lib/units";
 import { createSend } from "#lib/webhooks/send";
 import { addWebhook, WEBHOOK_SECRETS } from "#lib/webhooks/webhooks";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import type { Upkeep } from "./upkeep";
 import { startWebhooks } from "./webhooks";
 
 const NOW_MS = Date.UTC(2026, 10, 23, 12);
@@ -22,7 +22,7 @@ const sealer = createSealer("a secret that is known to tests alone", WEBHOOK_SEC
 let db: TestDatabase;
 let clock: ManualClock;
 let logged: Record<string, unknown>[];
-const running: Upkeep[] = [];
+const running: Repeating[] = [];
 beforeEach(async () => {
   db = await testDatabase();
   clock = manualClock(NOW_MS);

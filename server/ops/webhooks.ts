@@ -3,12 +3,11 @@ import type { Clock } from "#lib/clock";
 import type { UptimeReport } from "#lib/contract/uptime";
 import type { Database } from "#lib/db";
 import type { Logger } from "#lib/log";
-import { repeat } from "#lib/repeat";
+import { type Repeating, startRepeating } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
 import { deliverDue } from "#lib/webhooks/deliveries";
 import type { Send } from "#lib/webhooks/send";
 import { tellChanges } from "#lib/webhooks/status-events";
-import type { Upkeep } from "./upkeep";
 
 const INTERVAL_MS = 5 * SECOND_MS;
 
@@ -26,20 +25,12 @@ interface WebhookOptions {
  * portal may run it: an event is queued once, and each delivery is sent by one of them. It does not throw: failures are logged
  * and retried.
  */
-export function startWebhooks({ db: { pool }, clock, log, sealer, send, uptime }: WebhookOptions): Upkeep {
-  const stopping = new AbortController();
-  const { signal } = stopping;
+export function startWebhooks({ db: { pool }, clock, log, sealer, send, uptime }: WebhookOptions): Repeating {
   const onError = (error: unknown, failures: number) => {
     if (failures === 1) log.warn({ err: error }, "cannot read or write webhooks; retrying");
   };
-  const running = repeat({ clock, signal, pause: INTERVAL_MS, atOnce: true, onError }, async () => {
+  return startRepeating({ clock, pause: INTERVAL_MS, atOnce: true, onError }, async (signal) => {
     await tellChanges({ pool, clock, uptime });
     await deliverDue({ pool, clock, sealer, send, signal });
   });
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
 }

@@ -1,17 +1,10 @@
-import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
-import { type Encoding, encodingFor, heldTag, tagIn } from "#lib/content-encoding";
+import { type Encoding, encodeBody, encodingFor, heldTag, tagIn, tagOf } from "#lib/content-encoding";
 import { sharedPagePolicy } from "#lib/http/page-headers";
 import { inlineScriptHashes } from "./inline-hashes";
 
-const compress: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = {
-  br: (body: Buffer) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
-  gzip: (body: Buffer) => promisify(gzip)(body),
-};
-/** Above it, time grows faster than size shrinks. */
-const BROTLI_QUALITY = 5;
+/** Above them, time grows faster than size shrinks. */
+const LEVELS = { br: 5, gzip: 6 } as const;
 /** A copy of a page takes at most this part of it; for the bound of memory. */
 const WITH_COPIES = 1.5;
 /** Headers of the portal's answer that are about that one answer, or set here. Others are kept, such as Link, which loads fonts ahead. */
@@ -53,10 +46,10 @@ export function makeCachedPage({ status, headers, body, atMs, tls }: Rendered): 
     atMs,
     bytes: Math.ceil(body.byteLength * WITH_COPIES),
     headers: kept,
-    etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
+    etag: tagOf(body),
     body(encoding) {
       if (encoding === undefined) return body;
-      bodies[encoding] ??= compress[encoding](body).then((compressed) => {
+      bodies[encoding] ??= encodeBody(encoding, body, LEVELS).then((compressed) => {
         bodies[encoding] = compressed;
         return compressed;
       });

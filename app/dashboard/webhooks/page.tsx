@@ -5,7 +5,7 @@ import { WEBHOOKS_PATH } from "#lib/contract/uptime";
 
 export const metadata: Metadata = { title: "Webhooks" };
 
-/** Where the account is told about incidents. */
+/** The account's webhooks for incidents. */
 export default async function WebhooksPage() {
   await requireUser(WEBHOOKS_PATH);
   return <WebhooksView />;

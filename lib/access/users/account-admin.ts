@@ -68,7 +68,7 @@ export async function listAccounts({ db, clock }: KeyContext, { q, before }: Acc
   return { items, next_before: rows.length > LOG_PAGE_MAX_ROWS ? (items.at(-1)?.id ?? null) : null };
 }
 
-/** Days of usage in the report of one account. */
+/** Days of usage in an account's report. */
 const REPORT_DAYS = 30;
 
 /**

@@ -15,9 +15,9 @@ export interface Entry {
 }
 
 /**
- * Lets the browser in that has just verified the address of a user: it showed the link from the mailbox, and the secret or the
- * password of the sign-up. A second factor is asked for as after a password, and nobody else who is signed in there is
- * signed out.
+ * Signs in a browser that has just verified a user's address: it sent the link from the mailbox, and the secret or the password
+ * of the sign-up. The second factor is required as it is after a password. If another user is signed in there, they stay signed
+ * in.
  */
 export async function entryOf(
   context: UserContext,
