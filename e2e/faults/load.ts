@@ -6,7 +6,7 @@ const NO_ANSWER = "no answer in time";
 const NO_CONNECTION = "connection failed";
 /** What a fault may cause instead of a receipt. */
 const EXCUSED: ReadonlySet<string> = new Set(["503 50302", NO_ANSWER, NO_CONNECTION]);
-const TICK_INTERVAL_MS = 250;
+const TICK_INTERVAL_MS = 500;
 /** A receipt lists each refused line up to this number. */
 const BATCH_MAX_TICKS = 100;
 const ANSWER_MAX_MS = 3_000;
