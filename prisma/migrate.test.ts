@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testServerUrl } from "#server/testing/database";
 import { execute, onDatabase } from "#server/testing/database-server";
 import { FILTERS, readMigrations, readSchema, withEngine } from "./engine";
-import { migrate } from "./migrate";
+import { migrate, NewerDatabaseError } from "./migrate";
 
 /** Hand-written tables, which are not in schema.prisma. */
 const RAW_TABLES =
@@ -97,6 +97,26 @@ describe("migrate", () => {
       await rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'"),
     ).toEqual([]);
     await expect(migrate(url)).rejects.toThrow(/failed migrations/);
+  });
+
+  test.each([
+    ["applied", "now()"],
+    ["begun", "NULL"],
+  ])("migrate rejects a database in which a newer version has %s a migration, and changes nothing", async (_, finished) => {
+    await migrate(url);
+    // As the version before the newest would find it, with a migration to come: of an even newer one.
+    await execute(url, "DROP TABLE webhook_delivery, webhook, status_event");
+    await execute(url, "DELETE FROM _prisma_migrations WHERE migration_name = '0027_webhooks'");
+    await execute(
+      url,
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
+      VALUES ('of a newer one', 'unknown', '9999_later', ${finished})`,
+    );
+    const before = await recorded();
+    await expect(migrate(url)).rejects.toThrow(NewerDatabaseError);
+    await expect(migrate(url)).rejects.toThrow(/newer Spotwire: it has 9999_later, .*Start the newer version.*restore a backup/);
+    expect(await recorded()).toEqual(before);
+    expect(await rows("SELECT to_regclass('webhook') AS made")).toEqual([{ made: null }]);
   });
 
   test("migrate rejects a database that contains other tables", async () => {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { MigrationList } from "@prisma/schema-engine-wasm";
 import pg from "pg";
 import { connectionConfig, isDatabaseAway, longQuery } from "#lib/db";
+import manifest from "../package.json" with { type: "json" };
 import { FILTERS, readMigrations, withEngine } from "./engine";
 
 /** Held while migrating, so that the second of two starting processes finds all migrations applied. "spot" in ASCII. */
@@ -33,22 +34,54 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** Whether all migrations in the folder are recorded as applied with their current text; otherwise the engine is needed. */
-async function isUpToDate(client: pg.Client, list: MigrationList): Promise<boolean> {
+/** A database that a newer version has migrated. Starting again does not help: the operator has to choose a version. */
+export class NewerDatabaseError extends Error {
+  override readonly name = "NewerDatabaseError";
+
+  /** @param migrations names of those that this version does not have */
+  constructor(migrations: readonly string[]) {
+    super(
+      `The database was migrated by a newer Spotwire: it has ${migrations.join(", ")}, which Spotwire ${manifest.version} does not know. Nothing was changed. ` +
+        "Start the newer version. To go back to this one, restore a backup that was made before the upgrade, with this version.",
+    );
+  }
+}
+
+interface Recorded {
+  readonly migration_name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+}
+
+/** The migrations that were applied, or that failed; undefined in a database that has never been migrated. */
+async function readRecorded(client: pg.Client): Promise<Recorded[] | undefined> {
   const { rows: tables } = await client.query("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS made");
-  if (!tables[0]?.made) return false;
-  const { rows } = await client.query<{ migration_name: string; checksum: string }>(
-    "SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL",
+  if (!tables[0]?.made) return undefined;
+  const { rows } = await client.query<Recorded>(
+    "SELECT migration_name, checksum, finished_at IS NOT NULL AS finished FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY 1",
   );
-  const applied = new Map(rows.map((row) => [row.migration_name, row.checksum]));
-  return list.migrationDirectories.every((migration) => applied.get(migration.path) === checksumOf(textOf(migration)));
+  return rows;
+}
+
+/**
+ * Whether all migrations in the folder are recorded as applied with their current text; otherwise the engine is needed.
+ * @throws NewerDatabaseError when others are recorded
+ */
+async function isUpToDate(client: pg.Client, { migrationDirectories }: MigrationList): Promise<boolean> {
+  const recorded = await readRecorded(client);
+  if (recorded === undefined) return false;
+  const known = new Set(migrationDirectories.map(({ path }) => path));
+  const unknown = recorded.filter(({ migration_name }) => !known.has(migration_name));
+  if (unknown.length > 0) throw new NewerDatabaseError(unknown.map(({ migration_name }) => migration_name));
+  const applied = new Map(recorded.flatMap((row) => (row.finished ? [[row.migration_name, row.checksum]] : [])));
+  return migrationDirectories.every((migration) => applied.get(migration.path) === checksumOf(textOf(migration)));
 }
 
 /**
  * Applies all pending migrations, like `prisma migrate deploy` and with the same records. Returns the names of the applied
  * migrations. Safe when several processes start at the same time.
- * @throws the error of pg when the database cannot be reached; otherwise Error with Prisma's message: a migration failed
- * earlier, or the database contains other tables
+ * @throws the error of pg when the database cannot be reached; NewerDatabaseError when a newer version has migrated it;
+ * otherwise Error with Prisma's message: a migration failed earlier, or the database contains other tables
  */
 export async function migrate(connectionString: string): Promise<string[]> {
   const list = await readMigrations();
@@ -65,7 +98,7 @@ export async function migrate(connectionString: string): Promise<string[]> {
     );
     return appliedMigrationNames;
   } catch (error) {
-    if (isDatabaseAway(error)) throw error;
+    if (isDatabaseAway(error) || error instanceof NewerDatabaseError) throw error;
     throw new Error(`The database could not be migrated: ${error instanceof Error ? error.message.trim() : String(error)}`, {
       cause: error,
     });

@@ -3,20 +3,24 @@ import { EnvError, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { printable } from "#lib/printable";
 import { createSteadyClock } from "#lib/steady-clock";
+import { NewerDatabaseError } from "#prisma/migrate";
 import { DRAIN_MAX_MS } from "./ops/shutdown";
 import { localAddress, startMessage } from "./ops/start-message";
 import { startService } from "./service";
 
-/** Exit code of a wrong configuration, as of a command that is used wrongly; any other failure is 1. */
-const WRONG_CONFIGURATION = 2;
+/**
+ * Exit code where starting again cannot help: a wrong configuration, as of a command that is used wrongly, or a database of a newer
+ * version. Any other failure is 1.
+ */
+const IN_VAIN = 2;
 
 /** Prints the reason of a failed start, without a stack: the operator has to fix it. */
 function fail(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`\nSpotwire could not start.\n${printable(message)}\n`);
-  if (!(error instanceof EnvError) && error instanceof Error && env?.LOG_LEVEL === "debug")
-    process.stderr.write(`${error.stack}\n`);
-  process.exit(error instanceof EnvError ? WRONG_CONFIGURATION : 1);
+  const inVain = error instanceof EnvError || error instanceof NewerDatabaseError;
+  if (!inVain && error instanceof Error && env?.LOG_LEVEL === "debug") process.stderr.write(`${error.stack}\n`);
+  process.exit(inVain ? IN_VAIN : 1);
 }
 
 let env: ReturnType<typeof readEnv> | undefined;

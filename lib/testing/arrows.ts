@@ -143,7 +143,7 @@ const ARROWS: readonly ArrowRule[] = [
     packages: [...REACT, "swr", "radix-ui", "cmdk", "recharts", "lightweight-charts", "zod", "@simplewebauthn/browser"],
   },
   { place: "app/", project: ["app/", "components/", "lib/"], packages: [...REACT, "fumadocs-core"] },
-  { place: "prisma/", project: ["prisma/", "lib/"], packages: ["*"] },
+  { place: "prisma/", project: ["prisma/", "lib/", "package.json"], packages: ["*"] },
   {
     // It also acts as the operator, who starts and stops engines, and it uses the published client.
     place: "e2e/faults/",
