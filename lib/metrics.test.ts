@@ -98,3 +98,12 @@ test("metrics are printed by operation, code, venue and outcome", async () => {
   ])
     expect(text).toContain(line);
 });
+
+test("connections to the database are counted by what they do, and so are the queries that wait for one", async () => {
+  const metrics = createMetrics();
+  metrics.database({ totalCount: 10, idleCount: 3, waitingCount: 2 });
+  const text = await metrics.registry.metrics();
+  expect(text).toContain('spotwire_database_connections{state="idle"} 3\n');
+  expect(text).toContain('spotwire_database_connections{state="busy"} 7\n');
+  expect(text).toContain("spotwire_database_waiting 2\n");
+});

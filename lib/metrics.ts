@@ -24,6 +24,13 @@ interface VenueFeed {
   readonly lastTickMs: number | null;
 }
 
+/** The part of pg's pool that is measured: connections, those of them that nobody uses, and callers that wait for one. */
+interface ConnectionPool {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+}
+
 /** The counters of this process. Labels have fixed sets of values, so their number is limited. */
 export interface Metrics extends FeedMetrics {
   /** The text of /metrics. */
@@ -42,6 +49,10 @@ export interface Metrics extends FeedMetrics {
   ticks(venue: Venue, judged: readonly (TickRejection | null)[]): void;
   /** Sets how the health of the venues' feeds is read. */
   venues(read: () => readonly VenueFeed[]): void;
+  /** Sets the outcome of the checks of /api/ready, by name: null when well, else the problem. */
+  checked(checks: Readonly<Record<string, string | null>>): void;
+  /** Sets how the connections to the database are read. */
+  database(pool: ConnectionPool): void;
   /** Sets when the last backup that succeeded ended: Unix milliseconds, 0 before the first. There is no metric until it is known. */
   lastBackup(endedMs: number): void;
   /** Counts messages passed to stream connections. */
@@ -83,6 +94,41 @@ function venueMetrics(registers: Registry[]): Pick<Metrics, "venues"> {
       gauge("spotwire_market_last_tick_timestamp_seconds", "Time of the newest tick, Unix seconds.", ({ lastTickMs }) =>
         lastTickMs === null ? null : lastTickMs / SECOND_MS,
       );
+    },
+  };
+}
+
+/** The metrics of what this process depends on. */
+function dependencyMetrics(registers: Registry[]): Pick<Metrics, "checked" | "database"> {
+  const check = new Gauge({
+    name: "spotwire_check_ok",
+    help: "1 for a check of /api/ready that is well, 0 for one that is not; read every 10 seconds.",
+    labelNames: ["check"],
+    registers,
+  });
+  return {
+    checked(checks) {
+      for (const [name, problem] of Object.entries(checks)) check.set({ check: name }, problem === null ? 1 : 0);
+    },
+    database(pool) {
+      new Gauge({
+        name: "spotwire_database_connections",
+        help: "Connections of the market process to the database, by what they do.",
+        labelNames: ["state"],
+        registers,
+        collect() {
+          this.set({ state: "idle" }, pool.idleCount);
+          this.set({ state: "busy" }, pool.totalCount - pool.idleCount);
+        },
+      });
+      new Gauge({
+        name: "spotwire_database_waiting",
+        help: "Queries that wait for a free connection to the database.",
+        registers,
+        collect() {
+          this.set(pool.waitingCount);
+        },
+      });
     },
   };
 }
@@ -204,6 +250,7 @@ export function createMetrics(): Metrics {
       if (accepted > 0) ticks.inc({ venue, outcome: "accepted" }, accepted);
     },
     ...venueMetrics(registers),
+    ...dependencyMetrics(registers),
     ...feedMetrics(registers),
     ...streamMetrics(registers),
     ...backupMetrics(registers),

@@ -98,6 +98,7 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
     let running: Runtime | undefined;
     portal = hasPortal(env) ? openPortal(base, () => running) : undefined;
     const { redis, db, url, startUp, catalogues, changeTargets, controlConnected } = await openStores(base, onStop);
+    base.metrics.database(db.pool);
     // Before the database, which it uses, and after the requests in flight.
     if (portal) onStop("portal", portal.stop);
 

@@ -36,9 +36,16 @@ afterEach(async () => {
   await db.close();
 });
 
-function start(name: string, { pool = db.pool, dataDir = "." } = {}): { metrics: Metrics; stop: Repeating["stop"] } {
+type Started = { metrics: Metrics; stop: Repeating["stop"] };
+interface StartOptions {
+  readonly pool?: typeof db.pool;
+  readonly dataDir?: string;
+  readonly checks?: Readonly<Record<string, string | null>>;
+}
+
+function start(name: string, { pool = db.pool, dataDir = ".", checks = { store: null } }: StartOptions = {}): Started {
   const metrics = createMetrics();
-  const ready = async () => ({ checks: { store: null } });
+  const ready = async () => ({ checks });
   const env = { ROLE: "all", DATA_DIR: dataDir } as const;
   const reports = startNodeReports({
     name,
@@ -99,6 +106,15 @@ test("a report that cannot be written is written with the next ones, and logged 
   await clock.advance(INTERVAL_MS);
   await reported("a");
   expect(logged).toMatchObject([{ msg: "cannot report this node to the database; retrying" }]);
+});
+
+test("the checks of /api/ready are metrics, also while the database is away", async () => {
+  const query = () => Promise.reject(new Error("away"));
+  const { metrics } = start("a", { pool: { query } as unknown as typeof db.pool, checks: { process: null, store: "is away" } });
+  await vi.waitUntil(() => logged.length === 1, SOON);
+  const text = await metrics.registry.metrics();
+  expect(text).toContain('spotwire_check_ok{check="process"} 1\n');
+  expect(text).toContain('spotwire_check_ok{check="store"} 0\n');
 });
 
 test("an alarm for old backups can be written: when the last one ended, and 0 before the first", async () => {

@@ -19,8 +19,8 @@ interface NodeReportOptions extends Omit<NodeSources, "version"> {
 }
 
 /**
- * Reports this node to the database now and then every NODE_REPORT_INTERVAL_S until stopped, and reads when the last backup
- * ended, for /metrics. A node that stops takes its report back. It does not throw: failures are logged and retried.
+ * Reports this node to the database now and then every NODE_REPORT_INTERVAL_S until stopped. For /metrics it notes the checks of
+ * /api/ready, and when the last backup ended. A node that stops takes its report back. It does not throw: failures are logged and retried.
  */
 export function startNodeReports(options: NodeReportOptions): Repeating {
   const { db, clock, log, metrics, name } = options;
@@ -33,9 +33,12 @@ export function startNodeReports(options: NodeReportOptions): Repeating {
   };
   const pause = NODE_REPORT_INTERVAL_S * SECOND_MS;
   const running = startRepeating({ clock, pause, atOnce: true, onError }, async () => {
+    const made = await report();
+    // First, because what follows fails when the database is what is not well.
+    metrics.checked(made.checks);
     if (!succeeded) await succeedNode(db.pool, run);
     succeeded = true;
-    await writeNodeReport(db.pool, run, await report());
+    await writeNodeReport(db.pool, run, made);
     const { last } = await lastBackups(db.pool);
     metrics.lastBackup(last === null ? 0 : Date.parse(last.ended_at));
   });
