@@ -78,6 +78,7 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
     latestSnapshots: await call("latestSnapshots"),
     conversion: await call("conversion"),
     marketStatus: await call("marketStatus"),
+    marketHours: await call("marketHours"),
     createStreamTicket: await call("createStreamTicket"),
     ingestTicks: recorded(method, path, pushed),
     ingestKlines: recorded("POST", klines, mended),

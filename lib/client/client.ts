@@ -1,4 +1,5 @@
 import type { Conversion } from "#lib/contract/conversion";
+import type { TradingHours } from "#lib/contract/hours";
 import type { Instrument } from "#lib/contract/instrument";
 import type { KeyInfo } from "#lib/contract/key";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
@@ -58,6 +59,7 @@ export const ENDPOINTS = {
   latestSnapshots: { method: "GET", path: "/api/v1/market/snapshots/latest" },
   conversion: { method: "GET", path: "/api/v1/market/conversion" },
   marketStatus: { method: "GET", path: "/api/v1/market/status" },
+  marketHours: { method: "GET", path: "/api/v1/market/hours" },
   createStreamTicket: { method: "POST", path: "/api/v1/market/stream/tickets" },
   key: { method: "GET", path: "/api/v1/key" },
 } as const satisfies Partial<Record<keyof typeof operations, { method: "GET" | "POST"; path: string }>>;
@@ -105,6 +107,13 @@ export interface KlinesQuery {
   readonly limit?: number | undefined;
 }
 
+/** The range of trading hours: from now on, and 14 days, unless given. Instants are Dates or Unix seconds. */
+export interface HoursQuery {
+  readonly ticker: string;
+  readonly from?: number | Date | undefined;
+  readonly to?: number | Date | undefined;
+}
+
 /** At most 100 tickers. */
 export interface TickersQuery {
   readonly tickers: readonly string[];
@@ -135,6 +144,8 @@ export interface Client {
     query: TickersQuery & { readonly at?: string | Date | undefined },
     options?: CallOptions,
   ): Promise<MarketStatusList>;
+  /** When the market of a ticker is open. The answer may end before `to`: then ask again from its `to`. */
+  marketHours(query: HoursQuery, options?: CallOptions): Promise<TradingHours>;
   /** Creates a ticket for one stream connection of a page. A server passes the page's `origin`. */
   createStreamTicket(query?: { readonly origin?: string | undefined }, options?: CallOptions): Promise<StreamTicket>;
   /** What this key may do, and what is left of its quota. Costs nothing. */
@@ -211,6 +222,8 @@ export function createClient(options: ClientOptions): Client {
       rest.call({ ...ENDPOINTS.conversion, query: { from, to: checkList("to", to, "USD").join(","), amount } }, callOptions),
     marketStatus: async (query, callOptions) =>
       rest.call({ ...ENDPOINTS.marketStatus, query: { tickers: listOf(query), at: isoInstant(query.at) } }, callOptions),
+    marketHours: async ({ ticker, from, to }, callOptions) =>
+      rest.call({ ...ENDPOINTS.marketHours, query: { ticker, from: unixSeconds(from), to: unixSeconds(to) } }, callOptions),
     createStreamTicket,
     key: async (callOptions) => rest.call({ ...ENDPOINTS.key, query: {} }, callOptions),
     stream,

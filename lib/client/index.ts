@@ -1,4 +1,5 @@
 export type { Conversion } from "#lib/contract/conversion";
+export type { TradingHours } from "#lib/contract/hours";
 export type { Instrument } from "#lib/contract/instrument";
 export type { KeyInfo } from "#lib/contract/key";
 export type { Kline, KlineWindow } from "#lib/contract/kline";
@@ -23,6 +24,7 @@ export {
   type ConversionList,
   type ConversionQuery,
   createClient,
+  type HoursQuery,
   type InstrumentList,
   type KlinesQuery,
   type MarketStatusList,

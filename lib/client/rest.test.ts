@@ -75,6 +75,7 @@ describe("each operation", () => {
     expect(await client.latestSnapshots({ tickers: ["EURUSD"] })).toEqual(operations.latestSnapshots.example);
     expect(await client.conversion({ from: "USD", to: ["JPY"] })).toEqual(operations.conversion.example);
     expect(await client.marketStatus({ tickers: ["EURUSD"] })).toEqual(operations.marketStatus.example);
+    expect(await client.marketHours({ ticker: "EURUSD" })).toEqual(operations.marketHours.example);
     expect(await client.createStreamTicket()).toEqual(operations.createStreamTicket.example);
     expect(await client.key()).toEqual(operations.key.example);
   });
@@ -92,15 +93,17 @@ describe("each operation", () => {
     await client.latestQuotes({ tickers: [" eurusd", "XAUUSD", "EURUSD"] });
     await client.marketStatus({ tickers: ["EURUSD"], at: new Date("2026-12-25T12:00:00Z") });
     await client.conversion({ from: "usd", to: ["JPY", "EUR"], amount: 0.5 });
+    await client.marketHours({ ticker: "EURUSD", from: new Date("2026-01-01T00:00:00Z"), to: 1_767_312_000 });
     await client.createStreamTicket({ origin: "https://app.example.com" });
     expect(service.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
       { ticker: "EURUSD", timeframe: "M1", from: "1767225601", to: "1767312000", limit: "24" },
       { tickers: "EURUSD,XAUUSD" },
       { tickers: "EURUSD", at: "2026-12-25T12:00:00.000Z" },
       { from: "usd", to: "JPY,EUR", amount: "0.5" },
+      { ticker: "EURUSD", from: "1767225600", to: "1767312000" },
       { origin: "https://app.example.com" },
     ]);
-    expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET", "GET", "GET", "POST"]);
+    expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET", "GET", "GET", "GET", "POST"]);
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
   });
 

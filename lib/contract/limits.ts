@@ -15,6 +15,11 @@ export const KLINES_ROWS_PER_COST_UNIT = 1000;
 /** A kline closes this long after its end, so that late ticks still count. */
 export const KLINE_CLOSE_DELAY_MS = 2_000;
 
+/** Days in one answer about trading hours, their default, and its sessions. */
+export const HOURS_MAX_DAYS = 1_100;
+export const HOURS_DEFAULT_DAYS = 14;
+export const HOURS_SESSIONS_MAX_COUNT = 1_000;
+
 export const TICKERS_PER_REQUEST_MAX_COUNT = 100;
 /** Targets of a conversion, its instruments, and the digits of its numbers; its amount is between these two. */
 export const CONVERSION_TARGETS_MAX_COUNT = 50;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DAY_S } from "#lib/units";
 import { AmountParameter, Conversion, CurrencyListParameter, CurrencyParameter, conversionExample } from "./conversion";
+import { marketHours } from "./hours";
 import { IngestReceipt, ingestReceiptExample, TickLine } from "./ingest";
 import { IngestState, ingestStateExample, KlineLine, KlineReceipt, klineReceiptExample, ReplaceParameter } from "./ingest-klines";
 import { Instrument, instrumentExample } from "./instrument";
@@ -231,6 +232,7 @@ export const operations = {
     errors: [...LIST_ERRORS, ...GUARD_ERRORS],
     cost: () => 1,
   }),
+  marketHours,
   createStreamTicket: operation({
     id: "createStreamTicket",
     method: "POST",

@@ -20,6 +20,7 @@ export type ToolId = (typeof TOOL_IDS)[number];
 
 /** Operations that are not tools, and why. The compiler requires every operation in one of the two lists. */
 export const NO_TOOLS: Readonly<Record<Exclude<OperationId, ToolId>, string>> = {
+  marketHours: "It lists sessions for charts. An agent asks marketStatus, which knows the next open and close of any instant.",
   createStreamTicket: "A ticket opens a WebSocket from a web page; an agent that calls tools does not need one.",
   key: "It tells about a key, not about the market. An agent learns of a limit from the error that names it.",
   ingestTicks: "Ticks come from a feeder in large batches, with an operator's key. A model must not write prices.",

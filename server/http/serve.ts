@@ -8,6 +8,7 @@ import * as ingestState from "#app/api/v1/ingest/state/route";
 import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
 import * as key from "#app/api/v1/key/route";
 import * as conversion from "#app/api/v1/market/conversion/route";
+import * as marketHours from "#app/api/v1/market/hours/route";
 import * as instruments from "#app/api/v1/market/instruments/route";
 import * as klines from "#app/api/v1/market/klines/route";
 import * as latestQuotes from "#app/api/v1/market/quotes/latest/route";
@@ -48,6 +49,7 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   latestSnapshots,
   conversion,
   marketStatus,
+  marketHours,
   createStreamTicket,
   ingestTicks,
   ingestKlines,

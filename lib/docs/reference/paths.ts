@@ -10,6 +10,7 @@ export const RECORD_NAMES = [
   "Instrument",
   "Conversion",
   "MarketStatus",
+  "TradingHours",
   "StreamTicket",
   "KeyInfo",
   "TickLine",

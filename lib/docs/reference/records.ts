@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { Conversion } from "#lib/contract/conversion";
 import { Failure, failureExample } from "#lib/contract/envelope";
+import { TradingHours } from "#lib/contract/hours";
 import { IngestReceipt, TickLine } from "#lib/contract/ingest";
 import { IngestState, KlineLine, KlineReceipt } from "#lib/contract/ingest-klines";
 import { Instrument } from "#lib/contract/instrument";
@@ -26,6 +27,7 @@ const SCHEMAS: Readonly<Record<RecordName, z.ZodType>> = {
   Instrument,
   Conversion,
   MarketStatus,
+  TradingHours,
   StreamTicket,
   KeyInfo,
   TickLine,
@@ -64,6 +66,7 @@ const EXAMPLES: Readonly<Record<RecordName, () => unknown>> = {
   Instrument: () => firstItem("instruments"),
   Conversion: () => firstItem("conversion"),
   MarketStatus: () => firstItem("marketStatus"),
+  TradingHours: () => dataOf("marketHours"),
   StreamTicket: () => dataOf("createStreamTicket"),
   KeyInfo: () => dataOf("key"),
   TickLine: () => lineOf("ingestTicks"),
