@@ -58,6 +58,8 @@ const SENTENCES: Readonly<Record<string, (entry: AuditLogEntry) => string>> = {
   "key.edit": ({ after }) => `Changed key ${text(partsOf(after).name)}`,
   "key.rotate": (entry) => `Rotated key ${text(partsOf(entry.after).name)}${graceOf(entry)}`,
   "key.revoke": ({ after }) => `Revoked key ${text(partsOf(after).name)}`,
+  "link.create": ({ after }) => `Created link ${text(partsOf(after).name)}`,
+  "link.revoke": ({ before }) => `Revoked link ${text(partsOf(before).name)}`,
   "account.create": () => "Account created",
   "account.change": changeText,
   "account.delete": () => "Deleted the account",

@@ -3,6 +3,8 @@ import { isWellFormedKey } from "#lib/contract/key-text";
 import {
   INGEST_TICKS_BURST_COUNT,
   INGEST_TICKS_PER_MINUTE_COUNT,
+  LINK_CALLS_BURST_COUNT,
+  LINK_CALLS_PER_MINUTE_COUNT,
   type PlanLimits,
   STREAM_HANDSHAKES_BURST_COUNT,
   STREAM_HANDSHAKES_PER_MINUTE_COUNT,
@@ -22,8 +24,10 @@ import { createDemoDays } from "./limits/demo-days";
 import { createFailures } from "./limits/failures";
 import { createLeasedBuckets } from "./limits/leased-buckets";
 import { createTakeBoth } from "./limits/take-both";
+import { findLink } from "./links/find-link";
+import { createLinkTokens } from "./links/link-token";
 import { createPortalTokens } from "./portal-token";
-import { hasBegun, limitOwner, ownSlot, type Principal, requireBegun } from "./principal";
+import { hasBegun, type LinkPrincipal, limitOwner, ownSlot, type Principal, requireBegun } from "./principal";
 import { createTickets, type MintedTicket } from "./tickets";
 import { createVerifier, type KeyVerifier } from "./verify-key";
 
@@ -31,6 +35,7 @@ import { createVerifier, type KeyVerifier } from "./verify-key";
 const HANDSHAKES_PER_CONNECTION_COUNT = 6;
 
 const TICK_LIMITS = { restPerMinute: INGEST_TICKS_PER_MINUTE_COUNT, restBurst: INGEST_TICKS_BURST_COUNT };
+const LINK_LIMITS = { restPerMinute: LINK_CALLS_PER_MINUTE_COUNT, restBurst: LINK_CALLS_BURST_COUNT };
 
 /** How often connections may be opened under these limits. */
 const handshakeLimits = ({ streamConnections }: PlanLimits) => ({
@@ -40,6 +45,13 @@ const handshakeLimits = ({ streamConnections }: PlanLimits) => ({
 
 /** Who may do what, and how often: what the guards of REST and the handshakes of sockets ask. */
 export interface Access extends KeyVerifier {
+  /**
+   * The principal of a link, by the token in its address. No other function takes such a token, and this one takes no key.
+   * @throws Fault like `verify`, but invalid_link instead of unauthorized
+   */
+  verifyLink(token: string, address: string): LinkPrincipal | Promise<LinkPrincipal>;
+  /** Counts one call of a link, which has a limit of its own. `take` counts the call of its key. */
+  takeLink(principal: LinkPrincipal, address: string): Promise<Verdict>;
   /** The buckets behind `take`, of all nodes together, for other rate limits with keys of their own. */
   readonly buckets: BucketStore;
   /**
@@ -115,20 +127,29 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
   const { pool } = db;
   const failures = createFailures(clock);
   const portalTokens = createPortalTokens(secret);
+  const linkTokens = createLinkTokens(secret);
+  const verifying = { failures, clock, controlConnected, onFailure: metrics.authFailed };
   const verifier = createVerifier({
+    ...verifying,
     mayBeValid: (text) => isWellFormedKey(text) || portalTokens.read(text, clock.now()) !== undefined,
     lookUp,
-    failures,
-    clock,
-    controlConnected,
-    onFailure: metrics.authFailed,
+    fault: "unauthorized",
   });
-  const lastUsed = createLastUsed(pool, clock, log);
+  // It has a cache of its own, so that the token of a link is never taken for a key.
+  const linkVerifier = createVerifier({
+    ...verifying,
+    mayBeValid: (token) => linkTokens.read(token) !== undefined,
+    lookUp: lookUpLink,
+    fault: "invalid_link",
+  });
+  const lastUsed = createLastUsed({ pool, clock, log, table: "api_key" });
+  const linksLastUsed = createLastUsed({ pool, clock, log, table: "data_link" });
   const tickets = createTickets({ secret, clock, redis });
   const stopping = new AbortController();
   const leased = redis && createLeasedBuckets({ redis, clock, log });
   const buckets = leased ?? createMemoryBucketStore(clock);
-  const running = Promise.all([lastUsed.run(stopping.signal), leased?.run(stopping.signal)]);
+  const written = [lastUsed, linksLastUsed].map((uses) => uses.run(stopping.signal));
+  const running = Promise.all([...written, leased?.run(stopping.signal)]);
 
   const takeBoth = createTakeBoth(buckets, clock);
 
@@ -155,6 +176,11 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
     return claims === undefined ? findKey(pool, clock, hashKey(text)) : findPortalToken(pool, clock, claims);
   }
 
+  async function lookUpLink(token: string): Promise<LinkPrincipal | undefined> {
+    const id = linkTokens.read(token);
+    return id === undefined ? undefined : findLink(pool, clock, id);
+  }
+
   async function refresh(known: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined> {
     const principal = await findAgain(known);
     return principal && hasBegun(principal, clock.now()) ? principal : undefined;
@@ -167,7 +193,15 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
 
   return {
     verify: verifier.verify,
-    apply: verifier.apply,
+    verifyLink: linkVerifier.verify,
+    apply(message) {
+      verifier.apply(message);
+      linkVerifier.apply(message);
+    },
+    async takeLink({ link }, address) {
+      linksLastUsed.note(link.id, clock.now(), address);
+      return { ...(await buckets.take(`link ${link.id}`, LINK_LIMITS, 1)), of: "link" };
+    },
     buckets,
     take,
     async takeFor(keyId, cost, address) {
@@ -202,7 +236,7 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
       const principal = grant && (await findAgain(grant));
       if (grant === undefined || principal === undefined) {
         metrics.authFailed();
-        throw failures.add(address, "The ticket is unknown, used or expired.");
+        throw failures.add(address, new Fault("unauthorized", { detail: "The ticket is unknown, used or expired." }));
       }
       if (!grant.originMatches) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
       return requireBegun(principal, clock.now());

@@ -106,8 +106,8 @@ export const AuditPageQuery = z.strictObject({ before: z.uuid().optional() });
 
 /** Kinds of entries, by the first part of their action. */
 export const AUDIT_KINDS = [
-  ...["access", "account", "calendar", "feed", "history", "incident", "instrument", "key", "operator", "passkey", "plan"],
-  ...["recovery_code", "second_factor", "webhook"],
+  ...["access", "account", "calendar", "feed", "history", "incident", "instrument", "key", "link", "operator", "passkey"],
+  ...["plan", "recovery_code", "second_factor", "webhook"],
 ] as const;
 
 /** The same with filters, for operators. */

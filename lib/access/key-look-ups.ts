@@ -14,13 +14,13 @@ const BACKGROUND_LOOK_UPS_MAX_COUNT = 8;
 const RETRY_AFTER_S = 1;
 
 /** Looks up the principals of keys in the database, at most one look-up a key at a time. */
-interface KeyLookUps {
+interface KeyLookUps<Found> {
   /**
    * The principal of a key; undefined for a key that is not valid.
    * @throws Fault service_unavailable when too many look-ups are under way or the database does not answer within two
    * seconds; pg's own error where the database said so itself
    */
-  find(text: string): Promise<Principal | undefined>;
+  find(text: string): Promise<Found | undefined>;
   /** Starts a look-up that nobody waits for, unless several are under way; false then. */
   findInBackground(text: string): boolean;
   /** True while so many look-ups are under way that those of clients that failed too often are refused. */
@@ -31,12 +31,15 @@ interface KeyLookUps {
 }
 
 /** Bounds and shares look-ups; `lookUp` asks the database for one key. */
-export function createKeyLookUps(lookUp: (text: string) => Promise<Principal | undefined>, clock: Clock): KeyLookUps {
-  const pending = new Map<string, Promise<Principal | undefined>>();
+export function createKeyLookUps<Found extends Principal>(
+  lookUp: (text: string) => Promise<Found | undefined>,
+  clock: Clock,
+): KeyLookUps<Found> {
+  const pending = new Map<string, Promise<Found | undefined>>();
   let away = false;
 
   /** All requests that wait for the same key share one look-up. */
-  function start(text: string): Promise<Principal | undefined> {
+  function start(text: string): Promise<Found | undefined> {
     const running = pending.get(text);
     if (running !== undefined) return running;
     if (pending.size >= LOOK_UPS_MAX_COUNT) throw new Fault("service_unavailable", { retry_after: RETRY_AFTER_S });

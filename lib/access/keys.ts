@@ -188,7 +188,7 @@ export async function revokeKey(context: KeyContext, id: string, by: ChangedBy =
 }
 
 /**
- * Makes a key with the same settings and leaves the old one valid for the grace, never past its own expiry.
+ * Makes a key with the same settings, which takes over the links, and leaves the old one valid for the grace, never past its own expiry.
  * @throws Fault invalid_parameter for a key that is not active, was rotated before or has a scope of operators, when the
  * account has too many keys for a grace, or when its owner has not verified the address; like findKeyRecord for an id that
  * no key has.
@@ -222,6 +222,8 @@ export async function rotateKey(
     // Another rotation or a revocation came first: this one is rolled back.
     if (replaced.count === 0)
       throw new Fault("invalid_parameter", { parameter: "id", detail: "The key was changed by somebody else at the same time." });
+    // The address of a link does not hold the key's text, so the new key takes them over.
+    await tx.dataLink.updateMany({ where: { keyId: id }, data: { keyId: made.id } });
     const after = { name, grace_until: graceUntil, replaced_by: made.id };
     await audit(tx, { ...by, accountId, action: "key.rotate", target: id, before: { name, grace_until: null }, after });
     return made;

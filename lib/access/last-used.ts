@@ -5,12 +5,12 @@ import { repeat } from "#lib/repeat";
 import { coarseAddress } from "./address";
 
 const FLUSH_INTERVAL_MS = 5_000;
-/** Keys whose use waits to be written; past it, with the database away, further ones are not noted. */
+/** Keys or links whose use waits to be written; past it, with the database away, further ones are not noted. */
 const PENDING_MAX_COUNT = 20_000;
 
-/** Remembers when and from where keys were used, and writes it in batches off the request path. */
+/** Remembers when and from where keys or links were used, and writes it in batches off the request path. */
 interface LastUsed {
-  note(keyId: string, atMs: number, address: string): void;
+  note(id: string, atMs: number, address: string): void;
   /** Writes what waits. */
   flush(): Promise<void>;
   /** Flushes every few seconds until the signal aborts, then once more. */
@@ -22,13 +22,22 @@ interface Use {
   address: string;
 }
 
-const WRITE = `
-  UPDATE api_key k SET last_used_at = used.at, last_used_address = used.address
+const writeTo = (table: string) => `
+  UPDATE ${table} k SET last_used_at = used.at, last_used_address = used.address
     FROM unnest($1::uuid[], $2::timestamptz[], $3::text[]) AS used(id, at, address)
    WHERE k.id = used.id AND (k.last_used_at IS NULL OR k.last_used_at < used.at)`;
 
-/** Makes a memory of uses over a database. */
-export function createLastUsed(pool: Pick<Pool, "query">, clock: Clock, log: Logger, pendingMax = PENDING_MAX_COUNT): LastUsed {
+interface LastUsedOptions {
+  readonly pool: Pick<Pool, "query">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly table: "api_key" | "data_link";
+  readonly pendingMax?: number;
+}
+
+/** Makes a memory of uses over a table. */
+export function createLastUsed({ pool, clock, log, table, pendingMax = PENDING_MAX_COUNT }: LastUsedOptions): LastUsed {
+  const write = writeTo(table);
   let uses = new Map<string, Use>();
 
   async function flush(): Promise<void> {
@@ -37,27 +46,27 @@ export function createLastUsed(pool: Pick<Pool, "query">, clock: Clock, log: Log
     uses = new Map();
     const list = [...batch];
     try {
-      await pool.query(WRITE, [
-        list.map(([keyId]) => keyId),
+      await pool.query(write, [
+        list.map(([id]) => id),
         list.map(([, { atMs }]) => new Date(atMs)),
         list.map(([, { address }]) => coarseAddress(address)),
       ]);
     } catch (error) {
       log.warn(
-        { reason: error instanceof Error ? error.message : "unknown", keys: list.length },
-        "last use of keys not written; retrying",
+        { reason: error instanceof Error ? error.message : "unknown", table, rows: list.length },
+        "last use of keys or links not written; retrying",
       );
       uses = new Map([...batch, ...uses].slice(0, pendingMax));
     }
   }
 
   return {
-    note(keyId, atMs, address) {
-      const use = uses.get(keyId);
+    note(id, atMs, address) {
+      const use = uses.get(id);
       if (use !== undefined) {
         use.atMs = atMs;
         use.address = address;
-      } else if (uses.size < pendingMax) uses.set(keyId, { atMs, address });
+      } else if (uses.size < pendingMax) uses.set(id, { atMs, address });
     },
     flush,
     async run(signal) {

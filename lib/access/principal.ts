@@ -1,4 +1,5 @@
 import type { PlanLimits } from "#lib/contract/limits";
+import type { LinkedId } from "#lib/contract/linked-ids";
 import type { Scope, Venue } from "#lib/contract/primitives";
 import { Fault } from "#lib/fault";
 import { clientBlock } from "./address";
@@ -7,6 +8,15 @@ import type { Plan } from "./limits/plans";
 import { matchesOrigin } from "./origin";
 import type { MayRead } from "./permissions";
 import type { PortalTokenClaims } from "./portal-token";
+
+/** The one call that a link stands for. */
+interface LinkedCall {
+  readonly id: string;
+  readonly operation: LinkedId;
+  readonly path: string;
+  /** The text after "?". */
+  readonly queryText: string;
+}
 
 /** Who a verified key speaks for, and what it may do. */
 export interface Principal {
@@ -43,7 +53,12 @@ export interface Principal {
   readonly mayRead: MayRead;
   /** The claims of the portal token that was used instead of the key. */
   readonly portal?: PortalTokenClaims;
+  /** The link that was used instead of the key. */
+  readonly link?: LinkedCall;
 }
+
+/** Who a verified link speaks for. */
+export type LinkPrincipal = Principal & Required<Pick<Principal, "link">>;
 
 /** True when the key carries the scope. */
 export function hasScope(principal: Principal, scope: Scope): boolean {
@@ -85,7 +100,7 @@ export function hasBegun({ notBefore }: Principal, nowMs: number): boolean {
 }
 
 /** @throws Fault key_not_yet_valid that says when it will be */
-export function requireBegun(principal: Principal, nowMs: number): Principal {
+export function requireBegun<Known extends Principal>(principal: Known, nowMs: number): Known {
   if (hasBegun(principal, nowMs)) return principal;
   const not_before = new Date(principal.notBefore ?? nowMs).toISOString();
   throw new Fault("key_not_yet_valid", { detail: `This key is valid from ${not_before}.`, not_before });

@@ -37,6 +37,7 @@ beforeEach(async () => {
       if (state === "silent") await new Promise<void>((resolve) => (answer = resolve));
       return store.get(text);
     },
+    fault: "unauthorized",
     failures: createFailures(clock),
     clock,
     controlConnected: () => state === "well",

@@ -1,4 +1,5 @@
 import type { Clock } from "#lib/clock";
+import type { ErrorId } from "#lib/contract/errors";
 import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
 import type { ControlMessage } from "#lib/control/control";
 import { Fault } from "#lib/fault";
@@ -18,8 +19,8 @@ const REFUSED_MAX_COUNT = 10_000;
 const AWAY_LOOK_UP_INTERVAL_MS = 1_000;
 const NEVER_MS = Number.NEGATIVE_INFINITY;
 
-/** Turns key texts into principals. */
-export interface KeyVerifier {
+/** Turns key texts into principals; a verifier of links does the same with their tokens, and with a fault of its own. */
+export interface KeyVerifier<Found extends Principal = Principal> {
   /**
    * The principal of a key, without a promise when it was verified lately. Missing, malformed, mistyped, unknown, expired
    * and revoked keys all get the same answer. While the database is unavailable, a key it confirmed in the last
@@ -31,16 +32,18 @@ export interface KeyVerifier {
    * service_unavailable when too many unknown keys are being looked up, or the database is unavailable and the key not
    * trusted; pg's own error for the latter where the database said so itself
    */
-  verify(text: string | null, address: string): Principal | Promise<Principal>;
+  verify(text: string | null, address: string): Found | Promise<Found>;
   /** Forgets what a control message voids. */
   apply(message: ControlMessage): void;
 }
 
-interface VerifierOptions {
+interface VerifierOptions<Found extends Principal> {
   /** False for a text that cannot be a key or a token, whatever the database says. */
   mayBeValid: (text: string) => boolean;
   /** The principal of such a text as the database has it now; undefined when it is not valid. */
-  lookUp: (text: string) => Promise<Principal | undefined>;
+  lookUp: (text: string) => Promise<Found | undefined>;
+  /** The answer to a text that is not valid, before there were too many of them. */
+  fault: ErrorId;
   failures: Failures;
   clock: Clock;
   /** True while every control message arrives. */
@@ -48,8 +51,8 @@ interface VerifierOptions {
   onFailure: () => void;
 }
 
-interface Entry {
-  readonly principal: Principal;
+interface Entry<Found> {
+  readonly principal: Found;
   /** When the database said so; NEVER_MS after a message that may have changed it. */
   lookedUpMs: number;
   /** Until when it is trusted while the database is unavailable; NEVER_MS after a message that named it. */
@@ -59,21 +62,22 @@ interface Entry {
 }
 
 /** A key that is not valid yet is cached like any other, so that it becomes valid on time. */
-function requireBegunBy(clock: Clock, found: Principal | Promise<Principal>): Principal | Promise<Principal> {
+function requireBegunBy<Found extends Principal>(clock: Clock, found: Found | Promise<Found>): Found | Promise<Found> {
   if (found instanceof Promise) return found.then((principal) => requireBegun(principal, clock.now()));
   return requireBegun(found, clock.now());
 }
 
 /** Verifies keys and caches the results. The cache holds plain texts: they are in memory with each request anyway. */
-export function createVerifier({
+export function createVerifier<Found extends Principal>({
   mayBeValid,
   lookUp,
+  fault,
   failures,
   clock,
   controlConnected,
   onFailure,
-}: VerifierOptions): KeyVerifier {
-  const verified = createLru<Entry>(VERIFIED_MAX_COUNT);
+}: VerifierOptions<Found>): KeyVerifier<Found> {
+  const verified = createLru<Entry<Found>>(VERIFIED_MAX_COUNT);
   const refused = createLru<number>(REFUSED_MAX_COUNT);
   const lookUps = createKeyLookUps(lookUpAndCache, clock);
   /** Rises with each message: what was read before it is looked up again. */
@@ -83,14 +87,14 @@ export function createVerifier({
 
   const isFresh = (lookedUpMs: number) => clock.now() - lookedUpMs < (controlConnected() ? FRESH_MS : FRESH_DISCONNECTED_MS);
   const isValid = ({ validUntil }: Principal) => validUntil === null || clock.now() < validUntil;
-  const isTrusted = ({ principal, trustedUntilMs }: Entry) => clock.now() < trustedUntilMs && isValid(principal);
+  const isTrusted = ({ principal, trustedUntilMs }: Entry<Found>) => clock.now() < trustedUntilMs && isValid(principal);
 
   function refusal(address: string): Fault {
     onFailure();
-    return failures.add(address);
+    return failures.add(address, new Fault(fault));
   }
 
-  async function lookUpAndCache(text: string): Promise<Principal | undefined> {
+  async function lookUpAndCache(text: string): Promise<Found | undefined> {
     const [before, changesBefore] = [generation, changes];
     const lookedUpMs = clock.now();
     const principal = await lookUp(text);
@@ -106,12 +110,12 @@ export function createVerifier({
   }
 
   /** Finds out whether the database is back, off the path of requests. */
-  function lookUpInBackground(text: string, entry: Entry): void {
+  function lookUpInBackground(text: string, entry: Entry<Found>): void {
     if (clock.now() - entry.backgroundMs < AWAY_LOOK_UP_INTERVAL_MS) return;
     if (lookUps.findInBackground(text)) entry.backgroundMs = clock.now();
   }
 
-  async function verifyKnown(text: string, address: string): Promise<Principal> {
+  async function verifyKnown(text: string, address: string): Promise<Found> {
     try {
       return await verifyUnknown(text, address, true);
     } catch (error) {
@@ -122,7 +126,7 @@ export function createVerifier({
     }
   }
 
-  async function verifyUnknown(text: string, address: string, wasVerified: boolean): Promise<Principal> {
+  async function verifyUnknown(text: string, address: string, wasVerified: boolean): Promise<Found> {
     const refusedMs = refused.get(text);
     if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) throw refusal(address);
     // Others behind a blocked address may have valid keys. Its look-ups are refused only before they burden the database.
@@ -132,8 +136,8 @@ export function createVerifier({
     return principal;
   }
 
-  function find(text: string | null, address: string): Principal | Promise<Principal> {
-    if (text === null) throw new Fault("unauthorized");
+  function find(text: string | null, address: string): Found | Promise<Found> {
+    if (text === null) throw new Fault(fault);
     const entry = verified.get(text);
     if (entry === undefined) return verifyUnknown(text, address, false);
     if (isFresh(entry.lookedUpMs) && isValid(entry.principal)) return entry.principal;

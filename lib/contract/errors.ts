@@ -131,6 +131,13 @@ export const ERRORS = {
     cause: "No resource exists at this path.",
     fix: "Check the path against the reference.",
   },
+  invalid_link: {
+    code: 40403,
+    title: "Link not valid",
+    cause:
+      "The address of a link is incomplete or changed, or the link has expired or was revoked, or its key no longer works. The response is the same in every case.",
+    fix: "Copy the whole address again. If it is the same, see under Links in the dashboard why it stopped working, and create a new one.",
+  },
   method_not_allowed: {
     code: 40501,
     title: "Method not allowed",

@@ -202,6 +202,14 @@ export const SOCKET_IO_OPENING_MAX_COUNT = 2_000;
 /** Maximum time until a revocation, an expiry or a withdrawn permission reaches open connections. */
 export const STREAM_REVOCATION_MAX_MS = 1_000;
 
+/** Links of an account, and calls of one link: in a minute, and at once. */
+export const LINKS_PER_ACCOUNT_MAX_COUNT = 50;
+export const LINK_CALLS_PER_MINUTE_COUNT = 10;
+export const LINK_CALLS_BURST_COUNT = 10;
+/** Longest time until a link expires: a year and a day, for one that is to end with the day. */
+export const LINK_LIFETIME_MAX_S = 366 * DAY_S;
+export const LINK_NAME_MAX_CHARACTERS = KEY_NAME_MAX_CHARACTERS;
+
 /** Webhooks of an account, and of all accounts together. */
 export const WEBHOOKS_PER_ACCOUNT_MAX_COUNT = 3;
 export const WEBHOOKS_MAX_COUNT = 1_000;

@@ -1,5 +1,6 @@
 import { MINUTE_S } from "#lib/units";
 import type { PortalAccount, PortalKey, UsageReport } from "./portal";
+import type { LinkInfo } from "./portal-links";
 
 /** UTC days of use that the list of keys draws, including today. */
 export const KEY_USE_DAYS = 14;
@@ -18,6 +19,7 @@ export interface AccountReport {
   readonly account: PortalAccount;
   readonly keys: readonly PortalKey[];
   readonly use: readonly KeyUse[];
+  readonly links: readonly LinkInfo[];
   readonly usage: UsageReport;
 }
 

@@ -1,8 +1,9 @@
 import { CSV_MEDIA, csvOf } from "#lib/contract/csv";
 import { Failure, failureExample, success } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
+import { linkOperation, REST_CALLS } from "#lib/contract/link";
 import { describeParameter, type Operation, type Parameter } from "#lib/contract/operation";
-import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
+import type { OperationId } from "#lib/contract/operations";
 import { type JsonSchema, type SchemaPrinter, schemaPrinter } from "./json-schema";
 import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
 import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "./openapi-types";
@@ -32,6 +33,7 @@ const TAGS: Record<string, string> = {
   market: "Read market data.",
   key: "Look up your own key.",
   ingest: "Send market data to this installation.",
+  link: "Read with a link instead of a key.",
 };
 
 /** The value of a parameter's example as its schema types it. */
@@ -110,8 +112,12 @@ export function answerHeaders({ id }: Operation): string[] {
   return ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...revalidated];
 }
 
+const isLink = ({ id }: Pick<Operation, "id">) => id === linkOperation.id;
+
 /** The items as CSV, where the operation offers it. */
 function csvMedia(operation: Operation): Record<string, OpenApiMedia> {
+  if (isLink(operation))
+    return { [CSV_MEDIA]: { schema: { type: "string", description: "The items as CSV, with the columns of the operation." } } };
   const table = csvOf(operation);
   if (table === undefined) return {};
   const { items } = operation.example as { items: readonly object[] };
@@ -163,7 +169,8 @@ function openApiOperation(operation: Operation, printer: SchemaPrinter): OpenApi
     tags: [operation.path.split("/")[3] ?? "market"],
     summary: operation.summary,
     description: `${operation.description}\n\nScope: ${scopeText(operation)}.`,
-    security: [{ [SECURITY_SCHEME]: [] }],
+    // The token of a link is its parameter.
+    security: isLink(operation) ? [] : [{ [SECURITY_SCHEME]: [] }],
     "x-scope": operation.scope,
     parameters: [
       ...Object.entries(operation.query).map(([name, parameter]) => queryParameter(name, parameter, printer)),
@@ -176,7 +183,7 @@ function openApiOperation(operation: Operation, printer: SchemaPrinter): OpenApi
 
 /** An example of each error that an operation returns. */
 function errorExamples(): OpenApiDocument["components"]["examples"] {
-  const returned = ERROR_IDS.filter((id) => OPERATION_LIST.some(({ errors }) => errors.includes(id)));
+  const returned = ERROR_IDS.filter((id) => REST_CALLS.some(({ errors }) => errors.includes(id)));
   return Object.fromEntries(
     returned.map((id) => [
       id,
@@ -192,7 +199,7 @@ function errorExamples(): OpenApiDocument["components"]["examples"] {
 export function openApiDocument({ serverUrl = "/" }: { serverUrl?: string } = {}): OpenApiDocument {
   const printer = schemaPrinter("draft-2020-12");
   const paths: OpenApiDocument["paths"] = {};
-  for (const operation of OPERATION_LIST) {
+  for (const operation of REST_CALLS) {
     paths[operation.path] = {
       ...paths[operation.path],
       [operation.method.toLowerCase()]: openApiOperation(operation, printer),

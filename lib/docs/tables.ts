@@ -1,5 +1,11 @@
 import { ERROR_IDS } from "#lib/contract/errors";
-import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import {
+  LINK_CALLS_BURST_COUNT,
+  LINK_CALLS_PER_MINUTE_COUNT,
+  LINK_LIFETIME_MAX_S,
+  LINKS_PER_ACCOUNT_MAX_COUNT,
+  PLAN_DEFAULTS,
+} from "#lib/contract/limits";
 import {
   DISPLAY_CLASS,
   FINAL_DISPLAY_STATES,
@@ -7,6 +13,7 @@ import {
   STATUS_REASONS,
   type StatusReason,
 } from "#lib/contract/status";
+import { DAY_S } from "#lib/units";
 import { closesTable, limitsTable } from "./asyncapi-limits";
 import { markdownTable } from "./markdown-table";
 import { errorRows } from "./reference/operations";
@@ -58,10 +65,23 @@ function planLimitsTable(): string {
   );
 }
 
+function linkLimitsTable(): string {
+  return markdownTable(
+    ["Limit of links", "Value"],
+    [
+      ["Calls of one link per minute", LINK_CALLS_PER_MINUTE_COUNT],
+      ["Calls of one link at once", LINK_CALLS_BURST_COUNT],
+      ["Links of an account", LINKS_PER_ACCOUNT_MAX_COUNT],
+      ["Longest time until a link expires", `${LINK_LIFETIME_MAX_S / DAY_S} days`],
+    ],
+  );
+}
+
 /** Tables from the contract that guides include by name: `<StatusTable/>`. */
 export const CONTRACT_TABLES: Readonly<Record<string, () => string>> = {
   StatusTable: statusTable,
   CloseCodes: closesTable,
   LimitsTable: () => `${planLimitsTable()}\n\n${limitsTable()}`,
+  LinkLimits: linkLimitsTable,
   ErrorsTable: () => errorRows(ERROR_IDS),
 };

@@ -1,5 +1,5 @@
 import { ERRORS } from "#lib/contract/errors";
-import { OPERATION_LIST } from "#lib/contract/operations";
+import { REST_CALLS } from "#lib/contract/link";
 import { STREAM_PATH } from "#lib/contract/stream";
 import { Fault, isFault } from "#lib/fault";
 import { runningParts } from "#lib/runtime";
@@ -13,7 +13,7 @@ export type RouteModule = Partial<Record<"GET" | "POST", RouteHandler>>;
 
 /** Methods of each path that is served; GET brings HEAD with it. */
 const METHODS: ReadonlyMap<string, readonly string[]> = new Map(
-  OPERATION_LIST.map(({ path, method }) => [path, method === "GET" ? ["GET", "HEAD"] : [method]]),
+  REST_CALLS.map(({ path, method }) => [path, method === "GET" ? ["GET", "HEAD"] : [method]]),
 );
 
 /** Normalizes a path for comparison: one trailing slash is ignored. */

@@ -30,8 +30,8 @@ export function authorize(principal: Principal, operation: Operation, exchange: 
 
 /** Explains which limit refused a request: the burst or the minute, of the key or of the plan. */
 function refusalDetail({ refusedBy, limit, retryAfterS, of }: Verdict, plan: string): string {
-  const whose = { key: "this key", ticks: "pushed ticks", plan: `the plan "${plan}"` }[of ?? "plan"];
-  const unit = of === "ticks" ? "ticks" : "units";
+  const whose = { key: "this key", ticks: "pushed ticks", link: "this link", plan: `the plan "${plan}"` }[of ?? "plan"];
+  const unit = of === "ticks" ? "ticks" : of === "link" ? "calls" : "units";
   const why =
     refusedBy === "burst"
       ? `The burst limit of ${whose} is reached.`

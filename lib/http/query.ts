@@ -65,7 +65,7 @@ function pairsOf(text: string): [string, string][] {
  * Parses the text after "?" for an operation.
  * @throws Fault of the first invalid parameter, in the operation's order
  */
-function parseQuery(operation: Operation, text: string): ParsedQuery {
+export function parseQuery(operation: Operation, text: string): ParsedQuery {
   const given = new Map<string, string>();
   const ignored = new Set<string>();
   for (const [written, value] of pairsOf(text)) {

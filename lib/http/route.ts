@@ -39,6 +39,12 @@ export type RouteHandler = ((request: Request, context?: unknown) => Response | 
   readonly answer: (exchange: Exchange) => Answer | Promise<Answer>;
 };
 
+/** The handler of an operation. */
+export type OperationHandler = RouteHandler & {
+  /** Answers a caller who is already verified: everything after the key. @throws what `answer` makes a failure of */
+  readonly serve: (exchange: Exchange, running: Runtime, principal: Principal) => Answer | Promise<Answer>;
+};
+
 /** Wraps an answer in the Web-standard objects. */
 export function handlerOf(answer: RouteHandler["answer"]): RouteHandler {
   const handle = (request: Request, context?: unknown) =>
@@ -59,50 +65,62 @@ export function chain<A, B>(value: A | Promise<A>, next: (value: A) => B | Promi
 export function route<P extends Parameters>(
   operation: Operation<P>,
   question: (call: GuardedCall<QueryOf<P>>) => Reply | Promise<Reply>,
-): RouteHandler {
+): OperationHandler {
   const parse = createQueryParser(operation as unknown as Operation);
   const asked = operation as unknown as Operation;
   const table = csvOf(asked);
 
-  /** The guards in order. The query is parsed before the rate limit, which needs its cost, but refused after it. */
-  function guarded(exchange: Exchange, running: Runtime): Answer | Promise<Answer> {
+  /** The guards after the key, in order. The query is parsed before the rate limit, which needs its cost, but refused after it. */
+  function serve(exchange: Exchange, running: Runtime, principal: Principal): Answer | Promise<Answer> {
     const { access, clock } = running;
-    requireShortTarget(exchange);
-    if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
-    return chain(verifyKey(access, exchange), (principal) => {
-      exchange.principal = principal;
-      const permitted = attempt(() => authorize(principal, asked, exchange));
-      if (!permitted.ok)
-        // Refused before the rate limit. The response still carries the rate-limit headers.
-        return chain(access.take(principal, 0, exchange.address), (verdict) => {
-          applyVerdict(verdict, principal.plan.name, exchange.headers);
-          throw permitted.error;
-        });
-      const query = attempt(() => parse(exchange.queryText));
-      const cost = query.ok ? asked.cost(query.value.query as never) : 1;
-      const taken = takerOf(asked, cost, access)(principal, cost, exchange.address);
-      return chain(taken, (verdict) => {
+    exchange.principal = principal;
+    const permitted = attempt(() => authorize(principal, asked, exchange));
+    if (!permitted.ok)
+      // Refused before the rate limit. The response still carries the rate-limit headers.
+      return chain(access.take(principal, 0, exchange.address), (verdict) => {
         applyVerdict(verdict, principal.plan.name, exchange.headers);
-        const call = { ...callOf<QueryOf<P>>(query, principal, exchange, running, clock.now()), verdict };
-        if (table === undefined) return chain(question(call), (reply) => respond(reply, exchange, undefined));
-        exchange.headers.vary = "Origin, Accept";
-        const csv = wantsCsv((call.query as { format?: unknown }).format, exchange);
-        const asCsv = csv ? { table, base: running.env.PUBLIC_URL ?? "" } : undefined;
-        return chain(question(call), (reply) => respond(reply, exchange, asCsv));
+        throw permitted.error;
       });
+    const query = attempt(() => parse(exchange.queryText));
+    const cost = query.ok ? asked.cost(query.value.query as never) : 1;
+    const taken = takerOf(asked, cost, access)(principal, cost, exchange.address);
+    return chain(taken, (verdict) => {
+      applyVerdict(verdict, principal.plan.name, exchange.headers);
+      const call = { ...callOf<QueryOf<P>>(query, principal, exchange, running, clock.now()), verdict };
+      if (table === undefined) return chain(question(call), (reply) => respond(reply, exchange, undefined));
+      exchange.headers.vary = "Origin, Accept";
+      const csv = wantsCsv((call.query as { format?: unknown }).format, exchange);
+      const asCsv = csv ? { table, base: running.env.PUBLIC_URL ?? "" } : undefined;
+      return chain(question(call), (reply) => respond(reply, exchange, asCsv));
     });
   }
 
+  const handler = guardedHandler(operation.id, (exchange, running) =>
+    chain(verifyKey(running.access, exchange), (principal) => serve(exchange, running, principal)),
+  );
+  return Object.assign(handler, { serve });
+}
+
+/**
+ * Makes the handler of a call that is counted under this name: what `guarded` answers, and what it throws as a failure.
+ * Before it, requests that are too long and those of a node that shuts down are refused.
+ */
+export function guardedHandler(
+  id: string,
+  guarded: (exchange: Exchange, running: Runtime) => Answer | Promise<Answer>,
+): RouteHandler {
   // No closures are created here: they would cost more than the guards.
   return handlerOf((exchange) => {
     if (exchange.origin !== null) admitOrigin(exchange.headers, exchange.origin);
     try {
       const running = runtime();
+      requireShortTarget(exchange);
+      if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
       const answer = guarded(exchange, running);
-      if (answer instanceof Promise) return settle(answer, exchange, operation.id);
-      return counted(answer, exchange, operation.id, 0);
+      if (answer instanceof Promise) return settle(answer, exchange, id);
+      return counted(answer, exchange, id, 0);
     } catch (error) {
-      return refused(error, exchange, operation.id);
+      return refused(error, exchange, id);
     }
   });
 }
@@ -135,10 +153,12 @@ export function counted(answer: Answer, exchange: Exchange, operation: string, c
 /** Adds the request to the account's request log. */
 function noted(
   exchange: Exchange,
-  { accountId, keyId }: Principal,
+  { accountId, keyId, link }: Principal,
   outcome: Pick<LoggedRequest, "operation" | "status" | "code" | "latencyMs" | "atMs">,
 ): LoggedRequest {
-  const { method, address, origin, path, queryText, headers } = exchange;
+  const { method, address, origin, headers } = exchange;
+  // What a link stands for says more than its token, which is a secret.
+  const { path, queryText } = link ?? exchange;
   return {
     accountId,
     keyId,

@@ -42,6 +42,12 @@ export function keyMail(to: string, keyName: string, made: KeyChangeWord, occasi
   return compose(to, `API key ${made}`, `The API key "${keyName}" of your Spotwire account was ${made}.`, occasion, then);
 }
 
+/** Notifies the owner of what was done to a link, whose address anybody can use who has it. */
+export function linkMail(to: string, linkName: string, made: "created" | "revoked", occasion: Occasion): MailMessage {
+  const then = `${takeBack(occasion)}\nThen check your links: ${occasion.base}/dashboard/links`;
+  return compose(to, `Link ${made}`, `The link "${linkName}" of your Spotwire account was ${made}.`, occasion, then);
+}
+
 /** Notifies the owner that signing in with a provider became possible or impossible. */
 export function providerMail(to: string, provider: string, made: "linked" | "unlinked", occasion: Occasion): MailMessage {
   const then = `${takeBack(occasion)}\nThen check the linked providers: ${occasion.base}/dashboard/account`;

@@ -7,6 +7,7 @@ import * as ingestKlines from "#app/api/v1/ingest/klines/route";
 import * as ingestState from "#app/api/v1/ingest/state/route";
 import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
 import * as key from "#app/api/v1/key/route";
+import * as link from "#app/api/v1/link/route";
 import * as conversion from "#app/api/v1/market/conversion/route";
 import * as marketHours from "#app/api/v1/market/hours/route";
 import * as instruments from "#app/api/v1/market/instruments/route";
@@ -21,6 +22,7 @@ import { GET as openApi } from "#app/openapi.json/route";
 import { GET as serviceStatus } from "#app/status.json/route";
 import type { Attempts } from "#lib/access/limits/attempts";
 import type { Clock } from "#lib/clock";
+import { linkOperation } from "#lib/contract/link";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
@@ -60,7 +62,7 @@ const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
 /** Answers the whole REST interface, without Next. */
 export function createRestApi() {
   const byPath = Object.entries(ROUTES).map(([id, module]) => [operations[id as OperationId].path, module]);
-  return createApi(Object.fromEntries(byPath));
+  return createApi({ ...Object.fromEntries(byPath), [linkOperation.path]: link });
 }
 
 /** Relative to the working directory, as Next's own build folder is. */

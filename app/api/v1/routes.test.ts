@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { OPERATION_LIST } from "#lib/contract/operations";
+import { REST_CALLS } from "#lib/contract/link";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const here = import.meta.dirname;
@@ -10,8 +10,8 @@ const files = readdirSync(here, { recursive: true, encoding: "utf8" })
   .map((file) => `/api/v1/${file.replaceAll("\\", "/").replace(/\/route\.ts$/, "")}`);
 
 describe("route files", () => {
-  test("route files exist for every operation and the catch-all, and for nothing else", () => {
-    const paths = OPERATION_LIST.map(({ path }) => path);
+  test("route files exist for every operation, links and the catch-all, and for nothing else", () => {
+    const paths = REST_CALLS.map(({ path }) => path);
     expect(files.filter((path) => !path.includes("[...")).sort()).toEqual(paths.sort());
   });
 
@@ -19,7 +19,7 @@ describe("route files", () => {
     const module: Record<string, (request: Request, context: unknown) => Promise<Response>> = await import(
       `${here}${path.slice("/api/v1".length)}/route.ts`
     );
-    const own = OPERATION_LIST.find((operation) => operation.path === path)?.method;
+    const own = REST_CALLS.find((operation) => operation.path === path)?.method;
     for (const method of METHODS) {
       const response = await module[method]?.(new Request(`http://host${path}`, { method }), { params: Promise.resolve({}) });
       // No service runs in this test: routes answer service_unavailable before anything else.

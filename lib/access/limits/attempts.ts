@@ -33,6 +33,8 @@ const SHARED_LIMITS = {
   /** Webhooks added, and test events sent, by account. */
   webhook_add: { restPerMinute: 10, restBurst: 10 },
   webhook_test: { restPerMinute: 3, restBurst: 3 },
+  /** Links created, by account. */
+  link_add: { restPerMinute: 10, restBurst: 10 },
 } as const satisfies Record<string, BucketLimits>;
 
 /** Rate limits of each node, which bound what one process spends on unknown clients. */

@@ -37,8 +37,8 @@ export interface Verdict {
   readonly retryAfterS: number;
   /** What rejected it: the window's quota, or only the burst allowance; absent when it was allowed. */
   readonly refusedBy?: "quota" | "burst";
-  /** Which limit this is: `key` of the key alone, `ticks` of pushed ticks; absent: of the account. */
-  readonly of?: "key" | "ticks";
+  /** Which limit this is: `key` of the key alone, `ticks` of pushed ticks, `link` of one link; absent: of the account. */
+  readonly of?: "key" | "ticks" | "link";
 }
 
 export type BucketLimits = Pick<PlanLimits, "restPerMinute" | "restBurst">;

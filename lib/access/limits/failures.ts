@@ -11,8 +11,8 @@ const KEPT_MAX_COUNT = 100_000;
 
 /** Counts the failed authentications of each client and of each network. */
 export interface Failures {
-  /** Counts one more failure. Returns its answer: unauthorized, or rate_limited after too many. */
-  add(address: string, detail?: string): Fault;
+  /** Counts one more failure. Returns its answer: the fault given, or rate_limited after too many. */
+  add(address: string, fault: Fault): Fault;
   /** True after too many failures of the client or its network, until the minute ends. */
   isBlocked(address: string): boolean;
 }
@@ -44,9 +44,9 @@ export function createFailures(clock: Clock): Failures {
   const networks = createWindows(clock, AUTH_FAILURES_NETWORK_PER_MINUTE_COUNT);
   const networkOf = (address: string) => coarseAddress(address) ?? address;
   return {
-    add(address, detail) {
+    add(address, fault) {
       const waitMs = Math.max(clients.add(clientBlock(address)), networks.add(networkOf(address)));
-      if (waitMs <= 0) return new Fault("unauthorized", detail === undefined ? {} : { detail });
+      if (waitMs <= 0) return fault;
       return new Fault("rate_limited", {
         detail: "Too many failed authentications from this address or its network.",
         retry_after: Math.max(1, Math.ceil(waitMs / 1000)),

@@ -270,7 +270,7 @@ describe("while the database is unavailable", () => {
     const { state, pool } = cuttable();
     const clock = manualClock(TEST_START_MS);
     const keys = await Promise.all([1, 2, 3].map(async () => (await t.issueKey()).record.id));
-    const used = createLastUsed(pool, clock, t.log, 2);
+    const used = createLastUsed({ pool, clock, log: t.log, table: "api_key", pendingMax: 2 });
     state.away = true;
     for (const key of keys) {
       used.note(key, clock.now(), "203.0.113.7");

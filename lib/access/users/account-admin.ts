@@ -13,6 +13,7 @@ import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { DAY_MS } from "#lib/units";
+import { listLinks } from "../links/links";
 
 /** Filters of the list of accounts. */
 interface AccountsPageQuery {
@@ -72,7 +73,7 @@ export async function listAccounts({ db, clock }: KeyContext, { q, before }: Acc
 const REPORT_DAYS = 30;
 
 /**
- * One account with its keys and their use.
+ * One account with its keys, their use, and its links.
  * @throws Fault not_found
  */
 export async function reportAccount(
@@ -85,12 +86,13 @@ export async function reportAccount(
   const nowMs = clock.now();
   const toMs = nowMs - (nowMs % DAY_MS) + DAY_MS;
   const span = { grain: "day", fromMs: toMs - REPORT_DAYS * DAY_MS, toMs, keyId: null, operation: null } as const;
-  const [keys, use, usage] = await Promise.all([
+  const [keys, use, links, usage] = await Promise.all([
     listKeys(context, { accountId: id }),
     keyUse(db.pool, id, nowMs),
+    listLinks(context, id),
     usageReport(db.pool, id, span),
   ]);
-  return { account: toPortalAccount(row), keys: keys.map(toPortalKey), use, usage };
+  return { account: toPortalAccount(row), keys: keys.map(toPortalKey), use, links, usage };
 }
 
 /**

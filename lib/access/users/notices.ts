@@ -4,7 +4,7 @@ import type { Occasion } from "#lib/mail/security-messages";
 import type { UserContext, Visitor } from "./context";
 
 /** What an account's owner is notified of; each kind has its own limit, so that one cannot hide another. */
-type Notice = "sign_in" | "key" | "provider";
+type Notice = "sign_in" | "key" | "link" | "provider";
 
 /** Whom to notify. */
 interface Owner {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { failureExample } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
+import { linkOperation } from "#lib/contract/link";
 import { OPERATION_LIST } from "#lib/contract/operations";
 import { HANDSHAKE_ERRORS } from "#lib/contract/stream";
 import { HEADERS } from "../openapi-headers";
@@ -12,6 +13,7 @@ import { jsonBlock, type RecordedAnswer, recordedError } from "./recorded";
 function answeredBy(id: ErrorId): string | undefined {
   const operations = OPERATION_LIST.filter(({ errors }) => errors.includes(id));
   const links = operations.map((operation) => `[${operation.summary}](${operationPath(operation)})`);
+  if ((linkOperation.errors as readonly ErrorId[]).includes(id)) links.push("a [link](/docs/spreadsheets)");
   if ((HANDSHAKE_ERRORS as readonly ErrorId[]).includes(id)) links.push("the [stream](/docs/streaming) handshake");
   return links.length === 0 ? undefined : `Returned by ${links.join(", ")}.`;
 }

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { LINKED_IDS } from "./linked-ids";
+import { type Operation, operation } from "./operation";
+import { GUARD_ERRORS } from "./operation-errors";
+import { OPERATION_LIST, operations } from "./operations";
+
+/** What the token in the address of a link begins with. */
+export const LINK_TOKEN_PREFIX = "sw_link_";
+/** Longest text that is read as a token; a real one is shorter. */
+export const LINK_TOKEN_MAX_CHARACTERS = 200;
+
+const { latestQuotes } = operations;
+
+/**
+ * Answers the call that a link stands for. No key calls it, so it is not one of the operations: clients, samples and tools of
+ * agents do not have it.
+ */
+export const linkOperation = operation({
+  id: "link",
+  method: "GET",
+  path: "/api/v1/link",
+  scope: "market:read",
+  summary: "Link",
+  description:
+    "Answers one call whose parameters are fixed, for programs that cannot send a key, such as spreadsheets. A link is created in the dashboard and bound to one of your keys, which needs the scope `market:read`. The response is that of the operation, as JSON or CSV as the link says. A parameter of the operation cannot be changed; other ones are ignored.",
+  query: {
+    token: {
+      schema: z.string().min(1).max(LINK_TOKEN_MAX_CHARACTERS),
+      required: true,
+      description:
+        "The token of the link, a part of its address. It is good for this call alone. Treat the address like a password.",
+      example: `${LINK_TOKEN_PREFIX}eyJsaW5rIjoiMDE5YWIxIn0.Zm9yIGV4YW1wbGU`,
+    },
+  },
+  data: z.union(LINKED_IDS.map((id) => operations[id].data)),
+  example: latestQuotes.example,
+  errors: [
+    "invalid_link",
+    "invalid_parameter",
+    "missing_parameter",
+    "unsupported_timeframe",
+    "unknown_ticker",
+    "market_data_not_ready",
+    ...GUARD_ERRORS.filter((id) => id !== "unauthorized"),
+  ],
+  cost: () => 1,
+});
+
+/** Every call of the REST API: the operations, and links. */
+export const REST_CALLS: readonly Operation[] = [...OPERATION_LIST, linkOperation as unknown as Operation];

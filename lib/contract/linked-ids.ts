@@ -1,0 +1,12 @@
+import type { OperationId } from "./operations";
+
+/** The operations that a link can stand for. They stand alone so that a page that names them does not load the contract. */
+export const LINKED_IDS = [
+  "klines",
+  "latestQuotes",
+  "latestSnapshots",
+  "conversion",
+  "marketStatus",
+  "instruments",
+] as const satisfies OperationId[];
+export type LinkedId = (typeof LINKED_IDS)[number];

@@ -1,0 +1,62 @@
+import type { LinkPrincipal } from "#lib/access/principal";
+import { linkOperation } from "#lib/contract/link";
+import type { LinkedId } from "#lib/contract/linked-ids";
+import type { Operation } from "#lib/contract/operation";
+import { operations } from "#lib/contract/operations";
+import { Fault } from "#lib/fault";
+import type { Exchange } from "./exchange";
+import { applyVerdict } from "./guards";
+import { createQueryParser } from "./query";
+import type { Answer, AnswerHeaders } from "./respond";
+import { chain, guardedHandler, type OperationHandler, type RouteHandler } from "./route";
+
+/** The address opens the data, so nothing may pass it on or keep the answer: no page that follows, no search engine, no cache. */
+const SECRET_ADDRESS: AnswerHeaders = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex, nofollow" };
+const ELEMENT = /\[.*$/;
+
+/**
+ * Refuses a parameter that would change the call: an answer to another question than the one that was asked is a mistake
+ * nobody notices. Any other one is ignored, as everywhere: some programs add one to get past their cache.
+ * @throws Fault invalid_parameter
+ */
+function requireUnchanged({ link }: LinkPrincipal, queryText: string): void {
+  const { query } = operations[link.operation];
+  const names = [...new URLSearchParams(queryText).keys()].map((name) => name.replace(ELEMENT, ""));
+  const parameter = names.find((name) => Object.hasOwn(query, name));
+  if (parameter === undefined) return;
+  throw new Fault("invalid_parameter", {
+    parameter,
+    detail: `\`${parameter}\` cannot be changed: a link always makes the same call. Create another link.`,
+  });
+}
+
+/** The call of a link as its operation gets it. Of the caller's own headers it sees none: the link alone says what is asked. */
+function callOf(exchange: Exchange, { link }: LinkPrincipal): Exchange {
+  return { ...exchange, request: null, given: {}, path: link.path, queryText: link.queryText };
+}
+
+/** Takes back what only a caller with a key can use: caching, and the address of the next page. */
+function uncached(answer: Answer): Answer {
+  const { etag, link, ...headers } = answer.headers;
+  return { ...answer, headers: { ...headers, "cache-control": "no-store", vary: "Origin" } };
+}
+
+/**
+ * Makes the handler of links. After the token and the limit of the link, the call passes the same guards as one with the key of
+ * the link, and is answered by the handler of its operation.
+ */
+export function linkRoute(handlers: Readonly<Record<LinkedId, OperationHandler>>): RouteHandler {
+  const parse = createQueryParser(linkOperation as unknown as Operation);
+  return guardedHandler(linkOperation.id, (exchange, running) => {
+    const { address, headers, queryText } = exchange;
+    Object.assign(headers, SECRET_ADDRESS);
+    const { query, ignored } = parse(queryText);
+    return chain(running.access.verifyLink(query.token as string, address), async (principal) => {
+      exchange.principal = principal;
+      applyVerdict(await running.access.takeLink(principal, address), principal.plan.name, headers);
+      requireUnchanged(principal, queryText);
+      if (ignored !== undefined) headers["x-ignored-params"] = ignored;
+      return uncached(await handlers[principal.link.operation].serve(callOf(exchange, principal), running, principal));
+    });
+  });
+}
