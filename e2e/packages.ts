@@ -45,10 +45,10 @@ export function run(command: string, args: string[], timeoutMs: number): Promise
   });
 }
 
-/** Installs a package of Debian; resolves to null on success, else to the reason. The package manager holds its own lock. */
-export async function installPackage(name: string): Promise<string | null> {
+/** Installs packages of Debian; resolves to null on success, else to the reason. The package manager holds its own lock. */
+export async function installPackage(...names: string[]): Promise<string | null> {
   if (!asRoot || !existsSync("/usr/bin/apt-get")) return "apt-get needs root";
   const lock = ["-o", "DPkg::Lock::Timeout=300"];
   await run("apt-get", [...lock, "update"], PACKAGE_TIMEOUT_MS);
-  return run("apt-get", [...lock, "install", "-y", "--no-install-recommends", name], PACKAGE_TIMEOUT_MS);
+  return run("apt-get", [...lock, "install", "-y", "--no-install-recommends", ...names], PACKAGE_TIMEOUT_MS);
 }

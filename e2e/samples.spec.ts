@@ -3,9 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { makeKey } from "./commands";
+import { findOnPath, PACKAGE_TIMEOUT_MS } from "./packages";
+import { BUILD_TIMEOUT_MS, installToolchain, type Program, SEPARATOR, startProgram, TOOLCHAINS } from "./sample-programs";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const RUN_MAX_MS = 30_000;
@@ -22,8 +24,6 @@ interface Tool {
   readonly runner?: { readonly file: string; readonly code: string };
 }
 
-/** A line that no sample prints. */
-const SEPARATOR = "=====";
 const RUNNERS = {
   TypeScript: `import { pathToFileURL } from "node:url";
 for (const file of process.argv.slice(2)) {
@@ -34,23 +34,6 @@ for (const file of process.argv.slice(2)) {
 for file in sys.argv[1:]:
     runpy.run_path(file, run_name="__main__")
     print("${SEPARATOR}", flush=True)`,
-  Java: `import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.file.Path;
-import javax.tools.ToolProvider;
-
-public class Runner {
-    public static void main(String[] files) throws Exception {
-        for (String file : files) {
-            Path folder = Path.of(file).getParent();
-            int status = ToolProvider.getSystemJavaCompiler().run(null, null, null, "-d", folder.toString(), file);
-            if (status != 0) System.exit(status);
-            URLClassLoader loader = new URLClassLoader(new URL[] { folder.toUri().toURL() });
-            loader.loadClass("Main").getMethod("main", String[].class).invoke(null, (Object) new String[0]);
-            System.out.println("${SEPARATOR}");
-        }
-    }
-}`,
 } as const;
 
 /** Languages, by the names readers choose, whose samples run; first those that every machine of this project has. */
@@ -68,18 +51,11 @@ const RUN: Readonly<Record<string, Tool>> = {
     version: ["python3", "--version"],
     runner: { file: "runner.py", code: RUNNERS.Python },
   },
-  Java: {
-    file: "Main.java",
-    command: ["java"],
-    version: ["java", "--version"],
-    runner: { file: "Runner.java", code: RUNNERS.Java },
-  },
-  Go: { file: "main.go", command: ["go", "run"], version: ["go", "version"] },
-  PHP: { file: "call.php", command: ["php"], version: ["php", "--version"] },
 };
-/** Languages whose samples are only parsed; running them requires packages from elsewhere. */
-const PARSED: Readonly<Record<string, Tool>> = {
-  Rust: { file: "main.rs", command: ["rustfmt", "--edition", "2021", "--emit", "stdout"], version: ["rustfmt", "--version"] },
+/** Languages whose stream samples are only parsed where their library cannot be had. */
+const PARSED: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  Rust: ["rustfmt", "--edition", "2021"],
+  PHP: ["php", "--syntax-check"],
 };
 const STREAMED: Readonly<Record<string, Tool>> = {
   Node: { file: "", command: [process.execPath, "--input-type=module", "--eval"], version: [process.execPath, "--version"] },
@@ -123,11 +99,11 @@ function codeOf(operation: string, language: string): string {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spotwire samples "));
   [product, browser] = await Promise.all([startProduct(), openBrowser()]);
-  key = (await makeKey(product, { venue: "sandbox", scopes: "market:read" })).text;
+  key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
   const page = await browser.newPage();
   page.setDefaultTimeout(STEP_MAX_MS);
-  for (const operation of OPERATIONS) await readCodes(page, operation, Object.keys({ ...RUN, ...PARSED }));
-  for (const operation of STREAMS) await readCodes(page, operation, Object.keys(STREAMED));
+  for (const operation of OPERATIONS) await readCodes(page, operation, Object.keys({ ...RUN, ...TOOLCHAINS }));
+  for (const operation of STREAMS) await readCodes(page, operation, Object.keys({ ...STREAMED, ...TOOLCHAINS }));
   await page.close();
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
@@ -154,11 +130,14 @@ function run(command: string, args: readonly string[]): Promise<string> {
   });
 }
 
-/** Writes the sample of an operation to its own directory, with a key whose limits allow the calls of all languages at once. */
-async function writeSample(operation: string, language: string, { file }: Tool): Promise<string> {
+/** The sample of an operation, with a key whose limits allow the calls of all languages at once. */
+const keyed = (operation: string, language: string) => codeOf(operation, language).replaceAll(product.demoKey ?? "", key);
+
+/** Writes the sample of an operation to its own directory. */
+async function writeSample(operation: string, language: string, { file }: Pick<Tool, "file">): Promise<string> {
   const home = join(folder, language, operation);
   await mkdir(home, { recursive: true });
-  await writeFile(join(home, file), codeOf(operation, language).replaceAll(product.demoKey ?? "", key));
+  await writeFile(join(home, file), keyed(operation, language));
   return join(home, file);
 }
 
@@ -196,20 +175,56 @@ function lineOf(child: ChildProcess, wanted: RegExp): Promise<string> {
   });
 }
 
+/** Expects what a sample of a call prints to be an answer with items. */
+function expectItems(output: string | undefined): void {
+  const printed = JSON.parse(output ?? "") as { items?: object[]; data?: { items: object[] } };
+  const { items } = printed.data ?? { items: printed.items ?? [] };
+  expect(items.length).toBeGreaterThan(0);
+}
+
+/** Whether an update of a stream is among what a sample has printed. */
+const hasUpdate = (output: string, operation: string) =>
+  new RegExp(`"type":"${operation.replace("Stream", "")}","event":"update".*EURUSD`).test(output);
+
 for (const { language, operation, tool } of pairsOf(RUN, OPERATIONS))
   test.runIf(isHere(tool))(`the playground's ${language} sample of ${operation} prints the service's answer`, async () => {
-    const output = (await outputsOf(language, tool))[OPERATIONS.indexOf(operation)] ?? "";
-    const printed = JSON.parse(output) as { items?: object[]; data?: { items: object[] } };
-    const { items } = printed.data ?? { items: printed.items ?? [] };
-    expect(items.length).toBeGreaterThan(0);
+    expectItems((await outputsOf(language, tool))[OPERATIONS.indexOf(operation)]);
   });
 
-for (const { language, operation, tool } of pairsOf(PARSED, ["klines"] as const))
-  test.runIf(isHere(tool))(`the playground's ${language} sample of ${operation} parses`, async () => {
-    const file = await writeSample(operation, language, tool);
-    const code = codeOf(operation, language);
-    const [command, ...args] = tool.command;
-    expect(await run(command, [...args, file])).toContain(code.slice(0, code.indexOf("(")));
+describe.each(Object.entries(TOOLCHAINS))("the playground's samples in %s", (language, toolchain) => {
+  let program: Program | undefined;
+  let absent: string | null = null;
+  let streamless: string | null = null;
+
+  beforeAll(async () => {
+    absent = await installToolchain(toolchain);
+    if (absent !== null) return;
+    streamless = (await toolchain.streamless?.()) ?? null;
+    const samplesOf = (all: readonly string[]) => Object.fromEntries(all.map((one) => [one, keyed(one, language)]));
+    const sources = { calls: samplesOf(OPERATIONS), streams: samplesOf(streamless === null ? STREAMS : []) };
+    program = startProgram(await toolchain.build(join(folder, `${language} samples`), sources));
+  }, PACKAGE_TIMEOUT_MS + BUILD_TIMEOUT_MS);
+  afterAll(() => program?.stop());
+
+  for (const [index, operation] of OPERATIONS.entries())
+    test(`the one of ${operation} prints the service's answer`, async ({ skip }) => {
+      skip(program === undefined, `${language} is not installed, and apt-get said: ${absent}`);
+      const answersOf = (output: string) => output.split(`${SEPARATOR}\n`);
+      expectItems(answersOf((await program?.until((output) => answersOf(output).length > index + 1)) ?? "")[index]);
+    });
+
+  for (const operation of STREAMS)
+    test(`the one of ${operation} receives records`, async ({ skip }) => {
+      skip(program === undefined, `${language} is not installed, and apt-get said: ${absent}`);
+      skip(streamless !== null, `Its library cannot be had: ${streamless}`);
+      await program?.until((output) => hasUpdate(output, operation));
+    });
+});
+
+for (const [language, [command, ...args]] of Object.entries(PARSED))
+  test.runIf(findOnPath([command]) !== undefined)(`the playground's ${language} samples of streams parse`, async () => {
+    const files = await Promise.all(STREAMS.map((operation) => writeSample(operation, language, { file: "main" })));
+    for (const file of files) await run(command, [...args, file]);
   });
 
 for (const { language, operation, tool } of pairsOf(STREAMED, STREAMS))

@@ -100,3 +100,19 @@ export function subscribeOf({ parameters }: StreamCall): Readonly<Record<string,
   const rest = { ...(timeframe !== undefined && { timeframe }), ...(snapshot === false && { snapshot }) };
   return { stream, tickers: tickers.map(wellFormed), ...rest };
 }
+
+/** Characters that a string of a subscription shows as they are; no language reads them as code. */
+const PLAIN = /[^\w.:-]/g;
+const unicodeEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/**
+ * The whole message that subscribes, as JSON that stands unchanged between the quotes of any language: beside JSON's own signs it
+ * has plain characters only, the others as \\uXXXX.
+ */
+export function subscribeTextOf(call: StreamCall): string {
+  const message = { id: 1, method: "subscribe", params: subscribeOf(call) };
+  return JSON.stringify(message).replace(
+    /"(?:[^"\\]|\\.)*"/g,
+    (text) => `"${(JSON.parse(text) as string).replace(PLAIN, unicodeEscape)}"`,
+  );
+}

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
-import { subscribeOf } from "./call";
+import { subscribeOf, subscribeTextOf } from "./call";
 import { generate, REST_SAMPLES, type RestCall, STREAM_SAMPLES, type StreamCall } from "./index";
 import { javaScriptLiteral, pythonLiteral, shellLiteral } from "./literal";
 
@@ -88,6 +88,15 @@ describe("any text in the form", () => {
   });
 });
 
+/** Between what a language puts the message that subscribes, where the message stands in it as it is. */
+const QUOTES = {
+  go: ["`", "`"],
+  csharp: ['"""', '"""'],
+  rust: ['r#"', '"#'],
+  php: ["text('", "')"],
+  java: ['"""\n            ', '"""'],
+} as const;
+
 describe("a subscription in a literal means what it meant", () => {
   const tickers = fc.array(fc.string({ unit: "grapheme" }), { minLength: 1, maxLength: 5 });
   const params = tickers.map((list) => subscribeOf({ ...stream, parameters: { ...stream.parameters, tickers: list } }));
@@ -107,6 +116,20 @@ describe("a subscription in a literal means what it meant", () => {
     const texts = fc.sample(ANY_TEXT, 200).map((text) => text.replaceAll("\0", "").replace(/\p{Surrogate}/gu, "?"));
     const printed = execFileSync("sh", ["-c", `printf '%s\\0' ${texts.map(shellLiteral).join(" ")}`]);
     expect(printed.toString().split("\0").slice(0, -1)).toEqual(texts);
+  });
+
+  test.each(Object.entries(QUOTES))("of %s, between quotes that nothing in it closes", (id, [open, close]) => {
+    fc.assert(
+      fc.property(fc.array(ANY_TEXT, { minLength: 1, maxLength: 5 }), (list) => {
+        const call: StreamCall = { ...stream, parameters: { ...stream.parameters, tickers: list } };
+        const [, after = ""] = codeOf(call, id).split(open);
+        const [text = ""] = after.split(close);
+        // Java alone reads backslashes in such a text.
+        expect(id === "java" ? text.replaceAll("\\\\", "\\") : text).toBe(subscribeTextOf(call));
+        expect(text).toMatch(/^[\w.:,{}[\]"\\-]+$/);
+        expect(JSON.parse(subscribeTextOf(call))).toEqual({ id: 1, method: "subscribe", params: subscribeOf(call) });
+      }),
+    );
   });
 
   test("of Python", () => {
