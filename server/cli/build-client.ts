@@ -3,9 +3,10 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildPythonClient } from "./build-python-client";
 import { clientDeclarations } from "./client-declarations";
 
-/** Builds and packs the typed client as the package `spotwire-client`. Needs no network. */
+/** Builds and packs the typed client as the package `spotwire-client`; as a command, the Python client too. Needs no network. */
 
 const ROOT = path.join(import.meta.dirname, "..", "..");
 const SOURCES = path.join(ROOT, "lib", "client");
@@ -87,6 +88,8 @@ export async function buildClient(folder: string): Promise<string> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const tarball = await buildClient(path.join(ROOT, "dist", "client"));
-  process.stdout.write(`${path.relative(process.cwd(), tarball)}  ${(statSync(tarball).size / 1024).toFixed(1)} kB\n`);
+  const dist = path.join(ROOT, "dist");
+  const files = [await buildClient(path.join(dist, "client")), ...(await buildPythonClient(path.join(dist, "client-python")))];
+  for (const file of files)
+    process.stdout.write(`${path.relative(process.cwd(), file)}  ${(statSync(file).size / 1024).toFixed(1)} kB\n`);
 }

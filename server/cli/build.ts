@@ -2,13 +2,14 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { CLIENT_PACKAGE } from "#lib/docs/client-package";
+import { CLIENT_FOLDER, CLIENT_PACKAGE } from "#lib/docs/client-package";
 import { buildClient } from "./build-client";
+import { buildPythonClient } from "./build-python-client";
 import { bundleServer } from "./bundle";
 import { compressAssets } from "./compress-assets";
 
 /**
- * Bundles the server, and builds the pages and the client's package when their sources changed since the last build, so that a
+ * Bundles the server, and builds the pages and the clients' packages when their sources changed since the last build, so that a
  * second start is quick.
  */
 
@@ -16,13 +17,19 @@ const SOURCES = ["app", "components", "lib", "next.config.ts", "postcss.config.m
 /** Made of other sources, each time in the order in which the disk lists them: it would change the digest without a reason. */
 const MADE = path.join("lib", "generated", "docs");
 const STAMP = path.join(".next", "spotwire-sources");
-/** What the package of the client is made of. */
+/** What the packages of the clients are made of. */
 const CLIENT_SOURCES = [
   path.join("lib", "client"),
+  path.join("lib", "client-python"),
   path.join("lib", "contract"),
+  path.join("lib", "docs", "client-package.ts"),
+  path.join("lib", "docs", "json-schema.ts"),
   path.join("lib", "units.ts"),
   path.join("server", "cli", "build-client.ts"),
+  path.join("server", "cli", "build-python-client.ts"),
   path.join("server", "cli", "client-declarations.ts"),
+  path.join("server", "cli", "python-contract.ts"),
+  path.join("server", "cli", "python-types.ts"),
   "package.json",
 ];
 const CLIENT_STAMP = path.join(".next", "spotwire-client-sources");
@@ -61,15 +68,18 @@ async function buildPages(): Promise<void> {
   await compressAssets(path.join(".next", "static"));
 }
 
-/** Packs the typed client, which the service offers for download. */
-async function packClient(): Promise<void> {
-  const folder = path.join(".next", "spotwire-client");
-  const tarball = await buildClient(path.resolve(folder));
-  mkdirSync(path.dirname(CLIENT_PACKAGE), { recursive: true });
-  renameSync(tarball, CLIENT_PACKAGE);
+/** Packs the typed clients, which the service offers for download. Those of an earlier release go. */
+async function packClients(): Promise<void> {
+  const folder = path.resolve(".next", "spotwire-clients");
+  const tarball = await buildClient(path.join(folder, "typescript"));
+  const files = await buildPythonClient(path.join(folder, "python"));
+  rmSync(CLIENT_FOLDER, { recursive: true, force: true });
+  mkdirSync(CLIENT_FOLDER, { recursive: true });
+  renameSync(tarball, path.join(CLIENT_FOLDER, CLIENT_PACKAGE));
+  for (const file of files) renameSync(file, path.join(CLIENT_FOLDER, path.basename(file)));
   rmSync(folder, { recursive: true });
 }
 
 await whenChanged(STAMP, SOURCES, buildPages);
-await whenChanged(CLIENT_STAMP, CLIENT_SOURCES, packClient);
+await whenChanged(CLIENT_STAMP, CLIENT_SOURCES, packClients);
 await bundleServer();

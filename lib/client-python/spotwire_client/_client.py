@@ -1,0 +1,252 @@
+"""The asynchronous client."""
+
+from __future__ import annotations
+
+import random as random_numbers
+import ssl
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Iterable, Unpack
+
+import httpx
+
+from ._clock import Clock, MonotonicClock
+from ._contract import KLINES_ROWS_PER_COST_UNIT, STREAM_PATH
+from ._error import BadAnswerError, InvalidKeyError
+from ._frames import klines_frame
+from ._gate import RateLimit
+from ._options import (
+    Instant,
+    check_base_url,
+    check_key,
+    check_list,
+    check_number,
+    check_tickers,
+    iso_instant,
+    unix_seconds,
+)
+from ._rest import Rest, RestOptions
+from ._stream import AsyncStream, StreamCallbacks, StreamContext, TicketFunction, check_callbacks
+from .models import (
+    ConversionData,
+    InstrumentsData,
+    KeyInfo,
+    Kline,
+    KlineWindow,
+    LatestQuotesData,
+    LatestSnapshotsData,
+    MarketStatusData,
+    StreamTicket,
+    Timeframe,
+)
+
+if TYPE_CHECKING:
+    import pandas
+
+_TIMEOUT_DEFAULT_S = 10.0
+#: A quota window lasts a minute, so this is enough to outlast an exhausted quota.
+_MAX_WAIT_DEFAULT_S = 90.0
+_MAX_ATTEMPTS_DEFAULT = 4
+_MAX_QUEUED_DEFAULT_CALLS = 1_000
+_BUFFER_DEFAULT_RECORDS = 10_000
+
+
+class AsyncSpotwire:
+    """
+    Client of a market data service for asyncio. It sends nothing before the first call. Use one client per key: two clients do
+    not share their waits. Every failure is a SpotwireError.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str | None = None,
+        *,
+        ticket: TicketFunction | None = None,
+        timeout_s: float = _TIMEOUT_DEFAULT_S,
+        max_wait_s: float = _MAX_WAIT_DEFAULT_S,
+        max_attempts: int = _MAX_ATTEMPTS_DEFAULT,
+        max_queued_calls: int = _MAX_QUEUED_DEFAULT_CALLS,
+        ssl_context: ssl.SSLContext | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Clock | None = None,
+        random: Callable[[], float] = random_numbers.random,
+    ) -> None:
+        """
+        :param base_url: address of the service, for example ``https://market.example.com``
+        :param key: ``sw_live_…`` or ``sw_test_…``; optional for a client that only streams with tickets
+        :param ticket: returns a fresh ticket for each stream connection
+        :param timeout_s: timeout of one attempt in seconds
+        :param max_wait_s: maximum seconds a call waits for a Retry-After; 0 to never wait
+        :param max_attempts: maximum attempts of one call; 1 to never retry
+        :param max_queued_calls: maximum number of waiting calls
+        :param ssl_context: trusts other certificates than httpx does by default
+        :param transport: replaces the HTTP connections
+        :param clock: replaces the clock, for tests
+        :param random: replaces random.random, for tests
+        :raises InvalidKeyError: for a mistyped key
+        :raises InvalidArgumentError: for an invalid option
+        """
+        self._base_url = check_base_url(base_url)
+        self._key = None if key is None else check_key(key)
+        self._ticket = ticket
+        self._clock: Clock = MonotonicClock() if clock is None else clock
+        self._random = random
+        # One context for calls and streams, so that both trust the same certificates.
+        secure = self._base_url.startswith("https:")
+        self._ssl_context = (ssl_context or httpx.create_ssl_context()) if secure else None
+        verify: Any = True if self._ssl_context is None else self._ssl_context
+        self._http = httpx.AsyncClient(verify=verify, transport=transport, timeout=None, follow_redirects=False)
+        options = RestOptions(
+            base_url=self._base_url,
+            key=self._key,
+            clock=self._clock,
+            random=random,
+            timeout_s=check_number("timeout_s", timeout_s, 0),
+            max_wait_s=check_number("max_wait_s", max_wait_s, 0),
+            max_attempts=check_number("max_attempts", max_attempts, 1),
+            max_queued_calls=check_number("max_queued_calls", max_queued_calls, 0),
+        )
+        self._rest = Rest(options, self._http)
+        self._streams: list[AsyncStream] = []
+
+    @property
+    def rate_limit(self) -> RateLimit | None:
+        """The remaining quota from the last response; None before the first."""
+        return self._rest.rate_limit
+
+    async def klines(
+        self,
+        ticker: str,
+        timeframe: Timeframe,
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        limit: int | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> KlineWindow:
+        """A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default."""
+        query = {"ticker": ticker, "timeframe": timeframe, "from": unix_seconds(from_), "to": unix_seconds(to), "limit": limit}
+        window: KlineWindow = await self._rest.call("klines", query, timeout_s)
+        return window
+
+    async def _pages(
+        self, ticker: str, timeframe: Timeframe, from_: Instant, to: Instant | None, limit: int, timeout_s: float | None
+    ) -> AsyncIterator[list[Kline]]:
+        """The pages of a window from its start."""
+        start: Instant = from_
+        while True:
+            page = await self.klines(ticker, timeframe, start, to, limit, timeout_s=timeout_s)
+            yield page["items"]
+            following = page["next_from"]
+            if following is None:
+                return
+            if following <= page["from"]:
+                raise BadAnswerError("The next page does not start after this page.")
+            start = following
+
+    async def iter_klines(
+        self,
+        ticker: str,
+        timeframe: Timeframe,
+        from_: Instant,
+        to: Instant | None = None,
+        limit: int = KLINES_ROWS_PER_COST_UNIT,
+        *,
+        timeout_s: float | None = None,
+    ) -> AsyncIterator[Kline]:
+        """All klines of a window from its start, in pages of ``limit`` rows; the last one may still be open."""
+        async for page in self._pages(ticker, timeframe, from_, to, limit, timeout_s):
+            for kline in page:
+                yield kline
+
+    async def klines_frame(
+        self,
+        ticker: str,
+        timeframe: Timeframe,
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        limit: int | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> "pandas.DataFrame":
+        """
+        Klines as a DataFrame of pandas, indexed by open time in UTC. With ``from_`` it has the whole window, read in pages of
+        ``limit`` rows; without, the newest ``limit`` rows.
+        """
+        if from_ is None:
+            window = await self.klines(ticker, timeframe, None, to, limit, timeout_s=timeout_s)
+            return klines_frame(window["items"], ticker, timeframe)
+        rows = KLINES_ROWS_PER_COST_UNIT if limit is None else limit
+        klines = [kline async for kline in self.iter_klines(ticker, timeframe, from_, to, rows, timeout_s=timeout_s)]
+        return klines_frame(klines, ticker, timeframe)
+
+    async def instruments(self, *, timeout_s: float | None = None) -> InstrumentsData:
+        """The instruments this key may read."""
+        data: InstrumentsData = await self._rest.call("instruments", {}, timeout_s)
+        return data
+
+    async def latest_quotes(self, tickers: Iterable[str], *, timeout_s: float | None = None) -> LatestQuotesData:
+        """Quotes, in the order of the request."""
+        data: LatestQuotesData = await self._rest.call("latestQuotes", {"tickers": check_tickers(tickers)}, timeout_s)
+        return data
+
+    async def latest_snapshots(self, tickers: Iterable[str], *, timeout_s: float | None = None) -> LatestSnapshotsData:
+        """Snapshots, in the order of the request."""
+        data: LatestSnapshotsData = await self._rest.call("latestSnapshots", {"tickers": check_tickers(tickers)}, timeout_s)
+        return data
+
+    async def conversion(
+        self, from_: str, to: Iterable[str], amount: float | None = None, *, timeout_s: float | None = None
+    ) -> ConversionData:
+        """What an amount, 1 by default, is worth in other currencies, at the latest quotes."""
+        query = {"from": from_, "to": check_list("to", to, "USD"), "amount": amount}
+        data: ConversionData = await self._rest.call("conversion", query, timeout_s)
+        return data
+
+    async def market_status(
+        self, tickers: Iterable[str], at: Instant | None = None, *, timeout_s: float | None = None
+    ) -> MarketStatusData:
+        """Market status and its reason, now or at another time."""
+        query = {"tickers": check_tickers(tickers), "at": iso_instant(at)}
+        data: MarketStatusData = await self._rest.call("marketStatus", query, timeout_s)
+        return data
+
+    async def create_stream_ticket(self, origin: str | None = None, *, timeout_s: float | None = None) -> StreamTicket:
+        """A ticket for one stream connection. A server passes the page's ``origin``."""
+        data: StreamTicket = await self._rest.call("createStreamTicket", {"origin": origin}, timeout_s)
+        return data
+
+    async def key(self, *, timeout_s: float | None = None) -> KeyInfo:
+        """What this key may do, and what is left of its quota. Costs nothing."""
+        data: KeyInfo = await self._rest.call("key", {}, timeout_s)
+        return data
+
+    def stream(
+        self, *, buffer_max_records: int = _BUFFER_DEFAULT_RECORDS, **callbacks: Unpack[StreamCallbacks]
+    ) -> AsyncStream:
+        """
+        Makes a stream, which connects with its first subscription. ``callbacks`` are those of StreamCallbacks, such as
+        ``on_gap`` and ``on_error``. Raises invalid_key when the client has neither a key nor a ticket function.
+        """
+        if self._key is None and self._ticket is None:
+            raise InvalidKeyError("A stream needs a key or a ticket function.")
+        url = self._base_url.replace("http", "ws", 1) + STREAM_PATH
+        context = StreamContext(url, self._key, self._ticket, self._clock, self._random, self._ssl_context)
+        records = check_number("buffer_max_records", buffer_max_records, 1)
+        check_callbacks(callbacks)
+        stream = AsyncStream(context, callbacks, records)
+        self._streams = [*(one for one in self._streams if one.state != "closed"), stream]
+        return stream
+
+    async def aclose(self) -> None:
+        """Closes the streams and connections of this client."""
+        for stream in self._streams:
+            async with stream:
+                pass
+        await self._http.aclose()
+
+    async def __aenter__(self) -> "AsyncSpotwire":
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        await self.aclose()
