@@ -19,8 +19,8 @@ export const SERVER_TIMEOUT_MS = 2 * START_TIMEOUT_MS + STOP_TIMEOUT_MS;
 
 /** What `npm start` runs once everything is built. */
 const COMMAND = [process.execPath, ".next/spotwire/main.mjs"] as const;
-/** The line of its log when it is up. */
-const LISTENING = /"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"/;
+/** The line of its log when it is up; 0.1.0 printed text. */
+const LISTENING = /"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"|listening on (http:\/\/\S+)/;
 const DEMO_KEY = /\bsw_test_[0-9A-Za-z]{36}\b/;
 /** How much output of a failed start an error repeats. */
 const OUTPUT_TAIL_CHARACTERS = 4_000;
@@ -50,9 +50,16 @@ interface Running {
   readonly output: () => string;
 }
 
-function launch(dataDir: string, variables: Readonly<Record<string, string>>): Running {
+/** What runs where: the data directory, and the folder of the program. */
+interface Place {
+  readonly dataDir: string;
+  readonly folder: string;
+}
+
+function launch({ dataDir, folder }: Place, variables: Readonly<Record<string, string>>): Running {
   const [command, ...args] = COMMAND;
   const child = spawn(command, args, {
+    cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
@@ -85,7 +92,8 @@ async function waitUntilUp({ child, ended, output }: Running): Promise<string> {
       reject(new Error(`Not up after ${START_TIMEOUT_MS} ms:\n${tail()}`));
     }, START_TIMEOUT_MS);
     child.stdout?.on("data", () => {
-      const address = LISTENING.exec(output())?.[1];
+      const found = LISTENING.exec(output());
+      const address = found?.[1] ?? found?.[2];
       if (address === undefined) return;
       clearTimeout(timer);
       resolve(address);
@@ -117,8 +125,9 @@ export async function residentBytesOf(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-async function startOn(dataDir: string, variables: Readonly<Record<string, string>>): Promise<Product> {
-  const running = launch(dataDir, variables);
+async function startOn(place: Place, variables: Readonly<Record<string, string>>): Promise<Product> {
+  const { dataDir } = place;
+  const running = launch(place, variables);
   const baseUrl = await waitUntilUp(running);
   return {
     baseUrl,
@@ -131,7 +140,7 @@ async function startOn(dataDir: string, variables: Readonly<Record<string, strin
       running.child.kill("SIGKILL");
       await running.ended;
     },
-    restart: (changes = {}) => startOn(dataDir, { ...variables, ...changes }),
+    restart: (changes = {}) => startOn(place, { ...variables, ...changes }),
     async dispose() {
       await stopRunning(running);
       await rm(dirname(dataDir), { recursive: true, force: true });
@@ -142,6 +151,8 @@ async function startOn(dataDir: string, variables: Readonly<Record<string, strin
 interface StartOptions {
   /** Starts on an empty data directory, as after an installation. Otherwise the database has been set up already. */
   readonly emptyData?: boolean;
+  /** The folder of another release of the product; this one by default. */
+  readonly folder?: string;
 }
 
 /** Copies a data directory that the product has set up, with its owners and permissions. */
@@ -157,7 +168,7 @@ async function copyUsedData(endpoint: string, dataDir: string): Promise<void> {
  */
 export async function startProduct(
   variables: Readonly<Record<string, string>> = {},
-  { emptyData = false }: StartOptions = {},
+  { emptyData = false, folder = process.cwd() }: StartOptions = {},
 ): Promise<Product> {
   const home = await mkdtemp(join(tmpdir(), "spotwire e2e "));
   const dataDir = join(home, "data");
@@ -166,7 +177,7 @@ export async function startProduct(
     // Run by root, the embedded database belongs to another user, who has to get through here.
     await chmod(home, 0o755);
     if (endpoint !== undefined && !emptyData && variables.DATABASE_URL === undefined) await copyUsedData(endpoint, dataDir);
-    return await startOn(dataDir, variables);
+    return await startOn({ dataDir, folder }, variables);
   } catch (error) {
     await rm(home, { recursive: true, force: true });
     throw error;
