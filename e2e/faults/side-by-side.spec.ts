@@ -108,7 +108,7 @@ describe.skipIf(missing !== undefined)(
         ]) {
           const answers = await Promise.all(both().map((product) => at(product, reader).call(MARKET + path)));
           expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-          const [one, other] = answers.map(({ data }) => JSON.stringify(data));
+          const [one, other] = answers.map(({ data }) => JSON.stringify(data.items));
           expect(one, path).toBe(other);
         }
         for (const socket of sockets) socket.close();
@@ -186,7 +186,7 @@ describe.skipIf(missing !== undefined)(
 
     describe(`while ${LAST_RELEASE.version} leads, and this version has migrated its database`, () => {
       beforeAll(() => leads(old));
-      describeAgreement(LAST_RELEASE.version);
+      describeAgreement("this version");
     });
 
     describe(`while this version leads, and ${LAST_RELEASE.version} has started again`, () => {
