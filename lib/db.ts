@@ -8,6 +8,7 @@ import { createControl } from "./control/create-control";
 import { createPostgresChannel } from "./control/postgres-channel";
 import { type Backoff, backoffMs } from "./repeat";
 import { isTlsProblem } from "./tls-problem";
+import { createTracedPool } from "./traced-pool";
 import { SECOND_MS } from "./units";
 
 /** Time one attempt to connect may take. */
@@ -177,7 +178,7 @@ export async function openDatabase(options: Options): Promise<Database> {
     () => checkServer(config),
     (error) => !(error instanceof DatabaseError),
   );
-  const pool = new pg.Pool({ ...config, max: options.poolSize });
+  const pool = createTracedPool({ ...config, max: options.poolSize });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on("error", (error) => options.log.warn({ reason: error.message }, "database connection lost"));
   // Nor must one that breaks while a transaction holds it between two queries; its next query fails.

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { validate } from "./contract/validate";
 import { feedSettings, PROVIDER_NAMES, PROVIDER_SETTINGS, SECRET_SETTINGS, wordList } from "./env-feeds";
+import { telemetrySettings } from "./env-telemetry";
 
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
 export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
@@ -182,6 +183,7 @@ export const EnvSchema = z
         "Mail server, as smtp://user:password@host:587. Unset: emails are written to the log. Also set PUBLIC_URL, for the links.",
       ),
     MAIL_FROM: z.string().min(3).default("Spotwire <noreply@localhost>").describe("Sender address of emails."),
+    ...telemetrySettings,
   })
   .superRefine((env, context) => {
     const { ROLE, REDIS_URL, REDIS_CA_FILE, DATABASE_URL, LIVE_FEED, FEED_URL } = env;

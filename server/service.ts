@@ -31,6 +31,7 @@ import { readiness } from "./ops/readiness";
 import { createSelfProbe } from "./ops/self-probe";
 import { createDrain, type Stoppable, stopAll } from "./ops/shutdown";
 import { localAddress } from "./ops/start-message";
+import { startTelemetry } from "./ops/telemetry";
 import { startUpkeep } from "./ops/upkeep";
 import { hasPortal, poolShares } from "./portal/pool-shares";
 import { type Portal, startPortal } from "./portal/process";
@@ -94,6 +95,8 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
   let stage: Stage = "serving";
   let portal: Portal | undefined;
   try {
+    // Stops last: what the others do while they stop is recorded too.
+    onStop("telemetry", (await startTelemetry({ ...base, registry: base.metrics.registry, process: "market" })).stop);
     const secrets = await acquireSecrets(env);
     let running: Runtime | undefined;
     portal = hasPortal(env) ? openPortal(base, () => running) : undefined;

@@ -60,6 +60,14 @@ export interface Principal {
 /** Who a verified link speaks for. */
 export type LinkPrincipal = Principal & Required<Pick<Principal, "link">>;
 
+/** What kind of key a caller has, never which: none, demo, portal, link, live or sandbox. */
+export function keyKind(principal: Principal | undefined): string {
+  if (principal === undefined) return "none";
+  if (principal.portal !== undefined) return "portal";
+  if (principal.link !== undefined) return "link";
+  return principal.perAddress ? "demo" : principal.venue;
+}
+
 /** True when the key carries the scope. */
 export function hasScope(principal: Principal, scope: Scope): boolean {
   return principal.scopes.includes(scope);

@@ -4,6 +4,7 @@ import { Fault } from "#lib/fault";
 import type { SentBody } from "#lib/market/question";
 import { requestAddress } from "#lib/request-address";
 import { runningParts } from "#lib/runtime";
+import type { Work } from "#lib/spans";
 import { foreignOrigin } from "./own-origin";
 import { requestIdOf } from "./request-id";
 import { type AnswerHeaders, jsonHeaders } from "./respond";
@@ -46,6 +47,8 @@ export interface Exchange {
   readonly startMs: number;
   /** The caller, once the key is verified. The outcome of the request counts as usage of this key. */
   principal: Principal | undefined;
+  /** The request in a trace; undefined while nothing is recorded. */
+  work: Work | undefined;
 }
 
 /** A request header, or null. */
@@ -103,6 +106,7 @@ function exchangeOf({ request, body }: Received, method: string, target: string,
     headers,
     startMs: performance.now(),
     principal: undefined,
+    work: undefined,
   };
 }
 

@@ -10,12 +10,14 @@ import { Fault, isFault } from "#lib/fault";
 import type { Call, Reply } from "#lib/market/question";
 import { suggestTicker } from "#lib/market/tickers";
 import { type Runtime, runningParts, runtime } from "#lib/runtime";
+import { recordsWork } from "#lib/spans";
 import { admitOrigin } from "./cors";
 import { csvBody, csvEtag, wantsCsv } from "./csv";
 import { docsBaseOf, type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
 import { applyVerdict, authorize, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
 import { type Answer, failureOf, faultOf, successBody, toResponse, withoutBody } from "./respond";
+import { noteRefusal, tracedCall } from "./traced-call";
 
 const RETRY_AFTER_S = 1;
 
@@ -110,7 +112,7 @@ export function guardedHandler(
   guarded: (exchange: Exchange, running: Runtime) => Answer | Promise<Answer>,
 ): RouteHandler {
   // No closures are created here: they would cost more than the guards.
-  return handlerOf((exchange) => {
+  const handle = (exchange: Exchange) => {
     if (exchange.origin !== null) admitOrigin(exchange.headers, exchange.origin);
     try {
       const running = runtime();
@@ -122,7 +124,8 @@ export function guardedHandler(
     } catch (error) {
       return refused(error, exchange, id);
     }
-  });
+  };
+  return handlerOf((exchange) => (recordsWork() ? tracedCall(asked, exchange, handle) : handle(exchange)));
 }
 
 /** What counts a request: units of the plan, pushed ticks, or the bucket of requests that cost nothing. */
@@ -173,6 +176,7 @@ function noted(
 }
 
 function refused(error: unknown, exchange: Exchange, operation: string): Answer {
+  noteRefusal(exchange, error);
   return counted(fail(error, exchange, operation, runningParts()), exchange, operation, ERRORS[faultOf(error).id].code);
 }
 

@@ -8,6 +8,7 @@ import {
   WEBHOOK_SENDING_MAX_COUNT,
 } from "#lib/contract/limits";
 import type { StatusEvent, StatusEventType } from "#lib/contract/webhooks";
+import { traced, type Work } from "#lib/spans";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
 import type { Attempt, Send } from "./send";
 
@@ -101,9 +102,31 @@ async function attemptOf({ clock, sealer, send, signal }: DeliverOptions, due: D
   return send({ url: due.url, secret, id: due.id, body: due.body, nowMs: clock.now() }, signal);
 }
 
-async function deliver(options: DeliverOptions, due: Due): Promise<void> {
+function noteAttempt(work: Work, { status, problem }: Attempt): void {
+  if (status !== null) work.attributes["http.response.status_code"] = status;
+  if (problem !== null) work.problem = status === null ? "not_sent" : String(status);
+}
+
+/** A delivery in a trace. Where it goes is not told: addresses of receivers can have secrets in them. */
+function describe({ type, attempts }: Due): Work {
+  return {
+    name: "webhook delivery",
+    kind: "client",
+    attributes: { "spotwire.webhook.event": type, "spotwire.webhook.attempt": attempts },
+  };
+}
+
+function deliver(options: DeliverOptions, due: Due): Promise<void> {
+  return traced(
+    () => describe(due),
+    (work) => sendAndRecord(options, due, work),
+  );
+}
+
+async function sendAndRecord(options: DeliverOptions, due: Due, work: Work | undefined): Promise<void> {
   const { pool, clock, signal } = options;
   const attempt = await attemptOf(options, due);
+  if (work !== undefined && attempt !== undefined) noteAttempt(work, attempt);
   // A node that stops did not wait for the answer; another one tries again.
   if (signal.aborted) return;
   const nowMs = clock.now();

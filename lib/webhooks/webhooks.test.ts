@@ -14,6 +14,7 @@ import {
 import { INCIDENT_JOIN_MINUTES, type Incident, type IncidentNote } from "#lib/contract/uptime";
 import { StatusEvent } from "#lib/contract/webhooks";
 import { openPortalSession } from "#lib/testing/portal-session";
+import { recordedWork } from "#lib/testing/recorded-work";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { deliverDue } from "./deliveries";
@@ -83,6 +84,27 @@ const note = (given: Partial<IncidentNote> = {}): IncidentNote => {
 };
 const tell = (incidents: Incident[], notes: IncidentNote[] = []) =>
   tellChanges({ pool: db.pool, clock, uptime: async () => ({ incidents, notes }) });
+
+test("each delivery is recorded with its event, attempt and answer, and without where it went", async () => {
+  const ann = await owner();
+  await add(ann);
+  await tell([incident(5, null)]);
+  const ended = recordedWork();
+  await receivers(() => DOWN).deliver();
+  const deliveries = ended.filter(({ name }) => name === "webhook delivery");
+  expect(deliveries).toMatchObject([
+    {
+      kind: "client",
+      problem: "503",
+      attributes: {
+        "spotwire.webhook.event": "incident.opened",
+        "spotwire.webhook.attempt": 1,
+        "http.response.status_code": 503,
+      },
+    },
+  ]);
+  expect(JSON.stringify(deliveries)).not.toContain("hooks.example.com");
+});
 
 describe("a webhook", () => {
   test("is added with a secret that is shown once and stored encrypted, listed and removed, which the audit log tells without its path", async () => {

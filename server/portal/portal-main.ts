@@ -13,6 +13,7 @@ import { WEBHOOK_SECRETS } from "#lib/webhooks/webhooks";
 import { openSharedRedis } from "#server/cluster/shared-redis";
 import { startExpiryWarnings } from "#server/ops/expiry-warnings";
 import { createDrain, type Stoppable, stopAll } from "#server/ops/shutdown";
+import { startTelemetry } from "#server/ops/telemetry";
 import { startWebhooks } from "#server/ops/webhooks";
 import { startUsers } from "#server/users";
 import { openChannel } from "./channel";
@@ -29,13 +30,15 @@ import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
 const env: Env = readEnv();
 const log = createLog(env.LOG_LEVEL).child({ process: "portal" });
 const clock = createSteadyClock({ log });
-const metrics = createProcessMetrics();
+const registry = createProcessMetrics();
 const stops: Stoppable[] = [];
 const ended = new AbortController();
 // While the market process opens the database, Next is loaded.
 void import("next");
 
 async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Promise<void> {
+  // Stops last: what the others do while they stop is recorded too.
+  stops.unshift({ name: "telemetry", stop: (await startTelemetry({ env, clock, log, registry, process: "portal" })).stop });
   const redis = await openSharedRedis(env, log);
   if (redis) stops.unshift({ name: "redis", stop: redis.close });
   const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
@@ -108,7 +111,7 @@ const answers: PortalAnswers = {
     );
   },
   ping: () => undefined,
-  metrics,
+  metrics: () => registry.metrics(),
   stop: () => void stop().then(() => process.exit(0)),
 };
 const market = openChannel<MarketAnswers & { ready(): void }>(process, answers, clock);

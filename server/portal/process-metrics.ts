@@ -4,9 +4,9 @@ import { collectProcess } from "#lib/metrics";
 /** Tells the metrics of the portal's process from those of the market process, which publishes both. */
 const PREFIX = "spotwire_portal_";
 
-/** Collects memory, processor time and event loop lag of the portal's process; returns how to read them as Prometheus text. */
-export function createProcessMetrics(): () => Promise<string> {
+/** Collects memory, processor time and event loop lag of the portal's process. */
+export function createProcessMetrics(): Registry {
   const registry = new Registry();
   collectProcess(registry, PREFIX);
-  return () => registry.metrics();
+  return registry;
 }

@@ -26,7 +26,15 @@ test("an admission releases its slot when a drain began while the slot was taken
     generation: () => 0,
     onFull: () => undefined,
   });
-  const coming = admissions.admit({ key, ticket: null, origin: null, host: null, address: freshAddress(), id: "one" });
+  const coming = admissions.admit({
+    key,
+    ticket: null,
+    origin: null,
+    host: null,
+    address: freshAddress(),
+    id: "one",
+    traceparent: null,
+  });
   await expect(coming).rejects.toMatchObject({ id: "service_unavailable" });
   expect([taken, connections.count(accountId)]).toEqual([true, 0]);
 });

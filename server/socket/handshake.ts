@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Access } from "#lib/access/access";
-import { hasScope, limitOwner, ownSlot, type Principal, requireAccess } from "#lib/access/principal";
+import { hasScope, keyKind, limitOwner, ownSlot, type Principal, requireAccess } from "#lib/access/principal";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { Fault } from "#lib/fault";
 import { bearerOf } from "#lib/http/guards";
 import { foreignOrigin } from "#lib/http/own-origin";
+import { traced, type Work } from "#lib/spans";
 import type { Connections } from "./connections";
 import { handshakeId } from "./refuse-upgrade";
 
@@ -40,6 +41,22 @@ function ticketOf(protocols: string | undefined): string | null {
   return null;
 }
 
+/** The trace that a handshake belongs to, as its header says; null without one. */
+export function traceparentOf({ headers }: IncomingMessage): string | null {
+  const { traceparent } = headers;
+  return typeof traceparent === "string" ? traceparent : null;
+}
+
+/** A handshake in a trace. */
+function describe({ traceparent }: Credentials): Work {
+  return {
+    name: "stream connect",
+    kind: "server",
+    attributes: {},
+    ...(traceparent !== null && { parent: { traceparent, tracestate: "" } }),
+  };
+}
+
 /**
  * The credentials of a raw WebSocket handshake.
  * @throws Fault unauthorized for a key in the URL
@@ -54,6 +71,7 @@ export function credentialsOf(request: IncomingMessage, address: string): Creden
     host: headers.host ?? null,
     address,
     id: handshakeId(request),
+    traceparent: traceparentOf(request),
   };
 }
 
@@ -68,6 +86,8 @@ export interface Credentials {
   readonly address: string;
   /** Id of the request, and then of the connection. */
   readonly id: string;
+  /** The header of W3C Trace Context; null without one. */
+  readonly traceparent: string | null;
 }
 
 /** An admitted connection. It holds slots until it is released. */
@@ -173,25 +193,35 @@ export function createAdmissions({
     return slots;
   }
 
+  async function admit(
+    { key, ticket, origin: sent, host, address, id }: Credentials,
+    work: Work | undefined,
+  ): Promise<Admission> {
+    const origin = foreignOrigin(sent, host, publicUrl);
+    requireRunning();
+    const judgedBy = generation();
+    const principal = await (ticket === null ? access.verify(key, address) : access.redeemTicket(ticket, origin, address));
+    if (work !== undefined) work.attributes["spotwire.key.kind"] = keyKind(principal);
+    requireStreamAccess(principal, { origin, address });
+    await access.takeHandshake(principal, address);
+    requireRunning();
+    const slots = await takeSlots(principal, address);
+    try {
+      // If the drain has begun in the meantime, nothing would close this connection.
+      requireRunning();
+    } catch (error) {
+      free(slots);
+      throw error;
+    }
+    return { id, principal, origin, address, slots, generation: judgedBy };
+  }
+
   return {
-    async admit({ key, ticket, origin: sent, host, address, id }) {
-      const origin = foreignOrigin(sent, host, publicUrl);
-      requireRunning();
-      const judgedBy = generation();
-      const principal = await (ticket === null ? access.verify(key, address) : access.redeemTicket(ticket, origin, address));
-      requireStreamAccess(principal, { origin, address });
-      await access.takeHandshake(principal, address);
-      requireRunning();
-      const slots = await takeSlots(principal, address);
-      try {
-        // If the drain has begun in the meantime, nothing would close this connection.
-        requireRunning();
-      } catch (error) {
-        free(slots);
-        throw error;
-      }
-      return { id, principal, origin, address, slots, generation: judgedBy };
-    },
+    admit: (credentials) =>
+      traced(
+        () => describe(credentials),
+        (work) => admit(credentials, work),
+      ),
     release: ({ slots }) => free(slots),
   };
 }

@@ -20,7 +20,7 @@ import { failureBody, failureOf, jsonHeaders } from "#lib/http/respond";
 import type { Metrics } from "#lib/metrics";
 import type { Outgoing } from "#server/hub/outgoing";
 import type { Admission, Admissions, Credentials } from "./handshake";
-import { requireNoKeyInQuery } from "./handshake";
+import { requireNoKeyInQuery, traceparentOf } from "./handshake";
 import { createOpenings } from "./openings";
 import type { Peer } from "./peer";
 import { readMessage } from "./protocol";
@@ -133,6 +133,7 @@ function credentialsOf({ handshake, request }: Connected, address: string): Cred
     host: host ?? null,
     address,
     id: handshakeId(request),
+    traceparent: traceparentOf(request),
   };
 }
 

@@ -96,7 +96,7 @@ describe("the dashboard and the alert rules", () => {
   });
 
   test("every metric is one of the service's, with labels that it has and values that occur", async () => {
-    const portal = await createProcessMetrics()();
+    const portal = await createProcessMetrics().metrics();
     for (const expr of expressions) {
       const { selectors, grouped } = readExpression(expr);
       for (const { metric, matchers } of selectors) {

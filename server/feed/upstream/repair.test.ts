@@ -10,6 +10,7 @@ import { mendableMinutes } from "#lib/market/mendable-minutes";
 import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import { collectingLog } from "#lib/testing/collecting-log";
+import { recordedWork } from "#lib/testing/recorded-work";
 import { watchedClock } from "#lib/testing/watched-clock";
 import { DAY_S, MINUTE_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
@@ -195,6 +196,7 @@ test("a minute that the provider has not is asked for three times within ten min
 test("a provider that fails is asked again after a pause, one that refuses after a quarter of an hour", async () => {
   const { live, waiting, failures, asked, clock, lines } = scene(NOW_S * 1000, () => [minute(NOW_S - 120)], { days: 1 });
   expect(waiting()).toEqual([]);
+  const ended = recordedWork();
   failures.push(new Upset("busy", { retryAfterMs: 90_000 }), new Upset(`broken: ${SECRET}`), new Refused("no history"));
   live();
   for (const pauseMs of [90_000, 30_000, 15 * MINUTE_MS]) {
@@ -205,6 +207,10 @@ test("a provider that fails is asked again after a pause, one that refuses after
   }
   await expect.poll(async () => (await readAll()).length).toBe(1);
   expect(asked.length).toBeGreaterThanOrEqual(4);
+  const repairs = ended.filter(({ name }) => name === "feed repair");
+  expect(repairs.map(({ problem, attributes }) => [problem, attributes["spotwire.feed"]])).toEqual(
+    ["Upset", "Upset", "Refused", undefined].map((problem) => [problem, "oanda"]),
+  );
   expect(lines.map(({ reason }) => reason)).toEqual(expect.arrayContaining(["busy", "broken: [secret]", "no history"]));
 });
 

@@ -2,6 +2,7 @@ import type { WaitingRepair } from "#lib/contract/portal-feeds";
 import type { Listing } from "#lib/domain/instrument";
 import { isFault } from "#lib/fault";
 import type { Minutes } from "#lib/market/coverage";
+import { traced, type Work } from "#lib/spans";
 import { DAY_S, MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
 import { type Feed, Refused, Upset } from "../feed";
 import { problemOf } from "./hide";
@@ -77,7 +78,12 @@ export function createRepair(options: RepairOptions): Repair {
     const isWhole = gap.to <= settledS;
     try {
       const span = { from: gap.from, to: Math.min(gap.to, settledS) };
-      const missing = span.from < span.to && (await mendSpan(options, listings, span, signal));
+      const describe = (): Work => ({
+        name: "feed repair",
+        kind: "client",
+        attributes: { "spotwire.feed": upstream.name, "spotwire.feed.minutes": (span.to - span.from) / MINUTE_S },
+      });
+      const missing = span.from < span.to && (await traced(describe, () => mendSpan(options, listings, span, signal)));
       const tries = gap.tries + 1;
       if (!isWhole) add({ ...gap, tries, dueMs: gap.to * SECOND_MS + SETTLED_AFTER_MS });
       else if (missing && tries < TRIES_COUNT)

@@ -3,6 +3,7 @@ import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
+import { beginWork, recordsWork } from "#lib/spans";
 import { SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
 import { type Feed, type FeedLife, type FeedStart, Refused, Upset } from "../feed";
@@ -178,6 +179,20 @@ function createClockLog({ upstream, watch, log }: RunnerOptions): (nowMs: number
   };
 }
 
+/** Records an attempt to connect, from its start until prices come or the first call with a problem; later calls do nothing. */
+function traceConnecting({ name }: Upstream): (problem?: { code: string }) => void {
+  if (!recordsWork()) return () => undefined;
+  let end: ReturnType<typeof beginWork> | undefined = beginWork({
+    name: "feed connect",
+    kind: "client",
+    attributes: { "spotwire.feed": name },
+  });
+  return (problem) => {
+    end?.(problem);
+    end = undefined;
+  };
+}
+
 /**
  * Makes a feed of an upstream: connects once, finds the symbols, turns what is heard into ticks, and ends a silent connection by
  * its own timer. It throws Refused or Upset when the connection ends; the supervisor connects again.
@@ -191,10 +206,12 @@ export function upstreamFeed(options: RunnerOptions): Feed {
     signal: AbortSignal,
     silence: ReturnType<typeof watchSilence>,
     life: Life,
+    connecting: () => void,
   ): AsyncGenerator<readonly Tick[]> {
     let isLive = false;
     const step = (name: Step) => {
       isLive = name === "live";
+      if (isLive) connecting();
       log.debug({ feed: upstream.name, step: name }, "feed step");
       life.step(name);
       watch.step(name, clock.now());
@@ -231,16 +248,20 @@ export function upstreamFeed(options: RunnerOptions): Feed {
   return async function* run(signal) {
     const silence = watchSilence(options, signal);
     const life = createLife(upstream, clock, options.heard);
+    const connecting = traceConnecting(upstream);
     try {
-      for await (const ticks of connection(signal, silence, life)) {
+      for await (const ticks of connection(signal, silence, life, connecting)) {
         for (const { take } of [silence, life]) take(true);
         yield ticks;
         for (const { take } of [silence, life]) take(false);
       }
     } catch (error) {
-      if (!signal.aborted) throw withoutSecrets(upstream, silence.problem() ?? error);
+      const problem = silence.problem() ?? error;
+      if (!signal.aborted) connecting({ code: problem instanceof Upset ? problem.kind : "refused" });
+      if (!signal.aborted) throw withoutSecrets(upstream, problem);
     } finally {
       silence.stop();
+      connecting();
       life.lost();
       options.repair?.lost();
       if (signal.aborted) watch.stopped(clock.now());
