@@ -17,6 +17,13 @@ export const PROVIDER_NAMES = Object.keys(PROVIDER_SETTINGS) as [ProviderName, .
 
 /** Settings that may also be read from the file that NAME_FILE names. */
 export const SECRET_SETTINGS = [
+  "DATABASE_URL",
+  "REDIS_URL",
+  "NEXTAUTH_SECRET",
+  "SMTP_URL",
+  "GITHUB_SECRET",
+  "GOOGLE_SECRET",
+  "OIDC_CLIENT_SECRET",
   "OANDA_TOKEN",
   "CTRADER_CLIENT_SECRET",
   "CTRADER_ACCESS_TOKEN",

@@ -44,6 +44,13 @@ test.each([
 test("a secret may be in a file, whose last line break does not count", () => {
   const file = join(folder, "token");
   writeFileSync(file, "t0ken\n");
+  const [url, secret] = [join(folder, "url"), join(folder, "secret")];
+  writeFileSync(url, `${DATABASE_URL}\n`);
+  writeFileSync(secret, `${"s".repeat(48)}\n`);
+  expect(readEnv({ NEXTAUTH_SECRET_FILE: secret, DATABASE_URL_FILE: url })).toMatchObject({
+    NEXTAUTH_SECRET: "s".repeat(48),
+    DATABASE_URL,
+  });
   expect(readEnv({ LIVE_FEED: "tiingo", TIINGO_TOKEN_FILE: file })).toMatchObject({ TIINGO_TOKEN: "t0ken" });
 });
 
