@@ -1,6 +1,6 @@
+import type { BarSource } from "#lib/client/bar-source";
 import type { BoardRow } from "#lib/contract/board";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
-import type { BarSource } from "../chart/source";
 import type { Credential } from "../portal/credential";
 import { noAnswerOf } from "../portal/no-answer";
 import { whileVisible } from "../portal/while-visible";

@@ -1,6 +1,6 @@
+import type { BarListener, BarSource, LiveState } from "#lib/client/bar-source";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
-import type { BarListener, BarSource, LiveState } from "../chart/source";
 import { type Feed, troubleOf } from "./feed";
 
 /** What an open connection can be asked for. */

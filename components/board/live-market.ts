@@ -1,6 +1,6 @@
+import type { BarListener } from "#lib/client/bar-source";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
-import type { BarListener } from "../chart/source";
 import { createBearers } from "../portal/bearers";
 import type { Credential } from "../portal/credential";
 import type { Connect } from "./board-store";

@@ -1,6 +1,6 @@
+import type { Bar } from "#lib/client/bar-source";
 import type { Timeframe } from "#lib/contract/primitives";
 import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
-import type { Bar } from "./source";
 
 /** Length of the timeframes in which a day has several klines; in the others a break is shorter than a kline. */
 const INTRADAY_S: Readonly<Partial<Record<Timeframe, number>>> = {

@@ -1,43 +1,32 @@
-import {
-  CandlestickSeries,
-  createChart,
-  HistogramSeries,
-  type IChartApi,
-  type ISeriesApi,
-  type UTCTimestamp,
-} from "lightweight-charts";
+import { CandlestickSeries, createChart, HistogramSeries, type IChartApi, type UTCTimestamp } from "lightweight-charts";
+import type { Bar } from "#lib/client/bar-source";
+import { candlesOn, type FeedOptions, feedSeries, volumeOn } from "#lib/client/lightweight-charts";
 import type { Timeframe } from "#lib/contract/primitives";
 import { SECOND_MS } from "#lib/units";
 import { type Band, createBands } from "./bands";
 import { type Break, breaksOf, type Hours, isIntraday, slotsOf } from "./breaks";
 import { type ChartColours, chartColours } from "./colours";
-import type { Bar } from "./source";
 
 /** Bars shown at first, where each has room for at least so many pixels. */
 const SHOWN_COUNT = 120;
 const BAR_MIN_PX = 5;
 /** Free room after the newest bar, in bars. */
 const MARGIN_COUNT = 3;
-/** Older bars are wanted when fewer than this are left of the visible ones. */
-const NEAR_START_COUNT = 20;
 const VOLUME_STRETCH = 0.18;
 const ZOOM = 1.25;
 
-interface ChartOptions {
+interface ChartOptions extends Pick<FeedOptions, "timeframe" | "source" | "first" | "onState"> {
   readonly digits: number;
-  readonly timeframe: Timeframe;
   readonly hours: Hours | null;
   /** The bar or break under the crosshair; undefined without one. */
   onPoint(point: Bar | Break | undefined): void;
-  onNearStart(): void;
+  /** All bars, after each change but those of the newest. */
+  onAll(bars: readonly Bar[]): void;
+  onLast(bar: Bar): void;
 }
 
-/** A drawn chart. */
+/** A drawn chart, which follows its source. */
 export interface DrawnChart {
-  /** Shows these bars instead of all others; the reader's place on the time axis stays. */
-  showAll(bars: readonly Bar[]): void;
-  /** Shows a change of the newest bar, or one after it. */
-  showLast(bar: Bar): void;
   recolour(): void;
   /** Moves the crosshair by a number of bars; undefined removes it. */
   point(steps: number | undefined): void;
@@ -49,9 +38,6 @@ export interface DrawnChart {
 }
 
 const at = (time: number) => time as UTCTimestamp;
-const candleOf = ({ time, open, high, low, close }: Bar) => ({ time: at(time), open, high, low, close });
-const volumeOf = ({ time, tick_volume }: Bar) => ({ time: at(time), value: tick_volume });
-
 /** The options that follow the theme. */
 function themed({ ground, text, line }: ChartColours) {
   return {
@@ -69,7 +55,7 @@ const candleColours = ({ up, down, ground, text }: ChartColours) => ({
   priceLineColor: text,
 });
 
-function openChart(place: HTMLElement, { digits, timeframe }: ChartOptions, colours: ChartColours) {
+function openChart(place: HTMLElement, { digits, timeframe }: Pick<ChartOptions, "digits" | "timeframe">, colours: ChartColours) {
   const { layout, timeScale, ...rest } = themed(colours);
   const chart = createChart(place, {
     ...rest,
@@ -93,27 +79,15 @@ interface Points {
   readonly bars: readonly Bar[];
   readonly breaks: readonly Break[];
   readonly bands: readonly Band[];
-  /** Times without a bar, ascending. */
-  readonly slots: readonly number[];
 }
 
-function pointsOf(bars: readonly Bar[], timeframe: Timeframe, hours: Hours | null): Points {
-  const breaks = breaksOf(bars, timeframe, hours, Math.floor(Date.now() / SECOND_MS));
-  const slots = breaks.map((one) => slotsOf(one, timeframe));
-  const bands = breaks.map(({ kind }, index): Band => {
-    const own = slots[index] ?? [];
-    return { kind, first: own[0] ?? 0, last: own.at(-1) ?? 0 };
+const NONE: Points = { bars: [], breaks: [], bands: [] };
+
+function bandsOf(breaks: readonly Break[], timeframe: Timeframe): Band[] {
+  return breaks.map((one): Band => {
+    const slots = slotsOf(one, timeframe);
+    return { kind: one.kind, first: slots[0] ?? 0, last: slots.at(-1) ?? 0 };
   });
-  return { bars, breaks, bands, slots: slots.flat() };
-}
-
-const NONE: Points = { bars: [], breaks: [], bands: [], slots: [] };
-
-function fill(candles: ISeriesApi<"Candlestick">, volume: ISeriesApi<"Histogram">, { bars, slots }: Points): void {
-  const empty = slots.map((time) => ({ time: at(time) }));
-  const byTime = (a: { time: number }, b: { time: number }) => a.time - b.time;
-  candles.setData([...bars.map(candleOf), ...empty].sort(byTime));
-  volume.setData([...bars.map(volumeOf), ...empty].sort(byTime));
 }
 
 function showNewest(chart: IChartApi, place: HTMLElement, count: number): void {
@@ -121,9 +95,9 @@ function showNewest(chart: IChartApi, place: HTMLElement, count: number): void {
   chart.timeScale().setVisibleLogicalRange({ from: Math.max(0, count - shown) - 0.5, to: count - 1 + MARGIN_COUNT });
 }
 
-/** Draws a chart into an element. */
+/** Draws a chart into an element and keeps it current. */
 export function drawChart(place: HTMLElement, options: ChartOptions): DrawnChart {
-  const { timeframe, hours, onPoint, onNearStart } = options;
+  const { timeframe, source, first, hours, onPoint, onAll, onLast, onState } = options;
   let colours = chartColours(place);
   let points = NONE;
   let pointed: number | undefined;
@@ -138,29 +112,26 @@ export function drawChart(place: HTMLElement, options: ChartOptions): DrawnChart
   const find = (time: number) =>
     points.bars.find((bar) => bar.time === time) ?? points.breaks.find(({ from, to }) => time >= from && time < to);
   chart.subscribeCrosshairMove(({ time }) => onPoint(time === undefined ? undefined : find(Number(time))));
-  chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
-    if (range !== null && points.bars.length > 0 && range.from < NEAR_START_COUNT) onNearStart();
+
+  const stop = feedSeries({
+    ...{ chart, timeframe, source, first, onState },
+    series: [candlesOn(candles), volumeOn(volume)],
+    gaps: (bars, until) => breaksOf(bars, timeframe, hours, until).flatMap((one) => slotsOf(one, timeframe)),
+    onAll(bars) {
+      const isFirst = points.bars.length === 0;
+      const breaks = breaksOf(bars, timeframe, hours, Math.floor(Date.now() / SECOND_MS));
+      points = { bars, breaks, bands: bandsOf(breaks, timeframe) };
+      if (isFirst && bars.length > 0) showNewest(chart, place, candles.data().length);
+      onAll(bars);
+    },
+    onLast(bar) {
+      const isSame = points.bars.at(-1)?.time === bar.time;
+      points = { ...points, bars: [...(isSame ? points.bars.slice(0, -1) : points.bars), bar] };
+      onLast(bar);
+    },
   });
 
-  function showAll(bars: readonly Bar[]): void {
-    const before = points.bars.length;
-    points = pointsOf(bars, timeframe, hours);
-    fill(candles, volume, points);
-    if (before === 0 && bars.length > 0) showNewest(chart, place, bars.length + points.slots.length);
-  }
-
   return {
-    showAll,
-    showLast(bar) {
-      const known = points.bars.at(-1);
-      const bars = known?.time === bar.time ? [...points.bars.slice(0, -1), bar] : [...points.bars, bar];
-      const adjoins = known !== undefined && breaksOf([known, bar], timeframe, hours, bar.time).length === 0;
-      // A series takes no point before its last one, and a break before the bar has to be drawn.
-      if (!adjoins || (points.slots.at(-1) ?? 0) > bar.time) return showAll(bars);
-      points = { ...points, bars };
-      candles.update(candleOf(bar));
-      volume.update(volumeOf(bar));
-    },
     recolour() {
       colours = chartColours(place);
       chart.applyOptions(themed(colours));
@@ -186,6 +157,9 @@ export function drawChart(place: HTMLElement, options: ChartOptions): DrawnChart
       if (end === "end") chart.timeScale().scrollToRealTime();
       else if (range !== null) chart.timeScale().setVisibleLogicalRange({ from: 0, to: range.to - range.from });
     },
-    remove: () => chart.remove(),
+    remove() {
+      stop();
+      chart.remove();
+    },
   };
 }

@@ -1,14 +1,13 @@
 "use client";
 
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import type { Bar, BarSource, LiveState } from "#lib/client/bar-source";
 import type { Timeframe } from "#lib/contract/primitives";
 import { Badge } from "../ui/badge";
-import { type BarSeries, startBars } from "./bars";
 import { type Break, type Hours, isIntraday } from "./breaks";
 import { onThemeChange } from "./colours";
 import { type DrawnChart, drawChart } from "./draw-chart";
 import { Legend, timeText } from "./legend";
-import type { Bar, BarSource, LiveState } from "./source";
 
 /** What a chart shows. */
 export interface KlineChartProps {
@@ -72,31 +71,21 @@ export function KlineChart({ ticker, digits, timeframe, first, source, hours = n
 
   useEffect(() => {
     if (place.current === null) return;
-    let series: BarSeries | undefined;
-    const chart = drawChart(place.current, {
-      ...{ digits, timeframe, hours },
-      onPoint: setPoint,
-      onNearStart: () => series?.older(),
-    });
-    drawn.current = chart;
     setLive({ phase: source.follow === undefined ? "history" : "connecting" });
-    series = startBars({
-      ...{ timeframe, source, first },
+    const chart = drawChart(place.current, {
+      ...{ digits, timeframe, hours, source, first },
+      onPoint: setPoint,
       onAll(bars) {
-        chart.showAll(bars);
         setNewest(bars.at(-1));
         setNone(bars.length === 0);
         setSummary(summaryOf(ticker, timeframe, bars, digits, byDay));
       },
-      onLast(bar) {
-        chart.showLast(bar);
-        setNewest(bar);
-      },
+      onLast: setNewest,
       onState: setLive,
     });
+    drawn.current = chart;
     const stopTheme = onThemeChange(chart.recolour);
     return () => {
-      series?.stop();
       stopTheme();
       drawn.current = undefined;
       chart.remove();

@@ -1,8 +1,8 @@
+import type { Bar } from "#lib/client/bar-source";
 import { DAY_S, HOUR_S, MINUTE_S, SECOND_MS } from "#lib/units";
 import { dateFormat } from "../portal/date-format";
 import { changeText } from "../portal/numbers";
 import { BREAK_WORDS, type Break } from "./breaks";
-import type { Bar } from "./source";
 
 const SHAPE = { timeZone: "UTC", year: "numeric", month: "short", day: "2-digit" } as const;
 

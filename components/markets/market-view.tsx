@@ -1,6 +1,7 @@
 "use client";
 
 import { useMemo, useState } from "react";
+import type { Bar, BarSource } from "#lib/client/bar-source";
 import type { MarketDetail } from "#lib/contract/markets";
 import type { Timeframe } from "#lib/contract/primitives";
 import { FeedLine, FeedNote } from "../board/feed-line";
@@ -8,7 +9,6 @@ import { Change, Price } from "../board/price";
 import { StatusBadge } from "../board/status-badge";
 import { useBoardStore, useRow } from "../board/use-board";
 import { LazyChart } from "../chart/lazy-chart";
-import type { Bar, BarSource } from "../chart/source";
 import { Timeframes } from "../chart/timeframes";
 import type { Credential, OwnKey } from "../portal/credential";
 import { Badge } from "../ui/badge";

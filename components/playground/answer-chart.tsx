@@ -1,12 +1,12 @@
 "use client";
 
 import { useMemo } from "react";
+import type { BarSource } from "#lib/client/bar-source";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { MINUTE_S, SECOND_MS } from "#lib/units";
 import type { Hours } from "../chart/breaks";
 import { KlineChart } from "../chart/kline-chart";
-import type { BarSource } from "../chart/source";
 import { Timeframes } from "../chart/timeframes";
 import type { Bearers } from "../portal/bearers";
 import type { Credential } from "../portal/credential";

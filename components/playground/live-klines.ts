@@ -1,8 +1,8 @@
+import type { Bar, BarListener, BarSource } from "#lib/client/bar-source";
 import { fieldsOf } from "#lib/client/errors";
 import type { KlineWindow } from "#lib/contract/kline";
 import { createBoardStore } from "../board/board-store";
 import { loadLiveMarket } from "../board/use-board";
-import type { Bar, BarListener, BarSource } from "../chart/source";
 import type { Bearers } from "../portal/bearers";
 import type { Credential } from "../portal/credential";
 import { send } from "./send";

@@ -1,13 +1,13 @@
 "use client";
 
 import { useEffect, useState } from "react";
+import { startBars } from "#lib/client/bar-series";
+import type { Bar } from "#lib/client/bar-source";
 import type { Timeframe } from "#lib/contract/primitives";
 import { SECOND_MS } from "#lib/units";
 import type { BoardStore } from "../board/board-store";
-import { startBars } from "../chart/bars";
 import { isIntraday } from "../chart/breaks";
 import { Legend } from "../chart/legend";
-import type { Bar } from "../chart/source";
 
 interface HeroChartProps {
   readonly ticker: string;

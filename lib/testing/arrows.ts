@@ -6,7 +6,7 @@ interface ArrowRule {
   readonly place: string;
   /** Places of the project, written like `place`; `types:` allows only types. */
   readonly project: readonly string[];
-  /** Packages by name; "node:" for every built-in module; "*" for all. */
+  /** Packages by name; "node:" for every built-in module; "*" for all; `types:` allows only types. */
   readonly packages: readonly string[];
 }
 
@@ -50,10 +50,11 @@ const ARROWS: readonly ArrowRule[] = [
       "lib/contract/close-codes",
       "lib/contract/key-text",
       "lib/contract/limits",
+      "lib/instrument-search",
       "lib/units",
       "types:lib/contract/",
     ],
-    packages: ["ws"],
+    packages: ["ws", "types:lightweight-charts"],
   },
   { place: "lib/docs/samples/", project: ["lib/docs/samples/", "lib/contract/", "lib/units"], packages: [] },
   {
@@ -152,7 +153,11 @@ const ARROWS: readonly ArrowRule[] = [
     project: ["e2e/", "lib/contract/", "lib/client/", "lib/testing/", "lib/units", "server/testing/"],
     packages: ["*"],
   },
-  { place: "e2e/", project: ["e2e/", "lib/contract/", "lib/testing/lazy-endpoint", "lib/units"], packages: ["*"] },
+  {
+    place: "e2e/",
+    project: ["e2e/", "lib/contract/", "lib/testing/charting-library", "lib/testing/lazy-endpoint", "lib/units"],
+    packages: ["*"],
+  },
 ];
 
 /** Only the HTTP server uses the route handlers, and only the portal's process uses Next. */
@@ -199,9 +204,9 @@ function mayImportProject(rule: ArrowRule, target: string, typeOnly: boolean): b
   );
 }
 
-function mayImportPackage(rule: ArrowRule, target: string): boolean {
+function mayImportPackage(rule: ArrowRule, target: string, typeOnly: boolean): boolean {
   const name = target.startsWith("node:") ? "node:" : target;
-  return rule.packages.includes("*") || rule.packages.includes(name);
+  return ["*", name, ...(typeOnly ? [`types:${name}`] : [])].some((allowed) => rule.packages.includes(allowed));
 }
 
 const floorOf = (path: string) => FLOORS.findIndex((place) => fits(path, place));
@@ -225,7 +230,7 @@ export function wrongArrows(source: SourceFile): string[] {
   const rule = ARROWS.find(({ place }) => fits(source.path, place));
   if (rule === undefined) return [`${source.path}: no rule says what this place may import`];
   return source.imports.flatMap(({ line, target, internal, typeOnly }) => {
-    const allowed = internal ? mayImportProject(rule, target, typeOnly) : mayImportPackage(rule, target);
+    const allowed = internal ? mayImportProject(rule, target, typeOnly) : mayImportPackage(rule, target, typeOnly);
     const why = allowed ? specialRefusal(source, target, internal) : `${rule.place} may not`;
     return why === undefined ? [] : [`${source.path}:${line}: imports ${target} (${why})`];
   });

@@ -7,7 +7,7 @@ const ENTRIES = [
   /^app\/(.*\/)?(page|layout|route|error|not-found|forbidden|opengraph-image)\.tsx?$/,
   /\.config\.ts$/,
   /\.d\.ts$/,
-  /^lib\/client\/index\.ts$/,
+  /^lib\/client\/(index|lightweight-charts|tradingview)\.ts$/,
   /^components\/shell\/style-singleton\.ts$/,
   /(^e2e|\/testing)\/(global-setup|total-reporter)\.ts$/,
 ];

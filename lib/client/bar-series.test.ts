@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { SpotwireError } from "#lib/client/errors";
 import { KLINES_DEFAULT_LIMIT_ROWS } from "#lib/contract/limits";
-import { BARS_MAX_COUNT, startBars } from "./bars";
-import type { Bar, BarListener, BarSource } from "./source";
+import { BARS_MAX_COUNT, startBars } from "./bar-series";
+import type { Bar, BarListener, BarSource } from "./bar-source";
+import { SpotwireError } from "./errors";
 
 const bar = (time: number, close = 1): Bar => ({ time, open: 1, high: 1, low: 1, close, tick_volume: 1 });
 const page = (to: number, count = KLINES_DEFAULT_LIMIT_ROWS) =>

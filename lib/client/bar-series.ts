@@ -1,8 +1,8 @@
-import { isSpotwireError } from "#lib/client/errors";
 import { KLINES_DEFAULT_LIMIT_ROWS, KLINES_MAX_LIMIT_ROWS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
 import { SECOND_MS } from "#lib/units";
-import type { Bar, BarSource, LiveState } from "./source";
+import type { Bar, BarSource, LiveState } from "./bar-source";
+import { isSpotwireError } from "./errors";
 
 /** Bars kept in memory; scrolling back stops there. */
 export const BARS_MAX_COUNT = KLINES_MAX_LIMIT_ROWS;
@@ -18,6 +18,10 @@ function mergeBars(older: readonly Bar[], newer: readonly Bar[]): Bar[] {
   return [...byTime.values()].sort((a, b) => a.time - b.time);
 }
 
+const FIELDS = ["time", "open", "high", "low", "close", "tick_volume"] as const satisfies readonly (keyof Bar)[];
+/** Whether two bars show the same. */
+const isSame = (a: Bar, b: Bar) => FIELDS.every((field) => a[field] === b[field]);
+
 /** The known bars with a page of the newest; without those that the page does not reach back to, which would leave a false gap. */
 function join(bars: readonly Bar[], page: readonly Bar[]): readonly Bar[] {
   const [oldest] = page;
@@ -25,27 +29,30 @@ function join(bars: readonly Bar[], page: readonly Bar[]): readonly Bar[] {
   return page.length === PAGE_COUNT && oldest !== undefined && oldest.time > known ? page : mergeBars(bars, page);
 }
 
-interface SeriesOptions {
+/** Where the bars of a chart come from, and who hears of them. */
+export interface SeriesOptions {
   readonly timeframe: Timeframe;
   readonly source: BarSource;
-  /** Bars that are known already. */
-  readonly first: readonly Bar[];
+  /** Bars that are known already, ascending; without them the newest are read first. */
+  readonly first?: readonly Bar[] | undefined;
   /** All bars changed. */
   onAll(bars: readonly Bar[]): void;
   /** Only the newest bar changed, or one was added after it. */
   onLast(bar: Bar): void;
   onState(state: LiveState): void;
+  /** A read failed; it is repeated after a pause when it was for the newest bars, and at the next scroll otherwise. */
+  onError?: ((error: unknown) => void) | undefined;
 }
 
 /** The bars of a chart: read in pages, then followed. */
-export interface BarSeries {
+interface BarSeries {
   /** Reads the page before the oldest bar, unless a read runs or rests, nothing is older, or enough is kept. */
   older(): void;
   stop(): void;
 }
 
 /** Starts reading and following. Reads run one at a time; after a refusal they rest as long as the service says. */
-export function startBars({ timeframe, source, first, onAll, onLast, onState }: SeriesOptions): BarSeries {
+export function startBars({ timeframe, source, first = [], onAll, onLast, onState, onError }: SeriesOptions): BarSeries {
   const stopping = new AbortController();
   const { signal } = stopping;
   let bars: readonly Bar[] = first;
@@ -71,6 +78,7 @@ export function startBars({ timeframe, source, first, onAll, onLast, onState }: 
       onAll(bars);
     } catch (error) {
       if (signal.aborted) return;
+      onError?.(error);
       const pauseMs = Math.max(REST_MS, isSpotwireError(error) ? (error.retryAfterS ?? 0) * SECOND_MS : 0);
       timer = setTimeout(() => {
         busy = false;
@@ -88,6 +96,8 @@ export function startBars({ timeframe, source, first, onAll, onLast, onState }: 
     }
     const [oldest] = bars;
     if (oldest === undefined || bar.time < oldest.time) return;
+    // A kline closes after the next one began, mostly with the values that it has already.
+    if (!removed && bars.some((known) => isSame(known, bar))) return;
     bars = removed ? bars.filter(({ time }) => time !== bar.time) : mergeBars(bars, [bar]);
     onAll(bars);
   }
