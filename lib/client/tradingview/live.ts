@@ -1,0 +1,128 @@
+import type { Timeframe } from "#lib/contract/primitives";
+import type { KlineMessage } from "#lib/contract/stream";
+import type { Client } from "../client";
+import type { ClientClock } from "../clock";
+import { asSpotwireError, type SpotwireError } from "../errors";
+import type { Stream } from "../stream";
+import type { Subscription } from "../subscription";
+import { barOf } from "./history";
+import type { LibraryBar } from "./library";
+
+/** Corrections come in groups: after the first one, the library loads again once. */
+const RESET_AFTER_MS = 1_000;
+
+/** Live bars of one chart. */
+interface Listener {
+  readonly ticker: string;
+  readonly timeframe: Timeframe;
+  /** The newest bar that the library has, if it has one. */
+  readonly newest: LibraryBar | undefined;
+  onBar(bar: LibraryBar): void;
+  /** Bars that the library keeps are wrong or missing. */
+  onReset(): void;
+}
+
+interface Followed extends Listener {
+  last: LibraryBar | undefined;
+  previous: LibraryBar | undefined;
+  subscription: Subscription | undefined;
+  readonly ended: AbortController;
+  resetting: boolean;
+}
+
+/** Follows the bars of all charts over one stream. */
+interface Live {
+  /** Replaces a listener with the same id. */
+  follow(id: string, listener: Listener): void;
+  unfollow(id: string): void;
+  close(): void;
+}
+
+const FIELDS = ["time", "open", "high", "low", "close", "volume"] as const;
+const isSame = (a: LibraryBar | undefined, b: LibraryBar) => a !== undefined && FIELDS.every((field) => a[field] === b[field]);
+
+/**
+ * Makes the live part of a datafeed. The library takes changes of its newest bar and newer bars only. For any other change it has to
+ * load its bars again: a gap in the stream, a bar that closed while the stream was away, a correction or a removal of an older bar.
+ */
+export function createLive(client: Client, clock: ClientClock, onError: (error: SpotwireError) => void): Live {
+  const followed = new Map<string, Followed>();
+  let stream: Stream | undefined;
+
+  function reset(one: Followed): void {
+    if (one.resetting) return;
+    one.resetting = true;
+    void clock.wait(RESET_AFTER_MS, one.ended.signal).then(() => {
+      one.resetting = false;
+      if (!one.ended.signal.aborted) one.onReset();
+    });
+  }
+
+  function onRecord(one: Followed, { event, data }: KlineMessage): void {
+    const { last, previous } = one;
+    const bar = barOf(data, one.timeframe);
+    if (event === "removal") {
+      reset(one);
+      return;
+    }
+    if (last !== undefined && bar.time < last.time) {
+      // A kline closes after the next one began, mostly with the values that the library has.
+      if (!isSame(previous, bar)) reset(one);
+      return;
+    }
+    if (last !== undefined && bar.time > last.time) {
+      // What was current before is not what the library has: bars can have closed unseen.
+      if (event === "snapshot") reset(one);
+      one.previous = last;
+    }
+    one.last = bar;
+    if (!isSame(last, bar)) one.onBar(bar);
+  }
+
+  function openStream(): Stream {
+    return client.stream({
+      onError,
+      onGap({ ticker, timeframe }) {
+        for (const one of followed.values()) if (one.ticker === ticker && one.timeframe === timeframe) reset(one);
+      },
+    });
+  }
+
+  function unfollow(id: string): void {
+    const one = followed.get(id);
+    if (one === undefined) return;
+    followed.delete(id);
+    one.ended.abort();
+    one.subscription?.unsubscribe();
+  }
+
+  return {
+    follow(id, listener) {
+      unfollow(id);
+      const one: Followed = {
+        ...listener,
+        last: listener.newest,
+        previous: undefined,
+        subscription: undefined,
+        ended: new AbortController(),
+        resetting: false,
+      };
+      try {
+        if (stream === undefined || stream.state === "closed") stream = openStream();
+        const selection = { stream: "kline", tickers: [one.ticker], timeframe: one.timeframe } as const;
+        one.subscription = stream.subscribe(selection, (message) => onRecord(one, message));
+        followed.set(id, one);
+        // A refusal also goes to `onError` of the stream.
+        one.subscription.ready.catch(() => undefined);
+      } catch (thrown) {
+        onError(asSpotwireError(thrown, "The stream could not be opened"));
+      }
+    },
+    unfollow,
+    close() {
+      for (const id of [...followed.keys()]) unfollow(id);
+      stream?.close();
+      stream = undefined;
+    },
+  };
+}

@@ -1,0 +1,21 @@
+/** The time zone of the charts: trading days open at 17:00 in New York, all year. */
+export const ZONE = "America/New_York";
+export const DAY_S = 86_400;
+/** On a clock that is so far ahead of New York's, a trading day begins at midnight and has its own date. */
+export const AHEAD_S = 7 * 3_600;
+
+const NEW_YORK = new Intl.DateTimeFormat("en-US", {
+  timeZone: ZONE,
+  hourCycle: "h23",
+  ...{ year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" },
+});
+
+/** What the clock of trading days shows at an instant (Unix seconds), in seconds as if that clock were UTC. */
+export function tradingClock(atS: number): number {
+  const parts = Object.fromEntries(NEW_YORK.formatToParts(atS * 1000).map(({ type, value }) => [type, Number(value)]));
+  const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second) / 1000 + AHEAD_S;
+}
+
+/** Midnight UTC, in Unix seconds, of the date of the trading day that holds an instant. */
+export const tradingDate = (atS: number) => Math.floor(tradingClock(atS) / DAY_S) * DAY_S;
