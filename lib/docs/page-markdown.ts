@@ -28,6 +28,8 @@ function printElement(node: Node, inside: () => string): string | undefined {
       return `- [${String(attribute(node, "title"))}](${String(attribute(node, "href"))}): ${inside().trim()}`;
     case "Diagram":
       return `*Diagram: ${inside().trim()}*`;
+    case "LiveChart":
+      return `*A live chart of ${String(attribute(node, "ticker"))} ${String(attribute(node, "timeframe"))}, on the page itself.*`;
     case "Cards":
     case "Steps":
     case "Tabs":

@@ -31,6 +31,7 @@ beforeAll(async () => {
   const home = path.join(folder, "node_modules", "spotwire-client");
   mkdirSync(home, { recursive: true });
   expect(spawnSync("tar", ["-xzf", tarball, "-C", home, "--strip-components=1"]).status).toBe(0);
+  symlinkSync(path.join(MODULES, "lightweight-charts"), path.join(folder, "node_modules", "lightweight-charts"));
   service = await startScriptedService();
   service.answer(({ method }) => succeed(method === "POST" ? { ticket: "t1" } : (operations.latestQuotes.example as object)));
 });
@@ -65,10 +66,32 @@ client.stream().subscribe({ stream: "trade", tickers: ["EURUSD"] });
 client.stream().subscribe({ stream: "quote", tickers: ["EURUSD"] }, ({ data }) => data.open);
 `;
 
+/** Charts of a page: the types of lightweight-charts are those of the library, and those of TradingView fit its datafeed. */
+const CHARTS = `
+import { CandlestickSeries, createChart, HistogramSeries } from "lightweight-charts";
+import { createClient } from "spotwire-client";
+import { candlesOn, feedSeries, klineSource, volumeOn } from "spotwire-client/lightweight-charts";
+import { createDatafeed } from "spotwire-client/tradingview";
+import type { LibraryDatafeed } from "./charting-library.ts";
+const client = createClient({ baseUrl: "https://market.example.com", key: "sw_test_x" });
+export function draw(place: HTMLElement): () => void {
+  const chart = createChart(place);
+  const series = [candlesOn(chart.addSeries(CandlestickSeries)), volumeOn(chart.addSeries(HistogramSeries, {}, 1))];
+  return feedSeries({ chart, series, source: klineSource(client, "EURUSD"), timeframe: "M1" });
+}
+export const datafeed: LibraryDatafeed = createDatafeed(client, { onReset: (symbol: string) => void symbol });
+// @ts-expect-error a timeframe that does not exist
+feedSeries({ chart: createChart(document.body), series: [], source: {}, timeframe: "M2" });
+`;
+
 describe("the package", () => {
   test("the client package contains what a user needs and nothing else", () => {
     const home = path.join(folder, "node_modules", "spotwire-client");
-    expect(readdirSync(home).sort()).toEqual(["README.md", "index.cjs", "index.d.cts", "index.d.ts", "index.js", "package.json"]);
+    expect(readdirSync(home).sort()).toEqual([
+      ...["README.md", "index.cjs", "index.d.cts", "index.d.ts", "index.js"],
+      ...["lightweight-charts.d.ts", "lightweight-charts.js", "package.json"],
+      ...["tradingview.cjs", "tradingview.d.cts", "tradingview.d.ts", "tradingview.js"],
+    ]);
     const manifest = JSON.parse(readFileSync(path.join(home, "package.json"), "utf8"));
     const project = JSON.parse(readFileSync("package.json", "utf8"));
     expect(manifest).toMatchObject({
@@ -78,7 +101,8 @@ describe("the package", () => {
       sideEffects: false,
     });
     expect(manifest.dependencies).toBeUndefined();
-    for (const file of ["index.js", "index.cjs"]) expect(readFileSync(path.join(home, file), "utf8")).not.toMatch(/zod|node:/);
+    for (const file of readdirSync(home).filter((name) => /\.c?js$/.test(name)))
+      expect(readFileSync(path.join(home, file), "utf8")).not.toMatch(/zod|node:|(from |require\()["']lightweight-charts/);
     expect(readFileSync(path.join(home, "index.d.ts"), "utf8")).toContain("/** Current bid price. */");
   });
 
@@ -88,7 +112,7 @@ describe("the package", () => {
     const samples = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
     expect(samples.length).toBeGreaterThan(5);
     return samples.map((code, index) => {
-      const imports = code.includes("import ") ? "" : 'import { createClient, isSpotwireError } from "spotwire-client";\n';
+      const imports = code.includes('from "spotwire-client"') ? "" : 'import { createClient, isSpotwireError } from "spotwire-client";\n';
       const client = code.includes("const client =")
         ? ""
         : 'const client = createClient({ baseUrl: "https://market.example.com" });\n';
@@ -109,6 +133,19 @@ describe("the package", () => {
     const options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit", "--target", "es2022"];
     const tsc = path.join(MODULES, "typescript", "bin", "tsc");
     const { code, output } = await run([tsc, ...options, "--module", module, ...files, ...more()]);
+    expect(output).toBe("");
+    expect(code).toBe(0);
+  });
+
+  test("its modules for charts type-check in a page, against the types of both libraries", async () => {
+    const library = readFileSync(path.join(process.cwd(), "lib", "testing", "charting-library.ts"), "utf8");
+    writeFileSync(path.join(folder, "charting-library.ts"), library.replace("#lib/units", "./units.ts"));
+    writeFileSync(path.join(folder, "units.ts"), readFileSync(path.join(process.cwd(), "lib", "units.ts"), "utf8"));
+    writeFileSync(path.join(folder, "charts.ts"), CHARTS);
+    const options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit", "--skipLibCheck"];
+    const tsc = path.join(MODULES, "typescript", "bin", "tsc");
+    const modules = ["--target", "es2022", "--module", "preserve", "--allowImportingTsExtensions"];
+    const { code, output } = await run([tsc, ...options, ...modules, "charts.ts"]);
     expect(output).toBe("");
     expect(code).toBe(0);
   });

@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { buildPythonClient } from "./build-python-client";
-import { clientDeclarations } from "./client-declarations";
+import { CHARTS, CLIENT_ENTRIES, type ClientEntry, clientDeclarations } from "./client-declarations";
 
 /** Builds and packs the typed client as the package `spotwire-client`; as a command, the Python client too. Needs no network. */
 
@@ -16,6 +16,18 @@ const TARGET = "es2022";
 interface Manifest {
   readonly version: string;
   readonly license: string;
+}
+
+/** The files of a module. lightweight-charts is an ES module only, so what refers to its types is one too. */
+function filesOf(entry: ClientEntry): string[] {
+  const files = [`${entry}.js`, `${entry}.d.ts`];
+  return entry === CHARTS ? files : [...files, `${entry}.cjs`, `${entry}.d.cts`];
+}
+
+function exportOf(entry: ClientEntry): object {
+  const esm = { types: `./${entry}.d.ts`, default: `./${entry}.js` };
+  if (entry === CHARTS) return esm;
+  return { import: esm, require: { types: `./${entry}.d.cts`, default: `./${entry}.cjs` } };
 }
 
 /** The package.json of the published package. */
@@ -33,30 +45,31 @@ function clientManifest({ version, license }: Manifest): object {
     module: "./index.js",
     types: "./index.d.ts",
     exports: {
-      ".": {
-        import: { types: "./index.d.ts", default: "./index.js" },
-        require: { types: "./index.d.cts", default: "./index.cjs" },
-      },
+      ...Object.fromEntries(CLIENT_ENTRIES.map((entry) => [entry === "index" ? "." : `./${entry}`, exportOf(entry)])),
       "./package.json": "./package.json",
     },
     // Gives browser bundlers nothing to bundle.
     browser: { ws: false },
-    files: ["index.js", "index.cjs", "index.d.ts", "index.d.cts", "README.md"],
+    files: [...CLIENT_ENTRIES.flatMap(filesOf), "README.md"],
     keywords: ["forex", "metals", "market data", "klines", "websocket"],
-    peerDependencies: { ws: "^8.0.0" },
-    peerDependenciesMeta: { ws: { optional: true } },
+    peerDependencies: { ws: "^8.0.0", [CHARTS]: "^5.0.0" },
+    peerDependenciesMeta: { ws: { optional: true }, [CHARTS]: { optional: true } },
   };
 }
 
-async function bundle(format: "esm" | "cjs", outfile: string): Promise<void> {
+/** Bundles each module by itself, so that none needs files that are shared. */
+async function bundle(format: "esm" | "cjs", folder: string): Promise<void> {
+  const extension = format === "esm" ? ".js" : ".cjs";
+  const entries = CLIENT_ENTRIES.filter((entry) => filesOf(entry).includes(`${entry}${extension}`));
   await build({
-    entryPoints: [path.join(SOURCES, "index.ts")],
+    entryPoints: entries.map((entry) => path.join(SOURCES, `${entry}.ts`)),
     bundle: true,
     format,
     platform: "neutral",
     target: TARGET,
     external: ["ws"],
-    outfile,
+    outdir: folder,
+    outExtension: { ".js": extension },
     logLevel: "warning",
   });
 }
@@ -79,9 +92,11 @@ export async function buildClient(folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const manifest = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as Manifest;
   const declarations = await clientDeclarations(ROOT);
-  await Promise.all([bundle("esm", path.join(folder, "index.js")), bundle("cjs", path.join(folder, "index.cjs"))]);
+  await Promise.all([bundle("esm", folder), bundle("cjs", folder)]);
   // ES modules and CommonJS need separate declarations: under `type: module`, a .d.ts describes ES modules only.
-  for (const name of ["index.d.ts", "index.d.cts"]) writeFileSync(path.join(folder, name), declarations);
+  for (const entry of CLIENT_ENTRIES)
+    for (const name of filesOf(entry).filter((file) => file.includes(".d.")))
+      writeFileSync(path.join(folder, name), declarations[entry]);
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(clientManifest(manifest), null, 2)}\n`);
   copyFileSync(path.join(SOURCES, "README.md"), path.join(folder, "README.md"));
   return pack(folder, path.dirname(folder));

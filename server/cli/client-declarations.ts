@@ -15,12 +15,19 @@ const INFERRED_TYPE = /^export type (\w+) = z\.infer<typeof \1>;/gm;
 /** Matches a literal or union type in the contract, with the comment above it. */
 const PLAIN_TYPE = /^(?:\/\*\*.*\*\/\n)?export type \w+ = (?!typeof|keyof)[\w\s"|]+;/gm;
 
+/** Modules of the package by name; each has an entry in its `exports`. */
+export const CLIENT_ENTRIES = ["index", "lightweight-charts", "tradingview"] as const;
+export type ClientEntry = (typeof CLIENT_ENTRIES)[number];
+/** The library whose types the package refers to; its users have it. */
+export const CHARTS = "lightweight-charts";
+
 /** Emits one `.d.ts` for each source of the client. */
 function emitClient(root: string, outDir: string): void {
   const { config } = ts.readConfigFile(path.join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
   const emit = { noEmit: false, incremental: false, declaration: true, emitDeclarationOnly: true, rootDir: root, outDir };
-  const program = ts.createProgram([path.join(root, CLIENT, "index.ts")], { ...options, ...emit });
+  const sources = CLIENT_ENTRIES.map((entry) => path.join(root, CLIENT, `${entry}.ts`));
+  const program = ts.createProgram(sources, { ...options, ...emit });
   const problems = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics];
   if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, ts.createCompilerHost({})));
 }
@@ -57,11 +64,11 @@ async function contractTypes(root: string): Promise<string> {
 }
 
 /**
- * The declarations of the published client as one text without imports of project files or zod.
+ * The declarations of each module of the published client as one text without imports of project files or zod.
  * @param root folder of the project
- * @throws Error when the client has type errors, or the text still contains an import
+ * @throws Error when the client has type errors, or a text still contains an import, but of lightweight-charts
  */
-export async function clientDeclarations(root: string): Promise<string> {
+export async function clientDeclarations(root: string): Promise<Readonly<Record<ClientEntry, string>>> {
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-declarations-"));
   try {
     emitClient(root, folder);
@@ -74,15 +81,25 @@ export async function clientDeclarations(root: string): Promise<string> {
       strict: true,
       skipLibCheck: true,
       types: [],
-      paths: { "#lib/contract/*": ["./contract.d.ts"] },
+      paths: {
+        "#lib/contract/*": ["./contract.d.ts"],
+        "#lib/instrument-search": ["./lib/instrument-search.d.ts"],
+        [CHARTS]: [path.join(root, "node_modules", CHARTS)],
+      },
     };
     writeFileSync(project, JSON.stringify({ compilerOptions }));
-    const entry = { filePath: path.join(folder, CLIENT, "index.d.ts"), output: { noBanner: true } };
-    const [text = ""] = generateDtsBundle([entry], { preferredConfigPath: project });
-    const stray = /import\(|from "|#lib|zod|: any/i.exec(text);
-    if (stray !== null)
-      throw new Error(`The declarations are not self-contained: ${text.slice(stray.index - 80, stray.index + 80)}`);
-    return text;
+    const entries = CLIENT_ENTRIES.map((entry) => ({
+      filePath: path.join(folder, CLIENT, `${entry}.d.ts`),
+      output: { noBanner: true },
+      libraries: { importedLibraries: [CHARTS] },
+    }));
+    const texts = generateDtsBundle(entries, { preferredConfigPath: project });
+    for (const text of texts) {
+      const stray = /import\(|from ["'](?!lightweight-charts["'])|#lib|zod|: any/i.exec(text);
+      if (stray !== null)
+        throw new Error(`The declarations are not self-contained: ${text.slice(stray.index - 80, stray.index + 80)}`);
+    }
+    return Object.fromEntries(CLIENT_ENTRIES.map((entry, index) => [entry, texts[index] ?? ""])) as Record<ClientEntry, string>;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -6,6 +6,7 @@ import { readerWords } from "#app/reader-address";
 import { CodeLanguages } from "#components/docs/code-languages";
 import { DocsFooter } from "#components/docs/docs-footer";
 import { DocsHead } from "#components/docs/docs-head";
+import { guideChart } from "#components/docs/guide-chart";
 import { mdxComponents } from "#components/docs/mdx";
 import { Outline } from "#components/docs/outline";
 import { SampleCall } from "#components/docs/sample-call";
@@ -56,7 +57,13 @@ export default async function DocumentationPage(props: Props) {
           <CodeLanguages chosen={languages}>
             <SampleCall key={url} printed={call ?? ""}>
               <div className="prose">
-                <Body components={{ ...mdxComponents({ words, call }), TryIt: tryIt(words(SAMPLE_KEY)) }} />
+                <Body
+                  components={{
+                    ...mdxComponents({ words, call }),
+                    TryIt: tryIt(words(SAMPLE_KEY)),
+                    LiveChart: guideChart(words(SAMPLE_KEY)),
+                  }}
+                />
               </div>
             </SampleCall>
           </CodeLanguages>

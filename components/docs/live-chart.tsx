@@ -1,0 +1,18 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import type { LiveChartProps } from "../chart/live-chart";
+import { useSeen } from "../ui/use-seen";
+
+const HEIGHT = "h-72";
+const Chart = dynamic(() => import("../chart/live-chart").then((module) => module.LiveChart), { ssr: false });
+
+/** A chart in a guide: it is loaded when it is seen, and its place has its height from the start. */
+export function SeenChart(props: Omit<LiveChartProps, "height">) {
+  const { place, seen } = useSeen();
+  return (
+    <div ref={place} className="not-prose my-6 grid min-h-[23rem] *:min-w-0">
+      {seen ? <Chart {...props} height={HEIGHT} /> : null}
+    </div>
+  );
+}
