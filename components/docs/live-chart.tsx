@@ -11,7 +11,7 @@ const Chart = dynamic(() => import("../chart/live-chart").then((module) => modul
 export function SeenChart(props: Omit<LiveChartProps, "height">) {
   const { place, seen } = useSeen();
   return (
-    <div ref={place} className="not-prose my-6 grid min-h-[23rem] *:min-w-0">
+    <div ref={place} className="not-prose my-6 grid min-h-96 sm:min-h-88 *:min-w-0">
       {seen ? <Chart {...props} height={HEIGHT} /> : null}
     </div>
   );

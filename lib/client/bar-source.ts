@@ -46,8 +46,10 @@ function callbacksOf(listener: BarListener): StreamCallbacks {
       listener.onState({ phase: "live" });
     },
     onStateChange({ state, error = last }) {
-      if (state === "open") listener.onState({ phase: "live" });
-      else if (state === "closed") listener.onState({ phase: "stopped", ...(error !== undefined && { why: error.message }) });
+      if (state === "open") {
+        last = undefined;
+        listener.onState({ phase: "live" });
+      } else if (state === "closed") listener.onState({ phase: "stopped", ...(error !== undefined && { why: error.message }) });
       else listener.onState({ phase: "connecting" });
     },
   };
@@ -63,10 +65,8 @@ export function klineSource(client: Client, ticker: string): BarSource {
     follow(timeframe, listener) {
       const stream = client.stream(callbacksOf(listener));
       const onRecord = ({ data, event }: KlineMessage) => listener.onBar(data, event === "removal");
-      // A refusal also goes to `onError`.
-      stream.subscribe({ stream: "kline", tickers: [ticker], timeframe }, onRecord).ready.catch((error: SpotwireError) => {
-        if (stream.state !== "closed") listener.onState({ phase: "stopped", why: error.message });
-      });
+      // A refused ticker leaves nothing to follow; why also went to `onError`.
+      stream.subscribe({ stream: "kline", tickers: [ticker], timeframe }, onRecord).ready.catch(() => stream.close());
       return () => stream.close();
     },
   };

@@ -108,6 +108,25 @@ describe("symbols", () => {
     expect(service.requests.map(({ path }) => path.split("/").at(-1))).toEqual(["instruments", "hours"]);
   });
 
+  test("hours that come in many answers are asked for four times at most, and no longer than they go on", async () => {
+    serve();
+    const days = (count: number) =>
+      service.answer(({ path, query }) => {
+        if (path.endsWith("/instruments")) return succeed({ items: [instrumentExample] });
+        const from = Number(query.get("from"));
+        return succeed(hoursOf(forex, from, from + count * DAY_S));
+      });
+    const asked = () =>
+      service.requests.filter(({ path }) => path.endsWith("/hours")).map(({ query }) => Number(query.get("from")));
+    days(100);
+    await open().resolve("EURUSD");
+    const [first = 0] = asked();
+    expect(asked()).toEqual([0, 1, 2, 3].map((index) => first + index * 100 * DAY_S));
+    days(0);
+    await open().resolve("EURUSD");
+    expect(asked()).toHaveLength(6);
+  });
+
   test("an unknown symbol is refused in words, with the one that is probably meant", async () => {
     serve({ instruments: [instrumentExample, { ...instrumentExample, ticker: "EURGBP" }] });
     await expect(open().resolve("NOSUCH")).rejects.toThrow("Unknown symbol NOSUCH.");
@@ -410,7 +429,7 @@ describe("live bars", () => {
     await resets(chart);
   });
 
-  test("a stream that ends for good is reported, and the next subscription opens another", async () => {
+  test("a stream that ends for good is reported, and the next subscription opens another that all charts follow", async () => {
     const chart = await follow();
     send(chart.peer, at(0), "snapshot");
     chart.peer.send({
@@ -427,6 +446,8 @@ describe("live bars", () => {
     chart.library.subscribe({ symbol, resolution: "1", id: "2" });
     const next = await service.welcomed();
     expect((await next.ack()).method).toBe("subscribe");
+    send(next, at(0, 1.7), "snapshot");
+    expect(await chart.ticked.next()).toMatchObject({ close: 1.7 });
   });
 
   test("a resolution that is not supported is reported, and nothing is followed", async () => {

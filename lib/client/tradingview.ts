@@ -2,6 +2,7 @@ import type { TradingHours } from "#lib/contract/hours";
 import type { AssetClass, Instrument } from "#lib/contract/instrument";
 import type { Timeframe } from "#lib/contract/primitives";
 import { searchInstruments } from "#lib/instrument-search";
+import { DAY_S } from "#lib/units";
 import type { Client } from "./client";
 import { type ClientClock, monotonicClock } from "./clock";
 import { asSpotwireError, SpotwireError } from "./errors";
@@ -18,7 +19,7 @@ import type {
 } from "./tradingview/library";
 import { createLive } from "./tradingview/live";
 import { sessionTexts } from "./tradingview/sessions";
-import { DAY_S, ZONE } from "./tradingview/trading-day";
+import { ZONE } from "./tradingview/trading-day";
 
 export type {
   DatafeedConfiguration,

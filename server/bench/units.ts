@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "#lib/clock";
-import { KLINES_MAX_LIMIT_ROWS, KLINES_ROWS_PER_COST_UNIT, TICKERS_PER_REQUEST_MAX_COUNT } from "#lib/contract/limits";
+import {
+  HOURS_MAX_DAYS,
+  KLINES_MAX_LIMIT_ROWS,
+  KLINES_ROWS_PER_COST_UNIT,
+  TICKERS_PER_REQUEST_MAX_COUNT,
+} from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
 import type { Timeframe } from "#lib/contract/primitives";
 import { LIVE_LISTINGS, SANDBOX_LISTINGS } from "#lib/domain/catalogue";
@@ -94,6 +99,14 @@ const WORST: readonly Worst[] = [
     request: (index) => {
       const at = new Date((SINCE_S + index * DAY_S) * 1000).toISOString();
       return { path: `${operations.marketStatus.path}?tickers=${SANDBOX_TICKERS}&at=${at}` };
+    },
+  },
+  {
+    what: `Trading hours of ${HOURS_MAX_DAYS} days`,
+    units: 1,
+    request: (index) => {
+      const from = SINCE_S + index * DAY_S;
+      return { path: `${operations.marketHours.path}?ticker=TESTMETAL&from=${from}&to=${from + HOURS_MAX_DAYS * DAY_S}` };
     },
   },
   klines(`M1 klines of the sandbox, ${KLINES_MAX_LIMIT_ROWS} rows`, "EURUSD", "M1", (index) => SINCE_S + 4 * index * DAY_S),

@@ -112,7 +112,9 @@ describe("the package", () => {
     const samples = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
     expect(samples.length).toBeGreaterThan(5);
     return samples.map((code, index) => {
-      const imports = code.includes('from "spotwire-client"') ? "" : 'import { createClient, isSpotwireError } from "spotwire-client";\n';
+      const imports = code.includes('from "spotwire-client"')
+        ? ""
+        : 'import { createClient, isSpotwireError } from "spotwire-client";\n';
       const client = code.includes("const client =")
         ? ""
         : 'const client = createClient({ baseUrl: "https://market.example.com" });\n';

@@ -1,6 +1,7 @@
 import type { Kline } from "#lib/contract/kline";
 import { KLINES_MAX_LIMIT_ROWS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
+import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
 import type { Client } from "../client";
 import { SpotwireError } from "../errors";
 import type { HistoryMetadata, LibraryBar, PeriodParams } from "./library";
@@ -8,8 +9,6 @@ import { tradingDate } from "./trading-day";
 
 /** Pages of one answer: the library asks again for what is older. */
 const PAGES_MAX_COUNT = 10;
-const MINUTE_S = 60;
-const DAY_S = 86_400;
 
 /** Shortest distance between two klines in seconds, to tell how many a range can hold. */
 const STEP_S: Readonly<Record<Timeframe, number>> = {
@@ -17,8 +16,8 @@ const STEP_S: Readonly<Record<Timeframe, number>> = {
   M5: 5 * MINUTE_S,
   M15: 15 * MINUTE_S,
   M30: 30 * MINUTE_S,
-  H1: 60 * MINUTE_S,
-  H4: 240 * MINUTE_S,
+  H1: HOUR_S,
+  H4: 4 * HOUR_S,
   D1: DAY_S,
   W1: 7 * DAY_S,
   MN1: 28 * DAY_S,

@@ -79,13 +79,25 @@ export function createLive(client: Client, clock: ClientClock, onError: (error: 
     if (!isSame(last, bar)) one.onBar(bar);
   }
 
+  function subscribe(over: Stream, one: Followed): void {
+    const selection = { stream: "kline", tickers: [one.ticker], timeframe: one.timeframe } as const;
+    one.subscription = over.subscribe(selection, (message) => onRecord(one, message));
+    // A refusal also goes to `onError` of the stream.
+    one.subscription.ready.catch(() => undefined);
+  }
+
+  /** The stream, or another one after its end, which all charts follow again. */
   function openStream(): Stream {
-    return client.stream({
+    if (stream !== undefined && stream.state !== "closed") return stream;
+    const opened = client.stream({
       onError,
       onGap({ ticker, timeframe }) {
         for (const one of followed.values()) if (one.ticker === ticker && one.timeframe === timeframe) reset(one);
       },
     });
+    stream = opened;
+    for (const one of followed.values()) subscribe(opened, one);
+    return opened;
   }
 
   function unfollow(id: string): void {
@@ -108,12 +120,8 @@ export function createLive(client: Client, clock: ClientClock, onError: (error: 
         resetting: false,
       };
       try {
-        if (stream === undefined || stream.state === "closed") stream = openStream();
-        const selection = { stream: "kline", tickers: [one.ticker], timeframe: one.timeframe } as const;
-        one.subscription = stream.subscribe(selection, (message) => onRecord(one, message));
+        subscribe(openStream(), one);
         followed.set(id, one);
-        // A refusal also goes to `onError` of the stream.
-        one.subscription.ready.catch(() => undefined);
       } catch (thrown) {
         onError(asSpotwireError(thrown, "The stream could not be opened"));
       }

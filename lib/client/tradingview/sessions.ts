@@ -1,5 +1,6 @@
 import type { TradingHours } from "#lib/contract/hours";
-import { AHEAD_S, DAY_S, tradingClock } from "./trading-day";
+import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
+import { AHEAD_S, tradingClock } from "./trading-day";
 
 /** The session of a symbol as the Charting Library writes it. */
 interface SessionTexts {
@@ -24,7 +25,7 @@ const two = (value: number) => String(value).padStart(2, "0");
 /** A time of a trading day on New York's clock, as HHMM. */
 function wallText(inDayS: number): string {
   const wallS = (inDayS - AHEAD_S + DAY_S) % DAY_S;
-  return `${two(Math.floor(wallS / 3_600))}${two(Math.floor((wallS % 3_600) / 60))}`;
+  return `${two(Math.floor(wallS / HOUR_S))}${two(Math.floor((wallS % HOUR_S) / MINUTE_S))}`;
 }
 
 /** A part as `HHMM-HHMM`. One that begins later than it ends begins on the day before; F1 says so where it also ends there. */

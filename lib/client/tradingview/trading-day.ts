@@ -1,8 +1,9 @@
+import { DAY_S, HOUR_S } from "#lib/units";
+
 /** The time zone of the charts: trading days open at 17:00 in New York, all year. */
 export const ZONE = "America/New_York";
-export const DAY_S = 86_400;
 /** On a clock that is so far ahead of New York's, a trading day begins at midnight and has its own date. */
-export const AHEAD_S = 7 * 3_600;
+export const AHEAD_S = 7 * HOUR_S;
 
 const NEW_YORK = new Intl.DateTimeFormat("en-US", {
   timeZone: ZONE,
