@@ -28,6 +28,7 @@ const SLOW = [
   "e2e/firefox.spec.ts",
   "e2e/landing.spec.ts",
   "e2e/samples.spec.ts",
+  "e2e/generators.spec.ts",
   "server/cli/build-client.test.ts",
 ];
 const LANES = ["waiting", "e2e", "unit"];

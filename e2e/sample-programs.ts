@@ -195,6 +195,7 @@ ${steps.join("\n")}
 const RUST: Toolchain = {
   packages: {
     cargo: () => answers("cargo", "--version"),
+    rustfmt: () => answers("rustfmt", "--version"),
     "librust-reqwest-dev": () => hasCrate("reqwest"),
     "librust-tungstenite-dev": () => hasCrate("tungstenite") || !isOffered("librust-tungstenite-dev"),
   },
