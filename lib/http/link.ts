@@ -46,8 +46,9 @@ function uncached(answer: Answer): Answer {
  * the link, and is answered by the handler of its operation.
  */
 export function linkRoute(handlers: Readonly<Record<LinkedId, OperationHandler>>): RouteHandler {
-  const parse = createQueryParser(linkOperation as unknown as Operation);
-  return guardedHandler(linkOperation.id, (exchange, running) => {
+  const operation = linkOperation as unknown as Operation;
+  const parse = createQueryParser(operation);
+  return guardedHandler(operation, (exchange, running) => {
     const { address, headers, queryText } = exchange;
     Object.assign(headers, SECRET_ADDRESS);
     const { query, ignored } = parse(queryText);

@@ -97,18 +97,18 @@ export function route<P extends Parameters>(
     });
   }
 
-  const handler = guardedHandler(operation.id, (exchange, running) =>
+  const handler = guardedHandler(asked, (exchange, running) =>
     chain(verifyKey(running.access, exchange), (principal) => serve(exchange, running, principal)),
   );
   return Object.assign(handler, { serve });
 }
 
 /**
- * Makes the handler of a call that is counted under this name: what `guarded` answers, and what it throws as a failure.
+ * Makes the handler of a call, which counts and traces it: what `guarded` answers, and what it throws as a failure.
  * Before it, requests that are too long and those of a node that shuts down are refused.
  */
 export function guardedHandler(
-  id: string,
+  operation: Operation,
   guarded: (exchange: Exchange, running: Runtime) => Answer | Promise<Answer>,
 ): RouteHandler {
   // No closures are created here: they would cost more than the guards.
@@ -119,13 +119,13 @@ export function guardedHandler(
       requireShortTarget(exchange);
       if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
       const answer = guarded(exchange, running);
-      if (answer instanceof Promise) return settle(answer, exchange, id);
-      return counted(answer, exchange, id, 0);
+      if (answer instanceof Promise) return settle(answer, exchange, operation.id);
+      return counted(answer, exchange, operation.id, 0);
     } catch (error) {
-      return refused(error, exchange, id);
+      return refused(error, exchange, operation.id);
     }
   };
-  return handlerOf((exchange) => (recordsWork() ? tracedCall(asked, exchange, handle) : handle(exchange)));
+  return handlerOf((exchange) => (recordsWork() ? tracedCall(operation, exchange, handle) : handle(exchange)));
 }
 
 /** What counts a request: units of the plan, pushed ticks, or the bucket of requests that cost nothing. */
