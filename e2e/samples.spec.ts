@@ -64,7 +64,7 @@ const STREAMED: Readonly<Record<string, Tool>> = {
     command: [process.execPath, "--input-type=module", "--eval"],
     version: [process.execPath, "--version"],
   },
-  Python: { file: "", command: ["python3", "-c"], version: ["python3", "-c", "import websockets.asyncio.client"] },
+  Python: { file: "", command: ["python3", "-c"], version: ["python3", "-c", "import websockets"] },
   wscat: { file: "", command: ["sh", "-c"], version: ["wscat", "--version"] },
 };
 

@@ -59,7 +59,10 @@ const ARROWS: readonly ArrowRule[] = [
   { place: "lib/docs/samples/", project: ["lib/docs/samples/", "lib/contract/", "lib/units"], packages: [] },
   {
     place: "lib/docs/",
-    project: ["lib/docs/", "lib/contract/", "lib/generated/", "lib/content-encoding", "lib/request-address", "lib/units"],
+    project: [
+      ...["lib/docs/", "lib/contract/", "lib/generated/", "lib/content-encoding", "lib/request-address", "lib/units"],
+      "package.json",
+    ],
     packages: ["zod", "lru-cache", "node:", "fumadocs-core", "fumadocs-mdx", "shiki"],
   },
   {
@@ -151,6 +154,12 @@ const ARROWS: readonly ArrowRule[] = [
     // It also acts as the operator, who starts and stops engines, and it uses the published client.
     place: "e2e/faults/",
     project: ["e2e/", "lib/contract/", "lib/client/", "lib/testing/", "lib/units", "server/testing/"],
+    packages: ["*"],
+  },
+  {
+    // It builds the Python client, and scripts the faults that the TypeScript client meets in its own tests.
+    place: "e2e/python/",
+    project: ["e2e/", "lib/contract/", "lib/testing/", "lib/units", "lib/docs/samples/", "server/cli/build-python-client"],
     packages: ["*"],
   },
   {

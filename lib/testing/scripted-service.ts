@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { quoteExample } from "#lib/contract/quote";
@@ -152,6 +153,7 @@ export async function startScriptedService(): Promise<ScriptedService> {
   const requests: SeenRequest[] = [];
   const refusals: ScriptedAnswer[] = [];
   const peers = createInbox<Peer>();
+  const endless: Duplex[] = [];
   let handler: (request: SeenRequest) => ScriptedAnswer | "hang" | "cut" = () => fail("not_found");
   let handshakes = 0;
 
@@ -176,7 +178,8 @@ export async function startScriptedService(): Promise<ScriptedService> {
     const headers = Object.entries({ "content-type": "application/json", connection: "close", ...refusal.headers });
     const start = `HTTP/1.1 ${refusal.status} Refused\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
     socket.write(start + textOf(refusal));
-    if (!refusal.endless) socket.end();
+    if (refusal.endless) endless.push(socket);
+    else socket.end();
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
 
@@ -198,6 +201,8 @@ export async function startScriptedService(): Promise<ScriptedService> {
     },
     async stop() {
       for (const socket of sockets.clients) socket.terminate();
+      // Nobody reads them, so that they would not notice that the client left.
+      for (const socket of endless) socket.destroy();
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
     },

@@ -63,9 +63,17 @@ except ImportError:
         """Reads the body of a rejection too, and follows no redirect."""
 
         async def read_http_response(self) -> tuple[int, Any]:
-            status, headers = await super().read_http_response()
-            if status == 101:
-                return status, headers
+            try:
+                status, headers = await super().read_http_response()
+                if status == 101:
+                    return status, headers
+                raise _Refusal(status, headers, await self._read_refusal(headers))
+            except asyncio.CancelledError:
+                # Else it would wait for the other side to close, which is what is being given up.
+                self.transport.abort()
+                raise
+
+        async def _read_refusal(self, headers: Any) -> bytes:
             length = headers.get("content-length", "")
             wanted = min(int(length) if length.isdecimal() else _REFUSAL_MAX_BYTES, _REFUSAL_MAX_BYTES)
             body = b""
@@ -74,7 +82,7 @@ except ImportError:
                 if not chunk:
                     break
                 body += chunk
-            raise _Refusal(status, headers, body)
+            return body
 
     async def _open(url: str, protocols: Sequence[Any], headers: Mapping[str, str], **options: Any) -> Any:
         legacy: dict[str, Any] = {"create_protocol": _Protocol, **_OPTIONS, **options}

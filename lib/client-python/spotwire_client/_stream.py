@@ -27,7 +27,7 @@ from .models import Heartbeat, KlineMessage, MarketStatus, QuoteMessage, Snapsho
 #: ``idle``: nothing is followed. ``waiting``: for the next attempt. ``closed``: the stream has ended.
 StreamState = Literal["idle", "connecting", "open", "waiting", "closed"]
 PushMessage = Union[QuoteMessage, SnapshotMessage, KlineMessage]
-#: Returns a ticket for one connection, at once or as an awaitable.
+#: Returns a ticket for one connection: a coroutine function, or a plain one, which runs in a thread.
 TicketFunction = Callable[[], "str | Awaitable[str]"]
 
 _log = logging.getLogger("spotwire_client")
@@ -109,16 +109,23 @@ def _check_callback(name: str, callback: Any) -> None:
         raise InvalidArgumentError(f"{name} must be a plain function; start a task in it to await something.")
 
 
+async def _ask(ticket: TicketFunction) -> str:
+    """A plain function may block: it runs in a thread, so that other streams and calls go on."""
+    function: Callable[[], Any] = ticket
+    asked = function() if inspect.iscoroutinefunction(ticket) else await asyncio.to_thread(function)
+    text: str = await asked if inspect.isawaitable(asked) else asked
+    return text
+
+
 async def _handshake(context: StreamContext) -> Handshake:
     """The key in the Authorization header, or a fresh ticket as a subprotocol. A ticket opens one connection."""
     if context.ticket is None:
         return Handshake([STREAM_PROTOCOL], {"Authorization": f"Bearer {context.key}"})
-    asked = context.ticket()
 
     def late() -> SpotwireError:
         return CallTimeoutError(f"The ticket function returned no ticket within {_TICKET_TIMEOUT_S:g} s.")
 
-    text = await within(context.clock, _TICKET_TIMEOUT_S, asked, late) if inspect.isawaitable(asked) else asked
+    text = await within(context.clock, _TICKET_TIMEOUT_S, _ask(context.ticket), late)
     if not isinstance(text, str) or not _TOKEN.fullmatch(text):
         raise InvalidArgumentError("The ticket function must return the text of a ticket.")
     return Handshake([STREAM_PROTOCOL, TICKET_PROTOCOL_PREFIX + text], {})
@@ -376,5 +383,6 @@ class AsyncStream:
         if error is not None and (self._callbacks.get("on_error") is not None or True not in raised_in_loop):
             self.report(error)
         self._change(StateChange("closed", error=error))
-        if self._running is not None and self._running is not asyncio.current_task():
+        if self._running is not None:
+            # Also from one of its own callbacks: it ends where it would wait next.
             self._running.cancel()

@@ -1,7 +1,7 @@
 import { KEY_VARIABLE, keyOf, type Sample, type StreamCall, streamUrlOf, subscribeOf } from "./call";
 import { pythonLiteral } from "./literal";
 
-/** Python with the package websockets. */
+/** Python with the package websockets, from 10.4 on: with 13 its API changed, and Debian and Ubuntu have the earlier one. */
 export const pythonStream: Sample<StreamCall> = {
   id: "python",
   label: "Python",
@@ -12,15 +12,22 @@ export const pythonStream: Sample<StreamCall> = {
     return `import asyncio
 import json
 ${key === null ? "import os\n" : ""}
-from websockets.asyncio.client import connect
-
 URL = "${streamUrlOf(call)}"
 HEADERS = {"Authorization": ${bearer}}
 PARAMS = ${pythonLiteral(subscribeOf(call))}
 
+try:
+    from websockets.asyncio.client import connect
+
+    OPTIONS = {"additional_headers": HEADERS}
+except ImportError:  # websockets before 13
+    from websockets.client import connect
+
+    OPTIONS = {"extra_headers": HEADERS}
+
 
 async def main():
-    async with connect(URL, additional_headers=HEADERS) as socket:
+    async with connect(URL, **OPTIONS) as socket:
         await socket.send(json.dumps({"id": 1, "method": "subscribe", "params": PARAMS}))
         async for text in socket:
             print(text, flush=True)

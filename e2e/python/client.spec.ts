@@ -1,0 +1,299 @@
+import { execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OPERATION_LIST } from "#lib/contract/operations";
+import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
+import { generate } from "#lib/docs/samples/index";
+import { makeKey } from "../commands";
+import { PACKAGE_TIMEOUT_MS } from "../packages";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
+import { builtSources, DEBIAN, debianPython, newestPython, type Python, withPackages } from "./pythons";
+
+const ROOT = path.join(import.meta.dirname, "..", "..");
+const README = readFileSync(path.join(ROOT, "lib", "client-python", "README.md"), "utf8");
+const GUIDE = readFileSync(path.join(ROOT, "lib", "docs", "guides", "python.mdx"), "utf8");
+const DEMO_KEY = /sw_test_DEMO\w+/g;
+const RUN_MAX_MS = 60_000;
+const SLOW_MS = 2 * RUN_MAX_MS;
+
+let product: Product;
+let key: string;
+let built: Awaited<ReturnType<typeof builtSources>>;
+let debian: Awaited<ReturnType<typeof debianPython>>;
+
+beforeAll(async () => {
+  [product, built] = await Promise.all([startProduct(), builtSources()]);
+  key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
+  debian = await debianPython(built.sources);
+}, SERVER_TIMEOUT_MS + PACKAGE_TIMEOUT_MS);
+afterAll(async () => {
+  built?.remove();
+  await product?.dispose();
+}, SERVER_TIMEOUT_MS);
+
+/** Code as a reader has it, for the service under test. */
+const forService = (code: string) => code.replaceAll("http://localhost:3000", product.baseUrl).replaceAll(DEMO_KEY, key);
+
+const run = promisify(execFile);
+async function python(args: readonly string[], { command = DEBIAN, env = {}, cwd = ROOT }: Partial<Python> & { cwd?: string }) {
+  const { stdout, stderr } = await run(command, args, { cwd, timeout: RUN_MAX_MS, env: { ...process.env, ...env } });
+  return stdout + stderr;
+}
+
+const START = `
+from spotwire_client import Spotwire
+client = Spotwire("http://localhost:3000", "sw_test_DEMOkeyOfSpotwire")
+`;
+
+const FLAVORS = [
+  ["Debian's websockets", async () => debian],
+  ["the newest websockets of an index", () => newestPython(built.sources, built.folder)],
+] as const;
+
+describe.each(FLAVORS)("with %s, against the service", (_, find) => {
+  let found: Awaited<ReturnType<typeof debianPython>>;
+  beforeAll(async () => {
+    found = await find();
+  }, PACKAGE_TIMEOUT_MS);
+
+  test("the samples of the README run, blocking and with asyncio", { timeout: SLOW_MS }, async ({ skip }) => {
+    if ("missing" in found) return skip(found.missing);
+    const codes = [...README.matchAll(/^```python\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => forService(code));
+    expect(codes.length).toBeGreaterThan(3);
+    const outputs: string[] = [];
+    for (const code of codes) outputs.push(await python(["-c", code], found));
+    expect(outputs.join("")).toMatch(/EURUSD[\s\S]*XAUUSD[\s\S]*EURUSD\n$/);
+  });
+
+  test("the stream sample of the docs prints messages", { timeout: SLOW_MS }, async ({ skip }) => {
+    if ("missing" in found) return skip(found.missing);
+    const operation = { method: "STREAM", path: STREAM_PATH, namespace: SOCKET_IO_NAMESPACE } as const;
+    const parameters = { stream: "quote", tickers: ["EURUSD"], snapshot: true } as const;
+    const samples = generate({ operation, parameters, base: product.baseUrl, key });
+    const code = samples.find(({ id }) => id === "python")?.code ?? "";
+    const child = spawn(found.command, ["-c", code], { env: { ...process.env, ...found.env }, timeout: RUN_MAX_MS });
+    let output = "";
+    await new Promise<void>((resolve) => {
+      child.stderr.on("data", (chunk) => (output += chunk));
+      child.stdout.on("data", (chunk) => {
+        output += chunk;
+        if (output.includes('"event":"snapshot"')) child.kill();
+      });
+      child.on("close", () => resolve());
+    });
+    expect(output).toContain('"ticker":"EURUSD"');
+  });
+
+  test("a wrong key ends a stream with the service's own words", { timeout: SLOW_MS }, async ({ skip }) => {
+    if ("missing" in found) return skip(found.missing);
+    // Well-formed, so that it is sent; nobody has it.
+    const code = `${START}
+from spotwire_client.errors import UnauthorizedError
+for call in (client.instruments, lambda: next(client.stream().subscribe("quote", ["EURUSD"]))):
+    try:
+        call()
+    except UnauthorizedError as error:
+        print(error.code, error.status, error.request_id is not None)
+`;
+    const unknown = "sw_test_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    const checksum = `import spotwire_client._options as o; print("${unknown}" + o._checksum("${unknown}"))`;
+    const stranger = (await python(["-c", checksum], found)).trim();
+    const text = code.replace("http://localhost:3000", product.baseUrl).replace("sw_test_DEMOkeyOfSpotwire", stranger);
+    expect(await python(["-c", text], found)).toContain("40101 401 True\n40101 401 True\n");
+  });
+});
+
+test("every reading operation is a method with its parameters, in both clients", async ({ skip }) => {
+  if ("missing" in debian) return skip(debian.missing);
+  const code = `import inspect, json, spotwire_client as s
+print(json.dumps({c.__name__: {n: list(inspect.signature(f).parameters)[1:] for n, f in vars(c).items()
+    if not n.startswith("_") and callable(f)} for c in (s.Spotwire, s.AsyncSpotwire)}))`;
+  const { Spotwire, AsyncSpotwire } = JSON.parse(await python(["-c", code], debian)) as Record<string, Record<string, string[]>>;
+  const snake = (id: string) => id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const operations = OPERATION_LIST.filter(({ scope }) => scope !== "market:ingest").map(({ id, query }) => {
+    const parameters = Object.keys(query).filter((name) => name !== "format");
+    return [snake(id), [...parameters.map((name) => (name === "from" ? "from_" : name)), "timeout_s"]] as const;
+  });
+  expect(Spotwire).toMatchObject(Object.fromEntries(operations));
+  const { aclose, ...others } = AsyncSpotwire ?? {};
+  expect(Spotwire).toEqual({ ...others, close: aclose });
+});
+
+test("a DataFrame has numbers by UTC time, also of an empty window", { timeout: SLOW_MS }, async ({ skip }) => {
+  const there = await withPackages(built.sources, { pandas: "python3-pandas" });
+  if ("missing" in there) return skip(there.missing);
+  const code = `${START}
+from datetime import date, datetime, timezone, timedelta
+frame = client.klines_frame("EURUSD", "H1", date(2026, 1, 1), datetime(2026, 3, 1, tzinfo=timezone.utc))
+print(len(frame), frame.index[0], frame.index[-1], frame.index.is_unique, frame.attrs)
+later = datetime.now(timezone.utc) - timedelta(seconds=1)
+empty = client.klines_frame("EURUSD", "MN1", later, later + timedelta(seconds=1))
+for one in (frame, empty): print(len(one) > 0, one.index.tz, set(map(str, one.dtypes)) <= {"float64", "int64"}, *one.columns)
+print(len(client.klines_frame("EURUSD", "D1", limit=7)))
+try: client.klines("EURUSD", "H1", datetime(2026, 1, 1))
+except ValueError as error: print(error)
+`;
+  const columns = "open high low close tick_volume real_volume spread";
+  expect(await python(["-c", forService(code)], there)).toBe(
+    `1416 2026-01-01 00:00:00+00:00 2026-02-28 23:00:00+00:00 True {'ticker': 'EURUSD', 'timeframe': 'H1'}
+True UTC True ${columns}
+False UTC True ${columns}
+7
+invalid_argument: 2026-01-01 00:00:00 has no time zone. Use datetime(2026, 1, 1, tzinfo=timezone.utc), or text such as 2026-01-01T00:00:00Z.
+`,
+  );
+});
+
+test("the notebook of the guide prints what it shows, and makes its pictures", { timeout: SLOW_MS }, async ({ skip }) => {
+  const there = await withPackages(built.sources, { pandas: "python3-pandas", matplotlib: "python3-matplotlib" });
+  if ("missing" in there) return skip(there.missing);
+  const output = await python([path.join(ROOT, "lib", "docs", "pictures", "make.py"), product.baseUrl, built.folder], there);
+  const shown = /^```text\n([\s\S]*?)^```$/m.exec(GUIDE)?.[1] ?? "none";
+  for (const line of shown.trimEnd().split("\n")) expect(output).toContain(line.trimEnd());
+  expect(output).toContain("Did you mean EURUSD");
+  for (const [, name = ""] of GUIDE.matchAll(/\/docs-pictures\/(\w+\.png)/g))
+    expect(readFileSync(path.join(built.folder, name)).readUInt32BE(16)).toBe(1440);
+});
+
+test("Ctrl-C ends a loop that waits for a record", { timeout: SLOW_MS }, async ({ skip }) => {
+  if ("missing" in debian) return skip(debian.missing);
+  const code = `${START}
+quotes = client.stream().subscribe("quote", ["TESTCLOSED"])
+print(next(quotes)["event"], flush=True)
+next(quotes)
+`;
+  const child = spawn(DEBIAN, ["-c", forService(code)], {
+    env: { ...process.env, ...debian.env },
+    timeout: RUN_MAX_MS,
+  });
+  let output = "";
+  child.stdout.on("data", () => child.kill("SIGINT"));
+  child.stderr.on("data", (chunk) => (output += chunk));
+  await new Promise((resolve) => child.on("close", resolve));
+  expect(output).toMatch(/KeyboardInterrupt\s*$/);
+});
+
+test("a callback that calls the blocking client, and a call after its end, are told so", { timeout: SLOW_MS }, async ({
+  skip,
+}) => {
+  if ("missing" in debian) return skip(debian.missing);
+  const code = `${START}
+import threading
+told, seen = threading.Event(), []
+def failed(error):
+    seen.append(error); told.set()
+with client.stream(on_error=failed) as stream:
+    stream.subscribe("quote", ["EURUSD"], on_record=lambda record: client.instruments())
+    told.wait(30)
+print(seen[0].id, seen[0].__cause__)
+client.close(); client.close()
+try: client.instruments()
+except Exception as error: print(error)
+`;
+  const output = await python(["-c", forService(code)], debian);
+  expect(output).toContain("callback_failed invalid_argument: A callback of a stream cannot call this client");
+  expect(output).toContain("stream_closed: The client is closed; create another one.\n");
+});
+
+test("pip installs the package from the address that the guide shows", { timeout: SLOW_MS }, async ({ skip }) => {
+  const there = await withPackages("", { pip: "python3-pip" });
+  if ("missing" in there) return skip(there.missing);
+  const page = await (await fetch(`${product.baseUrl}/docs/python.md`)).text();
+  const address = /pip install (http\S+\.whl)/.exec(page)?.[1] ?? "";
+  expect(address).toMatch(new RegExp(`^${product.baseUrl}/downloads/spotwire_client-\\d+\\.\\d+\\.\\d+-py3-none-any\\.whl$`));
+  const target = path.join(built.folder, "installed");
+  await python(["-m", "pip", "install", "--quiet", "--no-deps", "--no-index", `--target=${target}`, address], {});
+  const call = `from spotwire_client import Spotwire, __version__, __file__ as file
+print(Spotwire("${product.baseUrl}", "${key}").latest_quotes(["EURUSD"])["items"][0]["ticker"], file.startswith("${target}"))`;
+  expect(await python(["-c", call], { env: { PYTHONPATH: target } })).toBe("EURUSD True\n");
+  const sources = await fetch(address.replace("-py3-none-any.whl", ".tar.gz"));
+  expect([sources.status, sources.headers.get("content-type")]).toEqual([200, "application/gzip"]);
+  expect((await fetch(`${product.baseUrl}/downloads/spotwire_client-0.0.0.tar.gz`)).status).toBe(404);
+});
+
+describe("the package", () => {
+  test("is the same each time it is built", async () => {
+    const again = await builtSources();
+    const digest = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex");
+    expect([digest(again.wheel), digest(again.sdist)]).toEqual([digest(built.wheel), digest(built.sdist)]);
+    again.remove();
+  });
+
+  test("is what setuptools builds from its sources", { timeout: SLOW_MS }, async ({ skip }) => {
+    const there = await withPackages("", { setuptools: "python3-setuptools", wheel: "python3-wheel" });
+    if ("missing" in there) return skip(there.missing);
+    const folder = path.join(built.folder, "setuptools");
+    mkdirSync(folder);
+    await run("tar", ["-xzf", built.sdist, "-C", folder, "--strip-components=1"]);
+    await python(["-c", "from setuptools import build_meta; build_meta.build_wheel('made')"], { cwd: folder });
+    const compare = `import sys, zipfile
+from email import message_from_bytes
+def read(path):
+    with zipfile.ZipFile(path) as wheel:
+        assert wheel.testzip() is None
+        files = {name: wheel.read(name) for name in wheel.namelist()}
+    record = next(text for name, text in files.items() if name.endswith("/RECORD")).decode()
+    assert {line.rsplit(",", 2)[0] for line in record.split()} == set(files)
+    metadata = message_from_bytes(next(text for name, text in files.items() if name.endswith("/METADATA")))
+    told = sorted((name, value.replace(" ", "").replace('"', "'").replace(";extra", ";extra").replace("(", "").replace(")", ""))
+        for name, value in metadata.items() if name not in ("Metadata-Version", "License-File", "Dynamic"))
+    package = {name: text for name, text in files.items() if name.startswith("spotwire_client/")}
+    return sorted(files), package, told, metadata.get_payload().strip()
+ours, theirs = (read(path) for path in sys.argv[1:])
+for one, other in zip(ours, theirs): assert one == other, (one, other)
+print("equal", len(ours[1]))`;
+    const theirs = path.join(folder, "made", path.basename(built.wheel));
+    expect(await python(["-c", compare, built.wheel, theirs], {})).toMatch(/^equal \d\d\n$/);
+  });
+
+  test("is typed: its own code and a user's pass mypy, and mistakes do not", { timeout: 2 * SLOW_MS }, async ({ skip }) => {
+    const there = await withPackages(built.sources, { mypy: "mypy" });
+    if ("missing" in there) return skip(there.missing);
+    const user = path.join(built.folder, "user.py");
+    writeFileSync(user, USER);
+    const args = ["--strict", "--ignore-missing-imports", "--allow-subclassing-any", "--cache-dir=/dev/null"];
+    // What newer versions know by themselves.
+    const options = [...args, "--enable-incomplete-feature=Unpack", "--no-error-summary", "--hide-error-context"];
+    const checked = [path.join(built.sources, "spotwire_client"), user];
+    const told = await python(["-m", "mypy", ...options, ...checked], { env: { MYPYPATH: built.sources } }).catch(
+      ({ stdout }: { stdout: string }) => stdout,
+    );
+    const lines = told.split("\n").filter((line) => line.includes(": error:"));
+    expect(
+      lines.map((line) => /:(\d+): error:.*\[([a-z-]+)\]$/.exec(line)?.slice(1)),
+      told,
+    ).toEqual(
+      USER.split("\n").flatMap((line, index) => {
+        const code = /# mistake: ([a-z-]+)$/.exec(line)?.[1];
+        return code === undefined ? [] : [[String(index + 1), code]];
+      }),
+    );
+  });
+});
+
+/** A user's program, with the code of the error of each line that is wrong. */
+const USER = `from spotwire_client import AsyncSpotwire, Gap, Spotwire
+from spotwire_client.models import KlineMessage, Quote
+
+client = Spotwire("https://market.example.com", "sw_test_x")
+quotes: list[Quote] = client.latest_quotes(["EURUSD"])["items"]
+bid: float = quotes[0]["bid"]
+client.klines("EURUSD", "H2")  # mistake: arg-type
+quotes[0]["bit"]  # mistake: typeddict-item
+gaps: list[Gap] = []
+stream = client.stream(on_gap=gaps.append, on_status=lambda status: status["final_display_state"] == "open")
+client.stream(on_gaps=gaps.append)  # mistake: call-arg
+for message in stream.subscribe("kline", ["EURUSD"], timeframe="M1"):
+    one: KlineMessage = message
+    closed: bool = message["closed"]
+stream.subscribe("kline", ["EURUSD"])  # mistake: call-overload
+
+
+async def main() -> None:
+    async with AsyncSpotwire("https://market.example.com", "sw_test_x") as other:
+        async for kline in other.iter_klines("EURUSD", "M1", 0):
+            price: str = kline["open"]  # mistake: assignment
+`;
