@@ -85,6 +85,14 @@ function Code({ changes: { words, call }, title, children }: CodeProps) {
   );
 }
 
+/** A picture of a guide. All have one size, so that the text below stays in place while it loads. */
+function Picture({ src, alt }: ComponentProps<"img">) {
+  return (
+    // biome-ignore lint/performance/noImgElement: it is small, and has the size at which it is shown on a dense screen
+    <img src={src} alt={alt} width={1440} height={720} loading="lazy" className="rounded-md border" />
+  );
+}
+
 /** The components of a page. */
 export function mdxComponents(changes: Changes) {
   return {
@@ -94,6 +102,7 @@ export function mdxComponents(changes: Changes) {
     h4: heading("h4"),
     pre: (props: ComponentProps<"pre">) => <Code {...props} changes={changes} />,
     code: ({ children }: ComponentProps<"code">) => withTexts(<code>{children}</code>, changes.words),
+    img: Picture,
     table: Table,
     Callout,
     Tab,

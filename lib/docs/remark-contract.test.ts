@@ -45,6 +45,14 @@ describe("a guide", () => {
     expect(() => expanded(element("OperationLink"))).toThrow("names no operation");
   });
 
+  test("has the names of files that change with a release, in texts, code and links", () => {
+    const wheel = expect.stringMatching(/^spotwire_client-\d+\.\d+\.\d+-py3-none-any\.whl$/);
+    expect(expanded({ type: "text", value: "PYTHON_WHEEL" }, { type: "link", url: "/downloads/PYTHON_SDIST" })).toEqual([
+      { type: "text", value: wheel },
+      { type: "link", url: expect.stringMatching(/^\/downloads\/spotwire_client-\d+\.\d+\.\d+\.tar\.gz$/) },
+    ]);
+  });
+
   test("keeps everything else, without the mark for those who run its samples", () => {
     const code = { type: "code", meta: 'tab="curl" norun', value: "x" };
     expect(expanded(code, element("Callout"))).toEqual([{ type: "code", meta: 'tab="curl"', value: "x" }, element("Callout")]);

@@ -1,4 +1,6 @@
 import { OPERATION_LIST } from "#lib/contract/operations";
+import manifest from "../../package.json" with { type: "json" };
+import { pythonSdist, pythonWheel } from "./client-package";
 import { operationPath } from "./reference/paths";
 import { CONTRACT_TABLES } from "./tables";
 
@@ -17,7 +19,16 @@ interface Processor {
   parse(text: string): Node;
 }
 
-const NOT_RUN = /\bnorun\b/;
+/** Marks for those who run the samples. */
+const MARKS = /\b(?:norun|cell)\b/g;
+/** Files whose names change with a release. */
+const FILES: Readonly<Record<string, string>> = {
+  PYTHON_WHEEL: pythonWheel(manifest.version),
+  PYTHON_SDIST: pythonSdist(manifest.version),
+};
+const FILE = new RegExp(Object.keys(FILES).join("|"), "g");
+
+const named = (text: string) => text.replace(FILE, (name) => FILES[name] ?? name);
 
 const isElement = ({ type }: Node) => type === "mdxJsxFlowElement" || type === "mdxJsxTextElement";
 
@@ -35,8 +46,10 @@ function replacement(node: Node, processor: Processor): readonly Node[] {
     const link = operationLink(node);
     return [node.type === "mdxJsxFlowElement" ? { type: "paragraph", children: [link] } : link];
   }
-  // A mark for those who run the samples; it says nothing to a reader.
-  if (node.type === "code" && node.meta) node.meta = node.meta.replace(NOT_RUN, "").trim();
+  // They say nothing to a reader.
+  if (node.type === "code" && node.meta) node.meta = node.meta.replace(MARKS, "").trim();
+  if (node.value !== undefined) node.value = named(node.value);
+  if (node.url !== undefined) node.url = named(node.url);
   const table = isElement(node) && typeof node.name === "string" ? CONTRACT_TABLES[node.name] : undefined;
   if (table !== undefined) return processor.parse(table()).children ?? [];
   if (node.children !== undefined) node.children = node.children.flatMap((child) => replacement(child, processor));
@@ -44,7 +57,8 @@ function replacement(node: Node, processor: Processor): readonly Node[] {
 }
 
 /**
- * Puts the contract into a guide: `<LimitsTable/>` and its kind become Markdown tables, `<OperationLink id="klines"/>` a link.
+ * Puts the contract into a guide: `<LimitsTable/>` and its kind become Markdown tables, `<OperationLink id="klines"/>` a link,
+ * and PYTHON_WHEEL the name of the file.
  * What comes after sees plain Markdown: the page, its `.md`, the search index and llms.txt cannot differ.
  * @throws Error for an operation that does not exist
  */

@@ -45,7 +45,7 @@ const PICTURE: SharedPage = { freshMs: HOUR_MS, query: "" };
  * @param query without its question mark
  */
 export function sharedPage(path: string, query: string): SharedPage | undefined {
-  if (path.startsWith("/docs/")) return STATIC;
+  if (path.startsWith("/docs/") || path.startsWith("/docs-pictures/")) return STATIC;
   if (MARKETS.test(path)) return isLive(new URLSearchParams(query)) ? LIVE_REFUSED : MOVING;
   return MARKET_PICTURE.test(path) ? PICTURE : PAGES.get(path);
 }

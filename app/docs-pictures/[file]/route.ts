@@ -1,0 +1,9 @@
+import { docsPicture } from "#lib/docs/pictures";
+import { otherMethods } from "#lib/portal/methods";
+
+/** A picture of a guide. */
+export async function GET(_request: Request, { params }: { params: Promise<{ file: string }> }): Promise<Response> {
+  return docsPicture((await params).file);
+}
+
+export const { DELETE, OPTIONS, PATCH, POST, PUT } = otherMethods({ GET });
