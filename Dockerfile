@@ -4,34 +4,25 @@
 # Node 26 is the LTS line. The minor version is pinned for repeatable builds; each build gets the latest patch.
 ARG NODE_IMAGE=node:26.13-trixie-slim
 
-# The build, with all build dependencies.
+# The build, with all packages. What the service needs of it to run is gathered in /gathered.
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund
 COPY . .
-RUN npm run generate && npm run build && rm -rf .next/cache
-
-# The packages needed at run time.
-FROM ${NODE_IMAGE} AS packages
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --no-audit --no-fund
-# The embedded PostgreSQL needs links beside its libraries, which the user of the image cannot create at run time.
-COPY server/database/embedded/binaries.ts server/database/embedded/binaries.ts
-RUN ["node", "--import", "tsx", "--input-type=module", "--eval", "await (await import('#server/database/embedded/binaries')).findBinaries()"]
+RUN npm run generate && npm run build && node --import tsx server/cli/gather.ts /gathered
 
 FROM ${NODE_IMAGE} AS run
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 PORT=3000 DATA_DIR=/data
 # Owned by root: a process that runs as `node` cannot change its own program.
 WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
-COPY --from=build /app/package.json /app/next.config.ts /app/tsconfig.json ./
+COPY --from=build /gathered ./
+COPY --from=build /app/package.json ./
+# Data that the service reads beside its sources, such as migrations and files for download.
 COPY --from=build /app/app app
 COPY --from=build /app/lib lib
 COPY --from=build /app/prisma prisma
 COPY --from=build /app/server server
-COPY --from=build /app/.next .next
 # The embedded database and generated secrets, unused with DATABASE_URL and NEXTAUTH_SECRET; recordings, with FEED_RECORD=on.
 RUN install -d -o node -g node -m 0700 /data /data/recordings
 VOLUME /data

@@ -5,12 +5,17 @@ import { build, type Plugin } from "esbuild";
 /** What `npm start` runs. */
 const OUT = path.join(".next", "spotwire");
 
-/** Commands that operate a running service; tests run them from here, many times. */
+/** Commands that operate a service, for images, which have no compiler, and for tests, which run them many times. */
 const COMMANDS = {
   keys: path.join("server", "cli", "keys.ts"),
   admin: path.join("server", "cli", "admin.ts"),
+  backup: path.join("server", "cli", "backup.ts"),
+  export: path.join("server", "export", "index.ts"),
+  feed: path.join("server", "feed", "command.ts"),
   import: path.join("server", "import", "index.ts"),
   instruments: path.join("server", "cli", "instruments.ts"),
+  replay: path.join("server", "feed", "replay-command.ts"),
+  stream: path.join("server", "cli", "stream.ts"),
 };
 const ownCommands = new Set(Object.values(COMMANDS).map((file) => path.resolve(file)));
 /** What is started as a thread or a process of its own. */
