@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { DAY_MS } from "#lib/units";
 import { ANSWERED, BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { createVisits, expectToFit, type Reading } from "./reading";
@@ -54,6 +55,7 @@ const ADDED_MAX_BYTES: Readonly<Record<string, number>> = {
 const OWN_PAGES = [
   "/dashboard",
   "/dashboard/keys",
+  "/dashboard/links",
   "/dashboard/usage",
   "/dashboard/logs",
   "/dashboard/webhooks",
@@ -95,6 +97,9 @@ async function fillAccount(visitor: Visitor): Promise<void> {
     const { text, key } = (await visitor.call("POST", "keys", { ...settings, name })).data;
     made.push({ text: String(text), id: (key as { id: string }).id });
   }
+  const link = { name: "Budget file", key_id: made.at(-1)?.id, operation: "latestQuotes", parameters: { tickers: "EURUSD" } };
+  const expires_at = new Date(Date.now() + DAY_MS).toISOString();
+  expect((await visitor.call("POST", "links", { ...link, expires_at })).status).toBe(200);
   for (let call = 0; call < CALLS; call++) {
     const authorization = `Bearer ${made[call % made.length]?.text}`;
     const ticker = call % 4 === 0 ? "NOPE" : "EURUSD";

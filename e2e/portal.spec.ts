@@ -105,7 +105,7 @@ async function createKey(name: string, kind: "Test" | "Live"): Promise<void> {
   keys[name] = await keepSecret();
 }
 
-async function act(name: string, action: "Edit" | "Rotate" | "Revoke"): Promise<void> {
+async function act(name: string, action: "Edit" | "Rotate" | "Revoke" | "Show address"): Promise<void> {
   await page
     .getByRole("button", { name: `Actions for ${name}` })
     .last()
@@ -340,6 +340,40 @@ describe("a developer", () => {
     expect((await ask("EURUSD")).headers.get("ratelimit-policy")).toBe('"key";q=7;w=60');
   });
 
+  test("creates a link after a wrong ticker was refused at its field, reads CSV by its address alone, sees it in the logs, and revokes it", async () => {
+    await goto("/dashboard/links");
+    await page.getByRole("button", { name: "Create link" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Budget file");
+    await dialog.getByLabel("What to read").selectOption("Latest quotes");
+    await dialog.getByLabel("tickers").fill("EUR/USD");
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    await dialog.getByRole("alert").filter({ hasText: "without separators" }).waitFor();
+    await dialog.getByLabel("tickers").fill("EURUSD");
+    await dialog.getByRole("listbox").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("listbox").waitFor({ state: "detached" });
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    const address = (await dialog.getByText(/^http.*sw_link_/).textContent()) ?? "";
+    await dialog.getByText(`=IMPORTDATA("${address}")`).waitFor();
+    const answer = await fetch(address);
+    expect(answer.headers.get("content-type")).toContain("text/csv");
+    expect(await answer.text()).toMatch(/^type,ticker,.*\r\nquote,EURUSD,/);
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await rowOf("Budget file").getByText("Active", { exact: true }).waitFor();
+    await act("Budget file", "Show address");
+    await dialog.getByText(address, { exact: true }).waitFor();
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await act("Budget file", "Revoke");
+    await page.getByRole("alertdialog").getByRole("textbox").fill("Budget file");
+    await page.getByRole("alertdialog").getByRole("button", { name: "Revoke link" }).click();
+    await page.getByText("No links yet").waitFor();
+    await expect.poll(async () => (await fetch(address)).status, COUNTED).toBe(404);
+    await goto("/dashboard/logs?operation=link");
+    await page.getByRole("button", { name: "GET /quotes/latest?tickers=EURUSD&format=csv" }).waitFor();
+    expect(await page.content()).not.toContain("sw_link_");
+  });
+
   test("adds a webhook from the status page, after an address inside the network was refused, and its receiver gets a signed test", async () => {
     await goto("/status");
     await page.getByRole("link", { name: "webhook", exact: true }).click();
@@ -409,6 +443,7 @@ describe("the pages", () => {
       "/",
       "/dashboard",
       "/dashboard/keys",
+      "/dashboard/links",
       "/dashboard/usage",
       "/dashboard/logs",
       "/dashboard/webhooks",

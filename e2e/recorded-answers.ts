@@ -1,5 +1,6 @@
 import type { ErrorId } from "#lib/contract/errors";
 import { INGEST_MAX_BYTES, KLINES_MAX_LIMIT_ROWS, TICKERS_PER_REQUEST_MAX_COUNT, URI_MAX_BYTES } from "#lib/contract/limits";
+import { linkOperation } from "#lib/contract/link";
 import { type OperationId, operations } from "#lib/contract/operations";
 import type { ServerMessage } from "#lib/contract/stream";
 import { type Answer, stranger } from "./client";
@@ -100,6 +101,7 @@ const MISTAKES: Readonly<Partial<Record<ErrorId, string>>> = {
   limit_out_of_range: `${ONE_KLINE}&timeframe=H1&limit=${KLINES_MAX_LIMIT_ROWS + 1}`,
   too_many_tickers: `${MARKET}/quotes/latest?tickers=${Array.from({ length: TICKERS_PER_REQUEST_MAX_COUNT + 1 }, (_, n) => `AAA${n}`)}`,
   unknown_ticker: `${MARKET}/quotes/latest?tickers=EURUSD,EURXXX`,
+  invalid_link: `${linkOperation.path}?token=${linkOperation.query.token.example}`,
   not_found: `${MARKET}/candles`,
   uri_too_long: `${MARKET}/instruments?${"x".repeat(URI_MAX_BYTES)}`,
   upgrade_required: `${MARKET}/stream`,

@@ -6,6 +6,7 @@ import type { AccountReport } from "#lib/contract/portal-activity";
 import type { AdminPlan } from "#lib/contract/portal-admin";
 import { KeyMark, KeyState, LastUsed, VENUE_WORDS } from "../keys/key-text";
 import { KeyUseBars } from "../keys/key-use";
+import { LINK_COLUMNS } from "../links/link-text";
 import { countText, shareText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
@@ -49,7 +50,7 @@ function keyColumns({ use }: AccountReport): readonly Column<PortalKey>[] {
   ];
 }
 
-/** One account: its plan and permissions, which can be changed here, its calls of 30 days, and its keys. */
+/** One account: its plan and permissions, which can be changed here, its calls of 30 days, its keys and its links. */
 export function AccountDetail({ id }: { id: string }) {
   const { data, error, mutate } = usePortal<AccountReport>(`admin/accounts/${encodeURIComponent(id)}`);
   const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
@@ -66,7 +67,7 @@ export function AccountDetail({ id }: { id: string }) {
         {error === undefined ? <Skeleton className="h-96 w-full" /> : <FailureNotice failure={error} retry={reload} />}
       </>
     );
-  const { account, keys, usage } = data;
+  const { account, keys, links, usage } = data;
   const { calls, errors, connections, messages } = totals(usage.items);
   return (
     <>
@@ -104,6 +105,9 @@ export function AccountDetail({ id }: { id: string }) {
       </Section>
       <Section title="Keys">
         <Table caption="Keys of this account" columns={keyColumns(data)} rows={keys} rowKey={(key) => key.id} empty="No keys." />
+      </Section>
+      <Section title="Links">
+        <Table caption="Links of this account" columns={LINK_COLUMNS} rows={links} rowKey={(link) => link.id} empty="No links." />
       </Section>
     </>
   );

@@ -12,21 +12,24 @@ const EXPIRIES = [
   { value: "90", label: "In 90 days" },
   { value: "365", label: "In a year" },
   { value: "date", label: "On a date" },
-  { value: "never", label: "Never" },
 ] as const;
+const NEVER = { value: "never", label: "Never" } as const;
 const KEEP = { value: "keep", label: "No change" } as const;
-type Expiry = (typeof EXPIRIES)[number]["value"] | typeof KEEP.value;
+type Expiry = (typeof EXPIRIES)[number]["value"] | typeof NEVER.value | typeof KEEP.value;
 
 interface ExpiryFieldProps {
   /** When a key that is edited expires now, null for never; absent for a new key. */
   readonly current?: string | null;
   readonly error: string | undefined;
+  /** True for what has to end. */
+  readonly isRequired?: boolean;
 }
 
-/** When a key expires: a year from now for a new key, no change for one that is edited. */
-export function ExpiryField({ current, error }: ExpiryFieldProps) {
+/** When a key or a link expires: a year from now for a new one, no change for a key that is edited. */
+export function ExpiryField({ current, error, isRequired = false }: ExpiryFieldProps) {
   const changed = current !== undefined;
   const [expiry, setExpiry] = useState<Expiry>(changed ? "keep" : "365");
+  const choices = isRequired ? EXPIRIES : [...EXPIRIES, NEVER];
   const kept =
     current === undefined || current === null ? (
       "Never expires."
@@ -42,7 +45,7 @@ export function ExpiryField({ current, error }: ExpiryFieldProps) {
           <Select
             {...control}
             name="expiry"
-            options={changed ? [KEEP, ...EXPIRIES] : EXPIRIES}
+            options={changed ? [KEEP, ...choices] : choices}
             value={expiry}
             onChange={setExpiry}
           />

@@ -21,6 +21,7 @@ test("a key that no longer works is not chosen, and a request cannot choose anot
   expect(replayLink(entry({ path }), key("revoked"))).toBe("/playground?op=klines&ticker=EURUSD");
 });
 
-test("a request that writes is not replayed", () => {
+test("a request that writes, and one of a link, is not replayed", () => {
+  expect(replayLink(entry({ operation: "link" }), key("active"))).toBeUndefined();
   expect(replayLink(entry({ method: "POST" }), key("active"))).toBeUndefined();
 });

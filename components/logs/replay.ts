@@ -1,3 +1,4 @@
+import { LINK_ID } from "#lib/contract/linked-ids";
 import type { PortalKey, RequestLogEntry } from "#lib/contract/portal";
 import { OPERATION_PARAMETER } from "../playground/model";
 
@@ -9,7 +10,7 @@ const KEY = "key";
  * playground does not make.
  */
 export function replayLink(entry: RequestLogEntry, keys: readonly PortalKey[]): string | undefined {
-  if (entry.method !== "GET") return undefined;
+  if (entry.method !== "GET" || entry.operation === LINK_ID) return undefined;
   const { searchParams } = new URL(entry.path, "http://portal.invalid");
   const query = new URLSearchParams({ [OPERATION_PARAMETER]: entry.operation });
   for (const [name, value] of searchParams) if (name !== OPERATION_PARAMETER && name !== KEY) query.set(name, value);

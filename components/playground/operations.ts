@@ -1,6 +1,7 @@
 import { AmountParameter } from "#lib/contract/conversion";
+import { LINKED_IDS } from "#lib/contract/linked-ids";
 import type { Operation, Parameter } from "#lib/contract/operation";
-import { OPERATION_LIST, operations } from "#lib/contract/operations";
+import { OPERATION_LIST, type OperationId, operations } from "#lib/contract/operations";
 import {
   FormatParameter,
   InstantParameter,
@@ -14,7 +15,7 @@ import {
   UnixSecondsParameter,
 } from "#lib/contract/primitives";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
-import type { FieldKind, PlayField, PlayOperation } from "./model";
+import type { FieldKind, PlayField, PlayOperation, RestOperation } from "./model";
 
 const KINDS: ReadonlyMap<unknown, FieldKind> = new Map<unknown, FieldKind>([
   [TickerParameter, "ticker"],
@@ -64,12 +65,21 @@ function fieldsOf(id: string): PlayField[] {
   });
 }
 
+function restOperation({ id, method, path, summary, description, scope, example }: Operation): RestOperation {
+  const answer = { code: 0, message: "success", data: example };
+  return { id, method, path, title: summary, description, scope, docs: docsOf(id), fields: fieldsOf(id), example: answer };
+}
+
+/** The operations that a link can stand for, with their forms. */
+export function linkOperations(): [RestOperation, ...RestOperation[]] {
+  const [first, ...others] = LINKED_IDS;
+  const of = (id: OperationId) => restOperation(operations[id] as unknown as Operation);
+  return [of(first), ...others.map(of)];
+}
+
 /** Everything the playground offers: each REST operation that reads, and each stream, with its form. */
 export function playOperations(): PlayOperation[] {
-  const rest = OPERATION_LIST.filter(isRead).map(({ id, method, path, summary, description, scope, example }): PlayOperation => {
-    const answer = { code: 0, message: "success", data: example };
-    return { id, method, path, title: summary, description, scope, docs: docsOf(id), fields: fieldsOf(id), example: answer };
-  });
+  const rest = OPERATION_LIST.filter(isRead).map(restOperation);
   const streams = STREAMS.map((stream): PlayOperation => {
     const [title, description] = STREAM_WORDS[stream];
     const id = streamId(stream);

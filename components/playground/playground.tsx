@@ -3,12 +3,10 @@
 import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useState } from "react";
-import useSWR from "swr/immutable";
 import type { Instrument } from "#lib/contract/instrument";
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
 import { urlOf } from "#lib/docs/samples/call";
 import type { RestCall, StreamCall } from "#lib/docs/samples/index";
-import type { Bearers } from "../portal/bearers";
 import type { Credential, OwnKey } from "../portal/credential";
 import { Prose } from "../ui/prose";
 import { Skeleton } from "../ui/skeleton";
@@ -22,10 +20,10 @@ import { PastCalls } from "./past-calls";
 import { RequestBar } from "./request-bar";
 import { RequestForm } from "./request-form";
 import { SavedRequests, useSavedRequests } from "./saved-requests";
-import { readInstruments } from "./send";
 import { linkTo } from "./share";
 import { corrected } from "./trouble-correction";
 import { Notes } from "./trouble-notice";
+import { useInstruments } from "./use-instruments";
 import { usePlayground } from "./use-playground";
 
 // Loaded when a stream is chosen.
@@ -80,22 +78,6 @@ function OperationHead({ operation }: { operation: PlayOperation }) {
   );
 }
 
-/** The instruments that the chosen key may read, loaded when a field first needs them, and again after a failure. */
-function useInstruments(operations: PlaygroundProps["operations"], bearers: Bearers, chosen: string, credential?: Credential) {
-  const list = operations.find(({ id }) => id === "instruments") ?? operations[0];
-  const [wanted, setWanted] = useState(false);
-  const { data, error, mutate } = useSWR(
-    wanted && credential !== undefined ? ["instruments", chosen] : null,
-    () => readInstruments(bearers, list.path, credential),
-    { shouldRetryOnError: false },
-  );
-  const want = () => {
-    setWanted(true);
-    if (error !== undefined) void mutate();
-  };
-  return { instruments: data, want };
-}
-
 /** Tries every operation and every stream of the running service. */
 export function Playground({ operations, start, base, demoKey, keys, keyId, signedIn }: PlaygroundProps) {
   const play = usePlayground(operations, start);
@@ -108,7 +90,8 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, sign
   const [credentials] = useState(() => new Map<string, Credential | undefined>());
   if (!credentials.has(chosen)) credentials.set(chosen, credentialOf({ demoKey, keys, chosen }));
   const credential = credentials.get(chosen);
-  const { instruments, want } = useInstruments(operations, bearers, chosen, credential);
+  const list = operations.find(({ id }) => id === "instruments") ?? operations[0];
+  const { instruments, want } = useInstruments(list.path, bearers, chosen, credential);
   const klineStream = operations.filter(isStream).find(({ stream }) => stream === "kline");
   const rest = isStream(operation) ? undefined : operation;
   const urlWith = (parameters: Values) =>

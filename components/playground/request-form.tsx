@@ -1,72 +1,17 @@
 "use client";
 
-import type { ReactNode } from "react";
-import type { Instrument } from "#lib/contract/instrument";
-import { CONTROL, Field } from "../ui/field";
-import { Prose, plainText } from "../ui/prose";
-import { Select } from "../ui/select";
-import type { Issues, PlayOperation, Values } from "./model";
+import type { ComponentProps, ReactNode } from "react";
 import { FORM_ID } from "./request-bar";
-import { TickerField } from "./ticker-field";
-import { type FieldControlProps, FieldName, TimeField } from "./time-field";
+import { RequestFields } from "./request-fields";
 
-interface RequestFormProps {
-  readonly operation: PlayOperation;
-  readonly values: Values;
-  readonly issues: Issues;
-  readonly instruments: readonly Instrument[] | undefined;
-  readonly onInstrumentsWanted: () => void;
-  readonly onChange: (name: string, value: string) => void;
+interface RequestFormProps extends ComponentProps<typeof RequestFields> {
   readonly onSubmit: () => void;
   /** Shown above the parameters: the key. */
   readonly head: ReactNode;
 }
 
-const NOT_CHOSEN = "";
-
-function ChoiceField({ field, value, issue, onChange }: FieldControlProps) {
-  const choices = field.choices ?? [];
-  // A link may hold anything: an invalid value stays visible, with the reason it is rejected.
-  const strange = value !== NOT_CHOSEN && !choices.includes(value) ? [{ value, label: value }] : [];
-  const none = field.required && value !== NOT_CHOSEN ? [] : [{ value: NOT_CHOSEN, label: "–" }];
-  const options = [...none, ...strange, ...choices.map((choice) => ({ value: choice, label: choice }))];
-  return (
-    <Field
-      label={<FieldName name={field.name} required={field.required} />}
-      hint={<Prose text={field.description} />}
-      error={issue}
-    >
-      {(control) => <Select {...control} name={field.name} value={value} onChange={onChange} options={options} />}
-    </Field>
-  );
-}
-
-function TypedField({ field, value, issue, onChange }: FieldControlProps) {
-  return (
-    <Field
-      label={<FieldName name={field.name} required={field.required} />}
-      hint={<Prose text={field.description} />}
-      error={issue}
-    >
-      {(control) => (
-        <input
-          {...control}
-          name={field.name}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-          inputMode={field.kind === "number" ? "decimal" : "text"}
-          autoComplete="off"
-          spellCheck={false}
-          className={`${CONTROL} font-mono`}
-        />
-      )}
-    </Field>
-  );
-}
-
-/** The inputs of an operation, one per parameter. Enter sends. */
-export function RequestForm(props: RequestFormProps) {
-  const { operation, values, issues, instruments, onInstrumentsWanted, onChange, onSubmit, head } = props;
+/** The inputs of an operation below its key. Enter sends. */
+export function RequestForm({ onSubmit, head, ...fields }: RequestFormProps) {
   return (
     <form
       id={FORM_ID}
@@ -78,21 +23,7 @@ export function RequestForm(props: RequestFormProps) {
       className="flex flex-col gap-5"
     >
       {head}
-      {operation.fields.map((field) => {
-        const issue = issues[field.name];
-        const control = {
-          field,
-          value: values[field.name] ?? "",
-          issue: issue === undefined ? undefined : plainText(issue),
-          onChange: (value: string) => onChange(field.name, value),
-        };
-        const key = `${operation.id} ${field.name}`;
-        if (field.kind === "ticker" || field.kind === "tickers")
-          return <TickerField key={key} {...control} instruments={instruments} onWanted={onInstrumentsWanted} />;
-        if (field.kind === "seconds" || field.kind === "instant") return <TimeField key={key} {...control} />;
-        if (field.kind === "choice") return <ChoiceField key={key} {...control} />;
-        return <TypedField key={key} {...control} />;
-      })}
+      <RequestFields {...fields} />
     </form>
   );
 }

@@ -5,8 +5,8 @@ const VALUE_MAX_CHARACTERS = 2_000;
 /** Longest part of a link that is shown to the reader. */
 const SHOWN_MAX_CHARACTERS = 40;
 const SHOWN_MAX_COUNT = 5;
-/** Keys, tokens and tickets: a link or a history that contains one would disclose it. */
-const SECRET = /sw_(?:live|test|page)_/i;
+/** Keys and tokens: a link or a history that contains one would disclose it. */
+const SECRET = /sw_(?:live|test|page|link)_/i;
 
 /** The parsed content of a link. */
 interface ReadLink {

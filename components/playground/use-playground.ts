@@ -1,12 +1,13 @@
 "use client";
 
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { type Bearers, createBearers } from "../portal/bearers";
 import type { Credential } from "../portal/credential";
 import { type KeptAnswers, keepAnswer, NONE_KEPT } from "./kept-answers";
 import type { Issues, PlayOperation, RestOperation, Start, Values } from "./model";
 import { type Outcome, send } from "./send";
 import { linkTo, startValues } from "./share";
+import { useIssues } from "./use-issues";
 import { type PastCall, usePastCalls } from "./use-past-calls";
 
 /** The state of the whole page, and its actions. */
@@ -31,24 +32,6 @@ interface PlaygroundState {
   run(operation: RestOperation, given: Values, url: string, credential: Credential): void;
 }
 
-/** Checks the values as they change; the schemas are loaded with the first change, not with the page. */
-function useIssues(start: Start, operationId: string, values: Values, changed: boolean): Issues {
-  const [issues, setIssues] = useState(start.issues);
-  useEffect(() => {
-    if (!changed) return;
-    let overtaken = false;
-    void import("./load-check").then(
-      ({ issuesOf }) => overtaken || setIssues(issuesOf(operationId, values)),
-      // Without them the service itself checks the values, when the call is sent.
-      () => overtaken || setIssues({}),
-    );
-    return () => {
-      overtaken = true;
-    };
-  }, [operationId, values, changed]);
-  return issues;
-}
-
 /** The page's state: the form is kept in the URL, the key never is. */
 export function usePlayground(operations: readonly [PlayOperation, ...PlayOperation[]], start: Start): PlaygroundState {
   const [operationId, setOperationId] = useState(start.operationId);
@@ -63,7 +46,7 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
   const sent = useRef(0);
   const operation = operations.find(({ id }) => id === operationId) ?? operations[0];
   const values = forms[operation.id] ?? startValues(operation);
-  const issues = useIssues(start, operation.id, values, changed);
+  const issues = useIssues(start.issues, operation.id, values, changed);
 
   function show(next: PlayOperation, given: Values): void {
     setChanged(true);

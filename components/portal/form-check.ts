@@ -16,6 +16,7 @@ import {
 } from "#lib/contract/portal";
 import { OverrideForm, PlanForm, PlanName } from "#lib/contract/portal-admin";
 import { CorrectionForm } from "#lib/contract/portal-corrections";
+import { LinkForm } from "#lib/contract/portal-links";
 import { validate } from "#lib/contract/validate";
 import { WebhookForm } from "#lib/contract/webhooks";
 
@@ -27,6 +28,7 @@ const FORMS = {
   email: EmailForm,
   forgot: ForgotForm,
   incidentNote: IncidentNoteForm,
+  link: LinkForm,
   override: OverrideForm,
   password: PasswordForm,
   plan: z.strictObject({ name: PlanName, ...PlanForm.shape }),

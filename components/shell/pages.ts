@@ -21,6 +21,7 @@ export const SITE_PAGES: readonly PageLink[] = [
 export const DASHBOARD_PAGES: readonly PageLink[] = [
   { href: "/dashboard", label: "Overview" },
   { href: "/dashboard/keys", label: "Keys" },
+  { href: "/dashboard/links", label: "Links" },
   { href: "/dashboard/usage", label: "Usage" },
   { href: "/dashboard/logs", label: "Logs" },
   { href: "/dashboard/webhooks", label: "Webhooks" },

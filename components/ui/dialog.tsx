@@ -30,6 +30,9 @@ function focusWanted(event: Event): void {
   wanted.focus();
 }
 
+/** True while a field inside shows suggestions, which Esc closes before it closes the dialog. */
+const hasOpenList = () => document.activeElement?.getAttribute("aria-expanded") === "true";
+
 /** A modal dialog: traps the focus, closes with Esc, restores the focus. */
 export function Dialog(props: DialogProps) {
   const { open, onOpenChange, title, description, children, sticky = false, wide = false, widest = false } = props;
@@ -43,7 +46,7 @@ export function Dialog(props: DialogProps) {
         <Plain.Content
           className={`${PANEL} ${wide ? "sm:max-w-2xl" : ""} ${widest ? "sm:max-w-4xl" : ""}`}
           onInteractOutside={keep}
-          onEscapeKeyDown={keep}
+          onEscapeKeyDown={(event) => (hasOpenList() ? event.preventDefault() : keep(event))}
           onOpenAutoFocus={focusWanted}
         >
           <Plain.Title className={TITLE}>{title}</Plain.Title>

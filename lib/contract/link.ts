@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LINKED_IDS } from "./linked-ids";
+import { LINK_ID, LINKED_IDS } from "./linked-ids";
 import { type Operation, operation } from "./operation";
 import { GUARD_ERRORS } from "./operation-errors";
 import { OPERATION_LIST, operations } from "./operations";
@@ -16,7 +16,7 @@ const { latestQuotes } = operations;
  * agents do not have it.
  */
 export const linkOperation = operation({
-  id: "link",
+  id: LINK_ID,
   method: "GET",
   path: "/api/v1/link",
   scope: "market:read",

@@ -9,4 +9,6 @@ export const LINKED_IDS = [
   "marketStatus",
   "instruments",
 ] as const satisfies OperationId[];
+/** The name under which calls of links are counted and logged. */
+export const LINK_ID = "link";
 export type LinkedId = (typeof LINKED_IDS)[number];

@@ -67,7 +67,7 @@ test("a signed-in user creates a link, calls it, sees its address again, and rev
     key_name: "sheet",
     venue: "live",
     operation: "latestQuotes",
-    query: "format=csv&tickers=EURUSD",
+    query: "tickers=EURUSD&format=csv",
     state: "active",
     last_used_at: null,
   });
@@ -181,7 +181,7 @@ test("what happens to a link is in the audit log, without its address, and its o
     orderBy: { at: "asc" },
   });
   expect(entries.map(({ action }) => action)).toEqual(["link.create", "link.revoke"]);
-  expect(entries[0]?.after).toMatchObject({ name: "Rates", of_key: "sheet", call: "latestQuotes?format=csv&tickers=EURUSD" });
+  expect(entries[0]?.after).toMatchObject({ name: "Rates", of_key: "sheet", call: "latestQuotes?tickers=EURUSD&format=csv" });
   const { email } = await t.db.prisma.user.findUniqueOrThrow({ where: { accountId: jo.accountId } });
   await expect
     .poll(() =>
