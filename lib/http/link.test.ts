@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAccess } from "#lib/access/access";
 import type { AccountChange } from "#lib/access/accounts";
 import { editKey, type NewKey, revokeKey, rotateKey } from "#lib/access/keys";
 import { revokeLink } from "#lib/access/links/links";
@@ -132,6 +133,24 @@ describe("a link ends", () => {
   test("when it is revoked", async () => {
     const link = await openLink();
     await ended(link, () => revokeLink(t.keyContext, link.id, link.by));
+  });
+
+  test("on every node that had verified it, when it is revoked on one", async () => {
+    const link = await openLink();
+    const other = createAccess({ ...t, secret: TEST_SECRET, controlConnected: () => true });
+    let told = () => {};
+    const heard = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    const listener = await t.db.control.listen((message) => {
+      other.apply(message);
+      if (message.kind === "keys" && message.keyId === link.key.id) told();
+    });
+    expect(await other.verifyLink(link.token, address)).toMatchObject({ link: { id: link.id } });
+    await revokeLink(t.keyContext, link.id, link.by);
+    await heard;
+    await expect(async () => other.verifyLink(link.token, address)).rejects.toMatchObject({ id: "invalid_link" });
+    await Promise.all([listener.stop(), other.stop()]);
   });
 
   test("when its key is revoked", async () => {

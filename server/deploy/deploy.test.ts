@@ -9,6 +9,7 @@ import { DockerfileParser, Keyword } from "dockerfile-ast";
 import { validate as validateDockerfile } from "dockerfile-utils";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { linkOperation } from "#lib/contract/link";
 import { SOCKET_IO_PATH } from "#lib/contract/stream";
 import { EnvSchema, readEnv } from "#lib/env";
 import { COMPRESSED_MIN_BYTES } from "#server/http/compression";
@@ -199,6 +200,11 @@ describe("the load balancers", () => {
       expect(caddyfile).toMatch(new RegExp(`@inside path.* ${door}\\b`));
       expect(nginx).toContain(`location = ${door} {`);
     }
+  });
+
+  test("the load balancers write no address of a link into an access log", () => {
+    expect(readFileSync(CADDYFILE, "utf8")).not.toMatch(/^\s*log\b/m);
+    expect(read("server/deploy/nginx.conf")).toContain(`location = ${linkOperation.path} {\n    access_log off;`);
   });
 
   test("the load balancers compress what the service sends as it is, JSON too, from the same size on", () => {
