@@ -281,8 +281,8 @@ describe("the samples of the guide, in a browser", () => {
     async () => {
       const page = await browser.newPage();
       await page.goto(`${product.baseUrl}/docs/charts`);
+      await page.getByText("This chart reads the sandbox").locator("xpath=following-sibling::*[1]").scrollIntoViewIfNeeded();
       const chart = page.getByRole("group", { name: /^XAUUSD M1: \d+ klines of bid prices/ });
-      await chart.scrollIntoViewIfNeeded({ timeout: STEP_MAX_MS }).catch(() => page.mouse.wheel(0, 600));
       await chart.waitFor({ timeout: STEP_MAX_MS });
       await page.locator("figure", { has: chart }).getByText("Live", { exact: true }).waitFor({ timeout: STEP_MAX_MS });
       await page.close();
