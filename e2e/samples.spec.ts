@@ -12,7 +12,15 @@ import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const RUN_MAX_MS = 30_000;
 const STEP_MAX_MS = 15_000;
-const OPERATIONS = ["klines", "instruments", "latestQuotes", "latestSnapshots", "conversion", "marketStatus"] as const;
+const OPERATIONS = [
+  "klines",
+  "instruments",
+  "latestQuotes",
+  "latestSnapshots",
+  "conversion",
+  "marketStatus",
+  "marketHours",
+] as const;
 const STREAMS = ["quoteStream", "klineStream", "snapshotStream"] as const;
 
 /** A command that takes a file; it is available when it can print its version. */
@@ -175,11 +183,16 @@ function lineOf(child: ChildProcess, wanted: RegExp): Promise<string> {
   });
 }
 
-/** Expects what a sample of a call prints to be an answer with items. */
+interface Lists {
+  readonly items?: object[];
+  readonly sessions?: object[];
+}
+
+/** Expects what a sample of a call prints to be an answer with items, or with sessions. */
 function expectItems(output: string | undefined): void {
-  const printed = JSON.parse(output ?? "") as { items?: object[]; data?: { items: object[] } };
-  const { items } = printed.data ?? { items: printed.items ?? [] };
-  expect(items.length).toBeGreaterThan(0);
+  const printed = JSON.parse(output ?? "") as Lists & { data?: Lists };
+  const { items, sessions = [] } = printed.data ?? printed;
+  expect((items ?? sessions).length).toBeGreaterThan(0);
 }
 
 /** Whether an update of a stream is among what a sample has printed. */
