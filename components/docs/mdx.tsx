@@ -89,7 +89,7 @@ function Code({ changes: { words, call }, title, children }: CodeProps) {
 function Picture({ src, alt }: ComponentProps<"img">) {
   return (
     // biome-ignore lint/performance/noImgElement: it is small, and has the size at which it is shown on a dense screen
-    <img src={src} alt={alt} width={1440} height={720} loading="lazy" className="rounded-md border" />
+    <img src={src} alt={alt} width={1440} height={720} loading="lazy" className="rounded-md border border-line" />
   );
 }
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Iterable, Unpack
 
 import httpx
 
+from ._callbacks import StreamCallbacks, check_callbacks
 from ._clock import Clock, MonotonicClock
 from ._contract import KLINES_ROWS_PER_COST_UNIT, STREAM_PATH
 from ._error import BadAnswerError, InvalidKeyError
 from ._frames import klines_frame
 from ._gate import RateLimit
+from ._handshake import StreamContext, TicketFunction
 from ._options import (
     Instant,
     check_base_url,
@@ -25,7 +27,7 @@ from ._options import (
     unix_seconds,
 )
 from ._rest import Rest, RestOptions
-from ._stream import AsyncStream, StreamCallbacks, StreamContext, TicketFunction, check_callbacks
+from ._stream import AsyncStream
 from .models import (
     ConversionData,
     InstrumentsData,
@@ -221,9 +223,7 @@ class AsyncSpotwire:
         data: KeyInfo = await self._rest.call("key", {}, timeout_s)
         return data
 
-    def stream(
-        self, *, buffer_max_records: int = _BUFFER_DEFAULT_RECORDS, **callbacks: Unpack[StreamCallbacks]
-    ) -> AsyncStream:
+    def stream(self, *, buffer_max_records: int = _BUFFER_DEFAULT_RECORDS, **callbacks: Unpack[StreamCallbacks]) -> AsyncStream:
         """
         Makes a stream, which connects with its first subscription. ``callbacks`` are those of StreamCallbacks, such as
         ``on_gap`` and ``on_error``. Raises invalid_key when the client has neither a key nor a ticket function.

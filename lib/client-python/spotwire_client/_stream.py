@@ -3,132 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
-import re
-import ssl
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
-from typing import Any, Awaitable, Callable, Iterable, Literal, Mapping, TypedDict, Union, overload
+from typing import Any, Callable, Iterable, Literal, overload
 
 from ._answers import as_spotwire_error, service_error
-from ._clock import Clock, within
-from ._connection import ABNORMAL_CLOSE, Connection, Ending, Handshake
-from ._contract import CLOSES, STREAM_NAMES, STREAM_PROTOCOL, TICKET_PROTOCOL_PREFIX
-from ._error import CallbackFailedError, CallTimeoutError, InvalidArgumentError, SpotwireError, StreamClosedError
+from ._callbacks import StateChange, StreamCallbacks, StreamClose, StreamState, check_callback
+from ._connection import ABNORMAL_CLOSE, Connection, Ending
+from ._contract import CLOSES, STREAM_NAMES
+from ._error import CallbackFailedError, InvalidArgumentError, SpotwireError, StreamClosedError
+from ._handshake import StreamContext, prepare_handshake
 from ._options import check_tickers
 from ._reconnect import STEADY_AFTER_S, delay_before, final_error, is_terminal
 from ._requests import Requests, Send
-from ._sequence import Gap, Position, gap_of, judge
+from ._sequence import Position, gap_of, judge
 from ._subscription import AsyncSubscription
 from ._topics import Selection, Topics, key_of
-from .models import Heartbeat, KlineMessage, MarketStatus, QuoteMessage, SnapshotMessage, Timeframe, Welcome
-
-#: ``idle``: nothing is followed. ``waiting``: for the next attempt. ``closed``: the stream has ended.
-StreamState = Literal["idle", "connecting", "open", "waiting", "closed"]
-PushMessage = Union[QuoteMessage, SnapshotMessage, KlineMessage]
-#: Returns a ticket for one connection: a coroutine function, or a plain one, which runs in a thread.
-TicketFunction = Callable[[], "str | Awaitable[str]"]
+from .models import KlineMessage, QuoteMessage, SnapshotMessage, Timeframe
 
 _log = logging.getLogger("spotwire_client")
-#: Timeout of the user's ticket function.
-_TICKET_TIMEOUT_S = 30.0
-#: Characters of a subprotocol (RFC 9110, token).
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-
-
-@dataclass(frozen=True)
-class StateChange:
-    """A change of the stream's state."""
-
-    state: StreamState
-    #: While connecting: 1 for the first attempt since the last good connection.
-    attempt: int | None = None
-    #: While waiting: seconds until the next attempt.
-    retry_in_s: float | None = None
-    #: The error that caused the change, if any.
-    error: SpotwireError | None = None
-
-
-@dataclass(frozen=True)
-class StreamClose:
-    """The end of an open connection."""
-
-    code: int
-    reason: str
-    #: ``retry``: the stream reconnects. ``terminal``: it does not.
-    after: Literal["retry", "terminal"]
-    #: Description of what happened.
-    meaning: str
-
-
-class StreamCallbacks(TypedDict, total=False):
-    """Plain functions. An exception of one goes to ``on_error`` as ``callback_failed``."""
-
-    on_open: Callable[[Welcome], object]
-    """Called on connect and on each reconnect; the stream restores its subscriptions."""
-    on_record: Callable[[PushMessage], object]
-    """Every record of every subscription."""
-    on_status: Callable[[MarketStatus], object]
-    """The market status of a followed ticker changed."""
-    on_heartbeat: Callable[[Heartbeat], object]
-    """Lists followed tickers without new records, and why."""
-    on_gap: Callable[[Gap], object]
-    """Records are missing. Called before the record that revealed the gap."""
-    on_error: Callable[[SpotwireError], object]
-    """Called for every error, also those the stream recovers from; after a final one it is closed. Without it, errors are logged."""
-    on_close: Callable[[StreamClose], object]
-    """An open connection ended."""
-    on_state_change: Callable[[StateChange], object]
-
-
-@dataclass(frozen=True)
-class StreamContext:
-    """What a stream is made from."""
-
-    #: URL of the WebSocket.
-    url: str
-    key: str | None
-    #: The user's ticket function; takes precedence over the key.
-    ticket: TicketFunction | None
-    clock: Clock
-    random: Callable[[], float]
-    ssl_context: ssl.SSLContext | None
-
-
-def check_callbacks(callbacks: Mapping[str, Any]) -> None:
-    """Raises invalid_argument for a callback that does not exist, or cannot be called at once."""
-    for name, callback in callbacks.items():
-        if name not in StreamCallbacks.__optional_keys__:
-            raise InvalidArgumentError(f"A stream has no option {name}. Its callbacks are {', '.join(sorted(StreamCallbacks.__optional_keys__))}.")
-        _check_callback(name, callback)
-
-
-def _check_callback(name: str, callback: Any) -> None:
-    if callback is not None and (not callable(callback) or inspect.iscoroutinefunction(callback)):
-        raise InvalidArgumentError(f"{name} must be a plain function; start a task in it to await something.")
-
-
-async def _ask(ticket: TicketFunction) -> str:
-    """A plain function may block: it runs in a thread, so that other streams and calls go on."""
-    function: Callable[[], Any] = ticket
-    asked = function() if inspect.iscoroutinefunction(ticket) else await asyncio.to_thread(function)
-    text: str = await asked if inspect.isawaitable(asked) else asked
-    return text
-
-
-async def _handshake(context: StreamContext) -> Handshake:
-    """The key in the Authorization header, or a fresh ticket as a subprotocol. A ticket opens one connection."""
-    if context.ticket is None:
-        return Handshake([STREAM_PROTOCOL], {"Authorization": f"Bearer {context.key}"})
-
-    def late() -> SpotwireError:
-        return CallTimeoutError(f"The ticket function returned no ticket within {_TICKET_TIMEOUT_S:g} s.")
-
-    text = await within(context.clock, _TICKET_TIMEOUT_S, _ask(context.ticket), late)
-    if not isinstance(text, str) or not _TOKEN.fullmatch(text):
-        raise InvalidArgumentError("The ticket function must return the text of a ticket.")
-    return Handshake([STREAM_PROTOCOL, TICKET_PROTOCOL_PREFIX + text], {})
 
 
 def _close_of(ending: Ending) -> StreamClose:
@@ -209,7 +103,7 @@ class AsyncStream:
             raise InvalidArgumentError(f"stream must be one of {', '.join(STREAM_NAMES)}, not {stream}.")
         if (stream == "kline") != (timeframe is not None):
             raise InvalidArgumentError("timeframe is required for kline and invalid for other streams.")
-        _check_callback("on_record", on_record)
+        check_callback("on_record", on_record)
         selection = Selection(stream, check_tickers(tickers), timeframe, snapshot)
         subscription: AsyncSubscription[Any] = AsyncSubscription(selection, self, on_record)
         self._topics.follow(selection, subscription)
@@ -313,7 +207,7 @@ class AsyncStream:
                 on_message=self._on_message,
                 on_unreadable=self.report,
             )
-            ending = await connection.run(await _handshake(self._context))
+            ending = await connection.run(await prepare_handshake(self._context))
         except Exception as raised:
             return Ending(ABNORMAL_CLOSE, "", as_spotwire_error(raised, "The stream could not be opened"))
         finally:

@@ -7,12 +7,13 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Coroutine, Generic, Iterable, Iterator, Literal, TypeVar, Unpack, overload
 
+from ._callbacks import StreamCallbacks, StreamState
 from ._client import _BUFFER_DEFAULT_RECORDS, AsyncSpotwire
 from ._contract import KLINES_ROWS_PER_COST_UNIT
 from ._error import InvalidArgumentError, StreamClosedError
 from ._gate import RateLimit
 from ._options import Instant
-from ._stream import AsyncStream, StreamCallbacks, StreamState
+from ._stream import AsyncStream
 from ._subscription import AsyncSubscription, SubscribeResult
 from .models import (
     ConversionData,
@@ -263,9 +264,7 @@ class Spotwire:
         """What this key may do, and what is left of its quota. Costs nothing."""
         return self._portal.run(self._inner.key(timeout_s=timeout_s))
 
-    def stream(
-        self, *, buffer_max_records: int = _BUFFER_DEFAULT_RECORDS, **callbacks: Unpack[StreamCallbacks]
-    ) -> Stream:
+    def stream(self, *, buffer_max_records: int = _BUFFER_DEFAULT_RECORDS, **callbacks: Unpack[StreamCallbacks]) -> Stream:
         """Makes a stream, which connects with its first subscription. Its callbacks run in the thread of the client."""
 
         def make() -> AsyncStream:
