@@ -146,6 +146,7 @@ async function runImage(container: string): Promise<void> {
     .OCIv1;
   assert.equal(config.User, "node");
   const startedMs = Date.now();
+  // A group of its own: a signal to buildah alone would leave the command running.
   const child = spawn("buildah", ["run", "--env", "PORT=0", "--env", "HOST=127.0.0.1", container, "--", ...config.Cmd], {
     env,
   });
@@ -168,7 +169,7 @@ async function runImage(container: string): Promise<void> {
     clearTimeout(late);
     say(`stopped by SIGTERM after ${Date.now() - stoppedMs} ms, exit code 0`);
   } finally {
-    child.kill("SIGKILL");
+    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   }
 }
 
