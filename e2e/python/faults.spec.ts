@@ -116,9 +116,12 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
       ["latest_snapshots", [["EURUSD"]], operations.latestSnapshots],
       ["conversion", ["USD", ["JPY"]], operations.conversion],
       ["market_status", [["EURUSD"]], operations.marketStatus],
+      ["market_hours", ["EURUSD"], operations.marketHours],
       ["create_stream_ticket", [], operations.createStreamTicket],
       ["key", [], operations.key],
     ] as const;
+    const reading = Object.values(operations).filter(({ scope }) => scope !== "market:ingest");
+    expect(calls.map(([, , { id }]) => id).sort()).toEqual(reading.map(({ id }) => id).sort());
     for (const [name, args, { example }] of calls) expect(await driver.call(name, args)).toEqual({ value: example });
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
     expect(service.requests[0]?.headers["user-agent"]).toMatch(/^spotwire-client-python\/\d/);

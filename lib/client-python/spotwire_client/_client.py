@@ -39,6 +39,7 @@ from .models import (
     MarketStatusData,
     StreamTicket,
     Timeframe,
+    TradingHours,
 )
 
 if TYPE_CHECKING:
@@ -211,6 +212,17 @@ class AsyncSpotwire:
         """Market status and its reason, now or at another time."""
         query = {"tickers": check_tickers(tickers), "at": iso_instant(at)}
         data: MarketStatusData = await self._rest.call("marketStatus", query, timeout_s)
+        return data
+
+    async def market_hours(
+        self, ticker: str, from_: Instant | None = None, to: Instant | None = None, *, timeout_s: float | None = None
+    ) -> TradingHours:
+        """
+        The times in a range at which the market of a ticker is open, past or future: from now on, and 14 days, unless given. The ``to``
+        of the answer says where it ends.
+        """
+        query = {"ticker": ticker, "from": unix_seconds(from_), "to": unix_seconds(to)}
+        data: TradingHours = await self._rest.call("marketHours", query, timeout_s)
         return data
 
     async def create_stream_ticket(self, origin: str | None = None, *, timeout_s: float | None = None) -> StreamTicket:

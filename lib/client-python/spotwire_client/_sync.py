@@ -29,6 +29,7 @@ from .models import (
     SnapshotMessage,
     StreamTicket,
     Timeframe,
+    TradingHours,
 )
 
 if TYPE_CHECKING:
@@ -255,6 +256,15 @@ class Spotwire:
     ) -> MarketStatusData:
         """Market status and its reason, now or at another time."""
         return self._portal.run(self._inner.market_status(tickers, at, timeout_s=timeout_s))
+
+    def market_hours(
+        self, ticker: str, from_: Instant | None = None, to: Instant | None = None, *, timeout_s: float | None = None
+    ) -> TradingHours:
+        """
+        The times in a range at which the market of a ticker is open, past or future: from now on, and 14 days, unless given. The ``to``
+        of the answer says where it ends.
+        """
+        return self._portal.run(self._inner.market_hours(ticker, from_, to, timeout_s=timeout_s))
 
     def create_stream_ticket(self, origin: str | None = None, *, timeout_s: float | None = None) -> StreamTicket:
         """A ticket for one stream connection. A server passes the page's ``origin``."""
