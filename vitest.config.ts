@@ -21,6 +21,7 @@ const WAITING = [
 /** Files that take long though they are short, slowest first. Without the times of an earlier run, Vitest goes by size. */
 const SLOW = [
   "e2e/pages.spec.ts",
+  "e2e/faults/side-by-side.spec.ts",
   "e2e/portal.spec.ts",
   "e2e/playground.spec.ts",
   "e2e/hostile/hostile.spec.ts",

@@ -13,7 +13,7 @@ import { overridesOf } from "#lib/market/calendar-admin";
 import { createKlineStore } from "#lib/market/kline-store";
 import { createMetrics } from "#lib/metrics";
 import { HOUR_MS } from "#lib/units";
-import { migrationNames } from "#prisma/migrate";
+import { migrate, migrationNames } from "#prisma/migrate";
 import { type BackupBench, backupBench, contentOf, query, shapeOf } from "#server/testing/backups";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { TEST_SECRET } from "#server/testing/runtime";
@@ -155,8 +155,21 @@ test("klines, usage and overrides of 0.1.0 are read as they were", async () => {
 
 test("a second start on the upgraded database changes nothing", async () => {
   const before = await contentOf(url);
-  const { migrate } = await import("#prisma/migrate");
   expect(await migrate(url)).toEqual([]);
   expect(await contentOf(url)).toEqual(before);
   expect(await query(url, "SELECT count(*)::int AS count FROM listing")).toEqual([{ count: 119 }]);
+});
+
+test("a restore with --replace goes back from a database of a newer version", async () => {
+  const newer = await bench.emptyDatabase();
+  await bench.command("restore", newer, BACKUP);
+  await query(
+    newer,
+    "INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('x', 'x', '9999_later', now())",
+  );
+  await query(newer, "CREATE TABLE of_a_later_release (id int)");
+  await expect(migrate(newer)).rejects.toThrow("newer Spotwire");
+  await bench.command("restore", newer, BACKUP, "--replace");
+  expect(await migrate(newer)).toEqual([]);
+  expect(await query(newer, "SELECT to_regclass('of_a_later_release') AS made")).toEqual([{ made: null }]);
 });
