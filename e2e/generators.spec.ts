@@ -4,13 +4,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cacheFolder } from "#lib/testing/cache-folder";
 import { makeKey } from "./commands";
 import { run } from "./packages";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const GUIDE = readFileSync(new URL("../lib/docs/guides/generate-a-client.mdx", import.meta.url), "utf8");
 /** What npm has installed stays here from run to run. */
-const CACHE = resolve("node_modules/.cache/spotwire/generators");
+const CACHE = cacheFolder("generators");
 const TYPESCRIPT = resolve("node_modules/typescript-7/bin/tsc");
 const INSTALL_MAX_MS = 240_000;
 const RUN_MAX_MS = 60_000;

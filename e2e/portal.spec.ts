@@ -369,8 +369,13 @@ describe("a developer", () => {
     await page.getByRole("alertdialog").getByRole("button", { name: "Revoke link" }).click();
     await page.getByText("No links yet").waitFor();
     await expect.poll(async () => (await fetch(address)).status, COUNTED).toBe(404);
-    await goto("/dashboard/logs?operation=link");
-    await page.getByRole("button", { name: "GET /quotes/latest?tickers=EURUSD&format=csv" }).waitFor();
+    // The log is written every few seconds.
+    await expect
+      .poll(async () => {
+        await goto("/dashboard/logs?operation=link");
+        return page.getByRole("button", { name: "GET /quotes/latest?tickers=EURUSD&format=csv" }).count();
+      }, COUNTED)
+      .toBe(1);
     expect(await page.content()).not.toContain("sw_link_");
   });
 

@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { cacheFolder } from "#lib/testing/cache-folder";
 import { findOnPath, installPackage, run } from "./packages";
 
 /** Maximum time to compile the samples of a language; the libraries of Rust take 30 s of processor time, once. */
 export const BUILD_TIMEOUT_MS = 300_000;
 /** What stays from run to run: compiled libraries. */
-const CACHE = resolve("node_modules/.cache/spotwire/samples");
+const CACHE = cacheFolder("samples");
 const GO_PATH = "/usr/share/gocode";
 const CRATES = "/usr/share/cargo/registry";
 

@@ -164,7 +164,12 @@ const ARROWS: readonly ArrowRule[] = [
   },
   {
     place: "e2e/",
-    project: ["e2e/", "lib/contract/", "lib/testing/charting-library", "lib/testing/lazy-endpoint", "lib/units"],
+    project: [
+      "e2e/",
+      "lib/contract/",
+      ...["cache-folder", "charting-library", "lazy-endpoint"].map((file) => `lib/testing/${file}`),
+      "lib/units",
+    ],
     packages: ["*"],
   },
 ];

@@ -83,7 +83,7 @@ describe("the chart, rendered by Go's templates and sprig, as Helm does", () => 
       existsSync(`${SOURCES}/src/sigs.k8s.io/yaml`);
     for (const name of isThere() ? [] : PACKAGES) failure ??= await installPackage(name);
     if (failure !== null) return;
-    const settings = ["GO111MODULE=off", `GOPATH=${SOURCES}`, `GOCACHE=${path.join(scratch, "cache")}`, "GOFLAGS="];
+    const settings = ["GO111MODULE=off", `GOPATH=${SOURCES}`, "GOFLAGS="];
     const main = path.join(import.meta.dirname, "render", "main.go");
     const { status, stderr } = spawnSync("env", [...settings, "go", "build", "-o", program, main], { encoding: "utf8" });
     if (status !== 0) failure = stderr;

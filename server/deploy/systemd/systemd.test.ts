@@ -27,12 +27,12 @@ describe("the unit of systemd", () => {
     expect(valuesOf(unit, "KillMode")).toEqual(["mixed"]);
   });
 
-  test("it runs the command of `npm start`, and is not started again with a wrong configuration", () => {
+  test("it runs the command of `npm start`, and is not started again where that is in vain", () => {
     const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: { start: string } };
     const [command = ""] = valuesOf(unit, "ExecStart");
     expect(scripts.start.endsWith(command.replace("/usr/bin/", ""))).toBe(true);
     const main = readFileSync(path.join(ROOT, "server", "main.ts"), "utf8");
-    expect(main).toContain(`const WRONG_CONFIGURATION = ${valuesOf(unit, "RestartPreventExitStatus")};`);
+    expect(main).toContain(`const IN_VAIN = ${valuesOf(unit, "RestartPreventExitStatus")};`);
   });
 
   test("it sets only variables that the service reads, and keeps its data where it may write", () => {

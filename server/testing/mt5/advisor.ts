@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { cacheFolder } from "#lib/testing/cache-folder";
 import { MINUTE_MS } from "#lib/units";
 import { marketFiles, type ServerOffset, type TerminalMarket, zoneOf } from "./market";
 import { toProgram } from "./rewrite";
@@ -11,7 +12,7 @@ import { toProgram } from "./rewrite";
 const SOURCE = path.join(process.cwd(), "server", "feeders", "mt5", "Spotwire.mq5");
 const SHIM = path.join(process.cwd(), "server", "testing", "mt5");
 /** Where compiled programs stay from run to run. */
-const CACHE = path.join(process.cwd(), "node_modules", ".cache", "spotwire-mt5");
+const CACHE = cacheFolder("mt5");
 const RUN_MAX_MS = 50_000;
 
 /** Errors that others made, each as a replacement in the source; the tests must find them out. */

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { cacheFolder } from "#lib/testing/cache-folder";
 import { hasSharedData } from "#lib/testing/shared-data";
 import { start, until } from "#server/testing/upstream-scene";
 import { fixUpstream } from ".";
@@ -15,7 +16,7 @@ import { PROFILES } from "./profiles";
 const canCompile = existsSync("/usr/include/quickfix/Application.h") && existsSync("/usr/bin/g++");
 const NOTICE = canCompile ? "" : " (skipped: g++ or libquickfix-dev is absent)";
 const SOURCE = path.resolve("server/testing/quickfix/acceptor.cpp");
-const CACHE = path.resolve("node_modules/.cache/spotwire");
+const CACHE = cacheFolder("quickfix");
 const DICTIONARY = path.resolve("../shared/data/upstreams/fix44/FIX44.xml");
 
 /** It takes five seconds on an idle machine. */
