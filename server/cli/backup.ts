@@ -14,7 +14,7 @@ import { restoreBackup } from "#server/database/backup/restore";
 import { writeBackup } from "#server/database/backup/write";
 import { acquireDatabase, acquireSource, borrowSource, type Source } from "#server/database/database";
 import { pathsOf } from "#server/database/embedded/cluster";
-import { acquireSecrets, findSecret } from "#server/database/secrets";
+import { findSecret } from "#server/database/secrets";
 import { type CommandContext, defineCommand, runAsProcess, wordsOf } from "./run-command";
 import { EXIT_DONE } from "./usage-error";
 
@@ -71,7 +71,12 @@ async function backup(to: string | undefined, { readEnv, clock, print, stopSigna
   // Starting the embedded database would create an empty one.
   if (env.DATABASE_URL === undefined && !existsSync(pathsOf(env.DATA_DIR).cluster))
     throw new BackupError(`There is nothing to back up: ${env.DATA_DIR} (DATA_DIR) contains no database.`);
-  const { nextAuth: secret } = await acquireSecrets(env);
+  const secret = await findSecret(env);
+  // One made here would not be the service's, and a restore with the service's own would refuse the file.
+  if (secret === undefined)
+    throw new BackupError(
+      `There is no secret to seal the backup with, and ${env.DATA_DIR} (DATA_DIR) contains no nextauth-secret: set NEXTAUTH_SECRET or NEXTAUTH_SECRET_FILE as the service has it.`,
+    );
   const file = to ?? `./spotwire-${new Date(clock.now()).toISOString().replaceAll(":", "-")}.backup`;
   const { header, tables, rows } = await onSource(await borrowSource(env, log), env, clock, async (url) => {
     const startedMs = clock.now();

@@ -105,6 +105,13 @@ describe("npm run backup", () => {
     await expect(bench.command("backup", wrong.href)).rejects.toThrow(/Could not reach PostgreSQL/);
   });
 
+  test("a backup without the service's secret fails and makes none, because no restore could verify it", async () => {
+    const variables = { DATABASE_URL: source.url, DATA_DIR: bench.at("secretless"), NEXTAUTH_SECRET: "" };
+    const file = bench.at("secretless.backup");
+    await expect(runBackup("backup", variables, "--to", file)).rejects.toThrow("set NEXTAUTH_SECRET or NEXTAUTH_SECRET_FILE");
+    expect([existsSync(variables.DATA_DIR), existsSync(file)]).toEqual([false, false]);
+  });
+
   test("a backup or restore with an empty DATA_DIR fails and creates no database", async () => {
     const variables = { DATA_DIR: bench.at("none") };
     await expect(runBackup("backup", variables)).rejects.toThrow("There is nothing to back up");
