@@ -16,8 +16,9 @@ function runsOnNode(): boolean {
 export async function findDialer(): Promise<Dialer> {
   if (runsOnNode()) {
     try {
-      // Browser bundlers must ignore this line, because they cannot resolve `ws`.
-      const { WebSocket } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "ws");
+      // Webpack would look for `ws` in server code and fail where it is not installed; in pages, the package's `browser` field
+      // leaves it out. No @vite-ignore: Vite's development server would keep the import, and fail to resolve it.
+      const { WebSocket } = await import(/* webpackIgnore: true */ "ws");
       return wsDialer(WebSocket);
     } catch {
       // Not installed: use the WebSocket of the runtime.

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createViteServer } from "vitest/node";
 import { operations } from "#lib/contract/operations";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
 import { quote, type ScriptedService, startScriptedService, succeed } from "#lib/testing/scripted-service";
@@ -150,6 +151,25 @@ describe("the package", () => {
     const { code, output } = await run([tsc, ...options, ...modules, "charts.ts"]);
     expect(output).toBe("");
     expect(code).toBe(0);
+  });
+
+  test("the client package works with Vite's development server, which has no `ws` for pages", async () => {
+    writeFileSync(path.join(folder, "page.ts"), 'import { createClient } from "spotwire-client";\ncreateClient;');
+    const vite = await createViteServer({
+      root: folder,
+      configFile: false,
+      logLevel: "silent",
+      optimizeDeps: { entries: ["page.ts"] },
+      server: { middlewareMode: true, ws: false },
+    });
+    try {
+      const page = await vite.transformRequest("/page.ts");
+      const [dependency] = /\/node_modules\/\.vite\/deps\/spotwire-client\.js[^"]*/.exec(page?.code ?? "") ?? [];
+      expect(dependency).toBeDefined();
+      expect((await vite.transformRequest(dependency ?? ""))?.code).toContain("websocket_unavailable");
+    } finally {
+      await vite.close();
+    }
   });
 
   const PROGRAM = `
