@@ -196,7 +196,7 @@ describe("the datafeed, called as the Charting Library does", () => {
 /** A sample of the guide by its title, with the address of the service and a key of this site. */
 function sampleOf(title: string): string {
   const [, code] =
-    new RegExp(`^\`\`\`ts norun title="${title}"\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(readFileSync(GUIDE, "utf8")) ?? [];
+    new RegExp(`^\`\`\`\\w+(?: norun)? title="${title}"\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(readFileSync(GUIDE, "utf8")) ?? [];
   if (code === undefined) throw new Error(`The guide has no sample ${title}.`);
   return code.replaceAll("http://localhost:3000", product.baseUrl).replaceAll(/sw_test_DEMO\w+/g, siteKey);
 }
@@ -223,7 +223,7 @@ export class widget {
 }
 `;
 
-/** Opens a page of a third-party site that runs a sample, bundled as a user would. */
+/** Opens the page of the guide on a third-party site, where it runs a sample, bundled as a user would. */
 async function openSample(title: string): Promise<Page> {
   writeFileSync(path.join(folder, "charting_library.ts"), WIDGET);
   writeFileSync(path.join(folder, title), sampleOf(title));
@@ -236,7 +236,7 @@ async function openSample(title: string): Promise<Page> {
     alias: { "#lib/units": path.join(ROOT, "lib", "units.ts") },
   });
   const script = outputFiles[0]?.text.replaceAll("</script", "<\\/script");
-  html = `<!doctype html><title>A page</title><body style="height:400px"><div id="chart"></div><script type="module">${script}</script>`;
+  html = sampleOf("index.html").replace(/<script.*<\/script>/, () => `<script type="module">${script}</script>`);
   const page = await browser.newPage();
   await page.goto(siteUrl);
   return page;
@@ -259,6 +259,7 @@ describe("the samples of the guide, in a browser", () => {
       return false;
     })`;
       await page.waitForFunction(isDrawn, undefined, { timeout: STEP_MAX_MS });
+      expect((await page.locator("#chart table").first().boundingBox())?.height).toBe(400);
       await page.close();
     },
     BROWSER_TIMEOUT_MS,
