@@ -1,3 +1,4 @@
+import Link from "next/link";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 
 interface Offer {
@@ -35,7 +36,16 @@ const OFFERS: readonly Offer[] = [
   },
 ];
 
-/** The four interfaces, side by side. */
+/** The tools that people already work with. */
+const TOOLS = [
+  { name: "Python", href: "/docs/python" },
+  { name: "TypeScript", href: "/docs/clients" },
+  { name: "Spreadsheets", href: "/docs/spreadsheets" },
+  { name: "TradingView and lightweight-charts", href: "/docs/charts" },
+  { name: "Prometheus and Grafana", href: "/docs/operate" },
+] as const;
+
+/** The four interfaces, side by side, and the tools to use them from. */
 export function Offers() {
   return (
     <section aria-label="What it offers" className="mt-12 sm:mt-14">
@@ -52,6 +62,18 @@ export function Offers() {
           </li>
         ))}
       </ul>
+      <div className="mt-4 flex flex-wrap items-baseline gap-x-4 gap-y-1 text-ink-soft text-sm leading-6">
+        <h2>Use it from</h2>
+        <ul className="flex flex-wrap gap-x-4 gap-y-1">
+          {TOOLS.map(({ name, href }) => (
+            <li key={name}>
+              <Link prefetch={false} href={href} className="text-accent underline">
+                {name}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </div>
     </section>
   );
 }
