@@ -68,7 +68,7 @@ const shell = (folder: string, line: string) => ["-c", `cd "$0" && export DO_NOT
 const withDefaults = (line: string) => line.replace(/^npm install/, "npm install --no-audit --no-fund --prefer-offline");
 
 /** Installs what a recipe needs, once for the same commands. @returns null, or why it cannot be had */
-async function install(folder: string, { installs }: Recipe): Promise<string | null> {
+async function install(folder: string, { installs }: Pick<Recipe, "installs">): Promise<string | null> {
   if (existsSync(join(folder, "installed"))) return null;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -76,6 +76,27 @@ async function install(folder: string, { installs }: Recipe): Promise<string | n
   if (failure === null) writeFileSync(join(folder, "installed"), "");
   return failure;
 }
+
+const MODELINA_VERSION = "5.10.1";
+/** Generates types of all messages of the streams, and prints their names. */
+const MODELINA = {
+  installs: ["npm init --yes", `npm install @asyncapi/modelina@${MODELINA_VERSION}`],
+  script: `import { TypeScriptGenerator } from "@asyncapi/modelina";
+const document = await (await fetch(process.argv[2])).json();
+console.log(JSON.stringify((await new TypeScriptGenerator().generate(document)).map(({ modelName }) => modelName)));`,
+};
+
+test("Modelina finds a name for every type of the streams", { timeout: INSTALL_MAX_MS + RUN_MAX_MS }, async ({ skip }) => {
+  const folder = join(CACHE, `modelina-${MODELINA_VERSION}`);
+  const failure = await install(folder, MODELINA);
+  skip(failure !== null, `npm could not install it: ${failure}`);
+  writeFileSync(join(folder, "names.mjs"), MODELINA.script);
+  const address = `${product.baseUrl}/asyncapi.json`;
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "names.mjs"), address], { timeout: RUN_MAX_MS });
+  const names = JSON.parse(stdout) as string[];
+  expect(names).toEqual(expect.arrayContaining(["QuoteMessage", "SubscribeParams", "Timeframe"]));
+  expect(names.filter((name) => /anonymous/i.test(name))).toEqual([]);
+});
 
 test("the guide has a recipe for each of four generators, with exact versions", () => {
   expect(RECIPES.map(({ name }) => name)).toEqual(["openapi-typescript", "Hey API", "Orval", "Kubb"]);

@@ -6,9 +6,9 @@ const COMPONENTS = "#/components/schemas/";
 
 const pascal = (name: string) => name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** True for a schema that generators make a type of: an object, a choice, a list of values. */
-function isType({ type, anyOf, oneOf, enum: values }: JsonSchema): boolean {
-  return type === "object" || anyOf !== undefined || oneOf !== undefined || (values?.length ?? 0) > 1;
+/** True for a schema that generators make a type of: an object, a choice, a list of values, a reference with a description. */
+function isType({ type, anyOf, oneOf, allOf, enum: values }: JsonSchema): boolean {
+  return type === "object" || [anyOf, oneOf, allOf].some((parts) => parts !== undefined) || (values?.length ?? 0) > 1;
 }
 
 /**

@@ -37,7 +37,9 @@ function unnamedTypes(value: unknown, at = "", seen = new Set<unknown>()): strin
   seen.add(value);
   const schema = value as JsonSchema & { "x-parser-schema-id"?: string };
   const isType =
-    schema.type === "object" || schema.anyOf !== undefined || schema.oneOf !== undefined || (schema.enum?.length ?? 0) > 1;
+    schema.type === "object" ||
+    [schema.anyOf, schema.oneOf, schema.allOf].some((parts) => parts !== undefined) ||
+    (schema.enum?.length ?? 0) > 1;
   const unnamed = isType && schema["x-parser-schema-id"]?.startsWith("<anonymous") === true;
   return [
     ...(unnamed ? [at] : []),

@@ -14,7 +14,7 @@ export interface JsonSchema {
   examples?: unknown[];
   anyOf?: JsonSchema[];
   oneOf?: JsonSchema[];
-  /** Holds one reference: draft-07 reads nothing that stands beside a `$ref`. */
+  /** Holds one reference that has a description of its own: draft-07 reads nothing that stands beside a `$ref`. */
   allOf?: JsonSchema[];
   properties?: Record<string, JsonSchema>;
   required?: string[];
@@ -56,9 +56,13 @@ function tidy(schema: JsonSchema): void {
   if (schema.type === "number" && values.length > 0 && values.every(Number.isInteger)) schema.type = "integer";
 }
 
+/** References point to where named schemas live. One that stands alone needs no `allOf`, which generators make a type of. */
+function pointToComponents<T>(value: T): T;
 function pointToComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(pointToComponents);
   if (typeof value !== "object" || value === null) return value;
+  const { allOf, ...beside } = value as JsonSchema;
+  if (allOf?.length === 1 && Object.keys(beside).length === 0) return pointToComponents(allOf[0]);
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) =>
       key === "$ref" && typeof inner === "string"
@@ -101,9 +105,9 @@ export function schemaPrinter(dialect: JsonSchemaDialect): SchemaPrinter {
   const components = new Map<string, JsonSchema>();
 
   function of(schema: z.ZodType): JsonSchema {
-    const { $schema: _, $defs, definitions, ...rest } = pointToComponents(print(schema, dialect)) as PrintedSchema;
-    for (const [id, definition] of Object.entries($defs ?? definitions ?? {})) components.set(id, definition);
-    return rest;
+    const { $schema: _, $defs, definitions, ...rest } = print(schema, dialect);
+    for (const [id, definition] of Object.entries($defs ?? definitions ?? {})) components.set(id, pointToComponents(definition));
+    return pointToComponents(rest);
   }
 
   return {
