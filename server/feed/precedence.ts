@@ -9,6 +9,8 @@ const QUIET_GAPS_COUNT = 5;
 /** An earlier provider speaks again once it was well for so long, and the last change is so long ago. */
 const WELL_MS = 5 * MINUTE_MS;
 const CHANGE_PAUSE_MS = MINUTE_MS;
+/** One that has just become the speaker is not quiet before it had so long to tick, however long ago its last tick is. */
+const STAY_MIN_MS = 10 * SECOND_MS;
 /** After so many changes of a ticker within an hour, its speaker stays for an hour. */
 const CHANGES_MAX_COUNT = 4;
 const HOLD_MS = HOUR_MS;
@@ -190,7 +192,7 @@ export function createPrecedence({ members, openSince, changed, nowMs: begunMs }
     if (connection === undefined || voice === undefined) return undefined;
     const sinceMs = lostSince(connection, voice, state);
     if (sinceMs !== null) return nowMs - sinceMs >= LOST_MAX_MS ? { reason: "lost" as const, sinceMs } : undefined;
-    if (openMs === null) return undefined;
+    if (openMs === null || nowMs - state.sinceMs < STAY_MIN_MS) return undefined;
     const quietMs = Math.max(voice.lastMs ?? state.sinceMs, openMs);
     return nowMs - quietMs >= quietAfterMs(voice) ? { reason: "quiet" as const, sinceMs: quietMs } : undefined;
   }
