@@ -17,7 +17,7 @@ describe("what the pages of a browser want", () => {
     expect(wants.union(MAX)).toEqual({ followed: ["kline EURUSD M1", "snapshot EURUSD", "snapshot GBPUSD"], polled: [] });
   });
 
-  test("past the maximum, charts come first, then the first rows of every page; the rest is polled", () => {
+  test("past the maximum, charts come first, then the first rows of every page; the others are polled", () => {
     const wants = createWants(MAX);
     wants.set("a", snapshots("A", MAX));
     wants.set("b", [...snapshots("B", 2), "kline B0 H1"]);

@@ -124,9 +124,8 @@ export function drawChart(place: HTMLElement, options: ChartOptions): DrawnChart
       if (isFirst && bars.length > 0) showNewest(chart, place, candles.data().length);
       onAll(bars);
     },
-    onLast(bar) {
-      const isSame = points.bars.at(-1)?.time === bar.time;
-      points = { ...points, bars: [...(isSame ? points.bars.slice(0, -1) : points.bars), bar] };
+    onLast(bar, bars) {
+      points = { ...points, bars };
       onLast(bar);
     },
   });

@@ -19,7 +19,7 @@ export function LinkAddress({ link, address, onClose }: LinkAddressProps) {
       wide
       onOpenChange={onClose}
       title={link.name}
-      description="Treat it like a password: whoever has it can make this call until the link ends."
+      description="Treat it like a password: anyone who has it can make this call until the link ends."
     >
       <div className="space-y-5">
         <CodeBlock label="Address">{address}</CodeBlock>

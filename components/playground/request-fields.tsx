@@ -1,12 +1,13 @@
 "use client";
 
 import type { Instrument } from "#lib/contract/instrument";
-import { CONTROL, Field } from "../ui/field";
-import { Prose, plainText } from "../ui/prose";
+import { CONTROL } from "../ui/field";
+import { plainText } from "../ui/prose";
 import { Select } from "../ui/select";
 import type { Issues, PlayOperation, Values } from "./model";
+import { ParameterField } from "./parameter-field";
 import { TickerField } from "./ticker-field";
-import { type FieldControlProps, FieldName, TimeField } from "./time-field";
+import { type FieldControlProps, TimeField } from "./time-field";
 
 const NOT_CHOSEN = "";
 
@@ -17,23 +18,15 @@ function ChoiceField({ field, value, issue, onChange }: FieldControlProps) {
   const none = field.required && value !== NOT_CHOSEN ? [] : [{ value: NOT_CHOSEN, label: "–" }];
   const options = [...none, ...strange, ...choices.map((choice) => ({ value: choice, label: choice }))];
   return (
-    <Field
-      label={<FieldName name={field.name} required={field.required} />}
-      hint={<Prose text={field.description} />}
-      error={issue}
-    >
+    <ParameterField field={field} issue={issue}>
       {(control) => <Select {...control} name={field.name} value={value} onChange={onChange} options={options} />}
-    </Field>
+    </ParameterField>
   );
 }
 
 function TypedField({ field, value, issue, onChange }: FieldControlProps) {
   return (
-    <Field
-      label={<FieldName name={field.name} required={field.required} />}
-      hint={<Prose text={field.description} />}
-      error={issue}
-    >
+    <ParameterField field={field} issue={issue}>
       {(control) => (
         <input
           {...control}
@@ -46,7 +39,7 @@ function TypedField({ field, value, issue, onChange }: FieldControlProps) {
           className={`${CONTROL} font-mono`}
         />
       )}
-    </Field>
+    </ParameterField>
   );
 }
 

@@ -3,10 +3,10 @@
 import { type KeyboardEvent, useId, useState } from "react";
 import type { Instrument } from "#lib/contract/instrument";
 import { searchInstruments } from "#lib/instrument-search";
-import { CONTROL, Field } from "../ui/field";
+import { CONTROL } from "../ui/field";
 import { InstrumentMark } from "../ui/instrument-mark";
-import { Prose } from "../ui/prose";
-import { type FieldControlProps, FieldName } from "./time-field";
+import { ParameterField } from "./parameter-field";
+import type { FieldControlProps } from "./time-field";
 
 /** Suggestions shown at once. */
 const SHOWN_MAX_COUNT = 50;
@@ -98,11 +98,7 @@ export function TickerField({ field, value, issue, onChange, instruments, onWant
   }
 
   return (
-    <Field
-      label={<FieldName name={field.name} required={field.required} />}
-      hint={<Prose text={field.description} />}
-      error={issue}
-    >
+    <ParameterField field={field} issue={issue}>
       {(control) => (
         <div className="relative">
           <input
@@ -131,6 +127,6 @@ export function TickerField({ field, value, issue, onChange, instruments, onWant
           {shown ? <Suggestions id={listId} options={options} active={active} onPick={pick} /> : null}
         </div>
       )}
-    </Field>
+    </ParameterField>
   );
 }

@@ -3,9 +3,9 @@
 import { SECOND_MS } from "#lib/units";
 import { dateFormat } from "../portal/date-format";
 import { useTimeZone } from "../portal/time";
-import { CONTROL, Field } from "../ui/field";
-import { Prose } from "../ui/prose";
+import { CONTROL } from "../ui/field";
 import type { PlayField } from "./model";
+import { ParameterField } from "./parameter-field";
 
 export interface FieldControlProps {
   readonly field: PlayField;
@@ -41,14 +41,10 @@ function localText(kind: PlayField["kind"], value: string, timeZone: string): st
 
 /** An instant: typed in the service's format, or picked from a calendar that writes it. */
 export function TimeField({ field, value, issue, onChange }: FieldControlProps) {
-  const { name, kind, description, required } = field;
+  const { name, kind } = field;
   const local = localText(kind, value, useTimeZone());
   return (
-    <Field
-      label={<FieldName name={name} required={required} />}
-      hint={<Prose text={local === undefined ? description : `${description} In your time: ${local}.`} />}
-      error={issue}
-    >
+    <ParameterField field={field} issue={issue} note={local === undefined ? undefined : `In your time: ${local}.`}>
       {(control) => (
         <div className={`grid gap-2 ${kind === "seconds" ? "grid-cols-[7.5rem_minmax(0,1fr)] lg:max-xl:grid-cols-1" : ""}`}>
           <input
@@ -77,16 +73,6 @@ export function TimeField({ field, value, issue, onChange }: FieldControlProps) 
           </div>
         </div>
       )}
-    </Field>
-  );
-}
-
-/** The name of a query parameter, and whether it is optional. */
-export function FieldName({ name, required }: { name: string; required: boolean }) {
-  return (
-    <span className="flex items-baseline justify-between gap-2">
-      <code className="font-mono text-[13px]">{name}</code>
-      {required ? null : <span className="font-normal text-ink-faint text-xs">optional</span>}
-    </span>
+    </ParameterField>
   );
 }

@@ -33,17 +33,13 @@ const NONE: readonly Bar[] = [];
 function useBars({ ticker, timeframe, store }: Pick<HeroChartProps, "ticker" | "timeframe" | "store">) {
   const [bars, setBars] = useState(NONE);
   useEffect(() => {
-    let all = NONE;
-    const show = (next: readonly Bar[]) => {
-      all = next.slice(-BARS_COUNT);
-      setBars(all);
-    };
+    const show = (all: readonly Bar[]) => setBars(all.slice(-BARS_COUNT));
     const series = startBars({
       timeframe,
       first: NONE,
       source: store.bars(ticker),
       onAll: show,
-      onLast: (bar) => show(all.at(-1)?.time === bar.time ? [...all.slice(0, -1), bar] : [...all, bar]),
+      onLast: (_, all) => show(all),
       onState: () => undefined,
     });
     return () => {

@@ -11,7 +11,7 @@ interface ControlProps {
   readonly "aria-invalid": true | undefined;
 }
 
-interface FieldProps {
+export interface FieldProps {
   readonly label: ReactNode;
   readonly hint?: ReactNode;
   /** The error of the value; replaces the hint, which nearly always says the same. */

@@ -50,7 +50,7 @@ export async function lastRelease(): Promise<string> {
     await rename(making, folder);
   } catch (error) {
     await rm(making, { recursive: true, force: true });
-    // Another run made it meanwhile.
+    // Another run may have made it in the meantime.
     if (!existsSync(folder)) throw error;
   }
   return folder;

@@ -176,7 +176,7 @@ next(quotes)
   expect(output).toMatch(/KeyboardInterrupt\s*$/);
 });
 
-test("a callback that calls the blocking client, and a call after its end, are told so", { timeout: SLOW_MS }, async ({
+test("a callback that calls the blocking client, and a call after its end, fail in words", { timeout: SLOW_MS }, async ({
   skip,
 }) => {
   if ("missing" in debian) return skip(debian.missing);

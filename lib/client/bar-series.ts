@@ -37,8 +37,8 @@ export interface SeriesOptions {
   readonly first?: readonly Bar[] | undefined;
   /** All bars changed. */
   onAll(bars: readonly Bar[]): void;
-  /** Only the newest bar changed, or one was added after it. */
-  onLast(bar: Bar): void;
+  /** Only the newest bar changed, or one was added after it; `bars` are all, with it. */
+  onLast(bar: Bar, bars: readonly Bar[]): void;
   onState(state: LiveState): void;
   /** A read failed; it is repeated after a pause when it was for the newest bars, and at the next scroll otherwise. */
   onError?: ((error: unknown) => void) | undefined;
@@ -91,7 +91,7 @@ export function startBars({ timeframe, source, first = [], onAll, onLast, onStat
     const last = bars.at(-1);
     if (!removed && (last === undefined || bar.time >= last.time)) {
       bars = last?.time === bar.time ? [...bars.slice(0, -1), bar] : [...bars, bar].slice(-BARS_MAX_COUNT);
-      onLast(bar);
+      onLast(bar, bars);
       return;
     }
     const [oldest] = bars;

@@ -33,7 +33,7 @@ export interface BarSource {
   readonly follow?: (timeframe: Timeframe, listener: BarListener) => () => void;
 }
 
-/** Calls back for the events of one stream that concern its klines. */
+/** Passes the events of one stream on to the listener of a chart. */
 function callbacksOf(listener: BarListener): StreamCallbacks {
   let last: SpotwireError | undefined;
   return {

@@ -207,7 +207,7 @@ describe("klines of the service as a source", () => {
     });
   });
 
-  test("updates, corrections and removals are heard; after a gap the series is told that it may have missed klines", async () => {
+  test("updates, corrections and removals reach the series; after a gap it learns that it may have missed klines", async () => {
     const { heard, phases } = follow();
     const peer = await service.welcomed();
     await peer.ack();

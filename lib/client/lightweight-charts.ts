@@ -63,8 +63,8 @@ export interface FeedOptions extends Pick<SeriesOptions, "timeframe" | "source" 
   readonly gaps?: ((bars: readonly Bar[], until: number) => readonly number[]) | undefined;
   /** The klines as they are shown now, after each change but those of the newest. */
   readonly onAll?: ((bars: readonly Bar[]) => void) | undefined;
-  /** The newest kline changed, or one was added after it. */
-  readonly onLast?: ((bar: Bar) => void) | undefined;
+  /** The newest kline changed, or one was added after it; `bars` are all, with it. */
+  readonly onLast?: ((bar: Bar, bars: readonly Bar[]) => void) | undefined;
   readonly onState?: SeriesOptions["onState"] | undefined;
 }
 
@@ -79,29 +79,27 @@ const NO_GAPS = () => [];
 export function feedSeries(options: FeedOptions): () => void {
   const { chart, series, gaps = NO_GAPS, timeframe, source, first, onAll, onLast, onState, onError } = options;
   const scale = chart.timeScale();
-  let shown: readonly Bar[] = [];
+  let newest: Bar | undefined;
   let lastGap = 0;
 
   function showAll(bars: readonly Bar[]): void {
     const times = gaps(bars, Math.floor(Date.now() / 1000));
-    shown = bars;
+    newest = bars.at(-1);
     lastGap = times.at(-1) ?? 0;
     for (const one of series) one.showAll(bars, times);
     onAll?.(bars);
   }
 
-  function showLast(bar: Bar): void {
-    const known = shown.at(-1);
-    const bars = known?.time === bar.time ? [...shown.slice(0, -1), bar] : [...shown, bar];
-    const adjoins = known !== undefined && gaps([known, bar], bar.time).length === 0;
+  function showLast(bar: Bar, bars: readonly Bar[]): void {
+    const adjoins = newest !== undefined && gaps([newest, bar], bar.time).length === 0;
     // A series takes no point before its last one, and a gap before the kline needs its room.
     if (!adjoins || lastGap > bar.time) {
       showAll(bars);
       return;
     }
-    shown = bars;
+    newest = bar;
     for (const one of series) one.showLast(bar);
-    onLast?.(bar);
+    onLast?.(bar, bars);
   }
 
   const bars = startBars({
@@ -111,7 +109,7 @@ export function feedSeries(options: FeedOptions): () => void {
     onState: (state) => onState?.(state),
   });
   const onRange = (range: { from: number } | null) => {
-    if (range !== null && shown.length > 0 && range.from < NEAR_START_COUNT) bars.older();
+    if (range !== null && newest !== undefined && range.from < NEAR_START_COUNT) bars.older();
   };
   scale.subscribeVisibleLogicalRangeChange(onRange);
   return () => {

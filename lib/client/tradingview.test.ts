@@ -108,7 +108,7 @@ describe("symbols", () => {
     expect(service.requests.map(({ path }) => path.split("/").at(-1))).toEqual(["instruments", "hours"]);
   });
 
-  test("hours that come in many answers are asked for four times at most, and no longer than they go on", async () => {
+  test("hours that come in many answers are read in at most four calls, and only while more follow", async () => {
     serve();
     const days = (count: number) =>
       service.answer(({ path, query }) => {
@@ -133,7 +133,7 @@ describe("symbols", () => {
     await expect(open().resolve("EUR/USD")).rejects.toThrow("Unknown symbol EUR/USD. Did you mean EURUSD?");
   });
 
-  test("a search finds by name and nickname, and filters by type; a failed one finds nothing and is asked again", async () => {
+  test("a search finds by name and nickname, and filters by type; a failed one finds nothing, and the next one tries again", async () => {
     serve({
       instruments: [
         instrumentExample,
@@ -412,7 +412,7 @@ describe("live bars", () => {
   test.each([
     ["records are missing", () => (seq += 100), "update"],
     ["bars closed unseen, in a new epoch", () => 0, "snapshot"],
-  ])("when %s, the library is told to forget its bars, and goes on", async (_, skip, event) => {
+  ])("when %s, the library drops its bars and loads them again", async (_, skip, event) => {
     const chart = await follow();
     send(chart.peer, at(0, 1.6), "snapshot");
     await chart.ticked.next();

@@ -21,16 +21,7 @@ import { createLive } from "./tradingview/live";
 import { sessionTexts } from "./tradingview/sessions";
 import { ZONE } from "./tradingview/trading-day";
 
-export type {
-  DatafeedConfiguration,
-  HistoryMetadata,
-  LibraryBar,
-  PeriodParams,
-  Resolution,
-  SearchResult,
-  SymbolInfo,
-  SymbolName,
-};
+export type * from "./tradingview/library";
 
 /** Each timeframe as a resolution of the library, ascending. */
 const RESOLUTIONS: Readonly<Record<Timeframe, string>> = {
@@ -61,7 +52,7 @@ export interface DatafeedOptions {
   /** Name of the exchange in the library; `Spotwire` by default. */
   readonly exchange?: string | undefined;
   /**
-   * Bars that the library keeps are wrong or missing, after a gap or a correction. The library is told to forget them; call
+   * Bars that the library keeps are wrong or missing, after a gap or a correction. The datafeed makes the library drop them; call
    * `resetData()` of the chart to load them again at once.
    */
   readonly onReset?: ((symbol: string, resolution: string) => void) | undefined;

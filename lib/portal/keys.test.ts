@@ -1,4 +1,3 @@
-import { encode } from "next-auth/jwt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GET as readAudit } from "#app/api/portal/audit/route";
 import { POST as revoke } from "#app/api/portal/keys/[id]/revoke/route";
@@ -11,24 +10,14 @@ import { GET as readOverview } from "#app/api/portal/overview/route";
 import { POST as mintToken } from "#app/api/portal/tokens/route";
 import { GET as exportUsage } from "#app/api/portal/usage/export/route";
 import { GET as readUsage } from "#app/api/portal/usage/route";
-import { putAccount } from "#lib/access/accounts";
 import { createKey } from "#lib/access/keys";
 import { KEY_ADDRESSES_MAX_COUNT, KEY_TICKERS_MAX_COUNT, PLAN_LIMIT_MAX } from "#lib/contract/limits";
-import { openPortalSession } from "#lib/testing/portal-session";
 import { DAY_MS } from "#lib/units";
-import { type Answer, failed, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { type Handler, portalBrowser, type Send, signedInBrowser } from "#server/testing/portal-browser";
+import { type Answer, failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
-const PORTAL = "http://spotwire.test";
 const KEY = { name: "my key", venue: "live", scopes: ["market:read"], origins: [], expires_at: null };
 const INSTRUMENTS = "/api/v1/market/instruments";
-
-type Handler = (request: Request, context: { params: Promise<Record<string, string>> }) => Promise<Response>;
-interface Call {
-  readonly method?: string;
-  readonly body?: object;
-  readonly query?: Record<string, string>;
-  readonly params?: Record<string, string>;
-}
 
 let t: TestRuntime;
 /** All responses of the portal so far, as text. */
@@ -40,27 +29,15 @@ afterAll(() => t.close());
 
 /** A signed-in user with a new account. */
 async function signIn(name: string) {
-  const { id: accountId } = await putAccount(t.keyContext, name, { plan: "endless" });
-  const sid = await openPortalSession(t.db, accountId, t.clock.now());
-  const now = new Date(t.clock.now());
-  await t.db.prisma.portalSession.update({ where: { id: sid }, data: { lastSeenAt: now } });
-  const cookie = `spotwire.session=${await encode({ token: { sid }, secret: TEST_SECRET })}`;
-
-  async function raw(handler: Handler, { method = "GET", body, query = {}, params = {} }: Call = {}): Promise<Response> {
-    const headers = { cookie, host: new URL(PORTAL).host, origin: PORTAL, "content-type": "application/json" };
-    const url = `${PORTAL}/api/portal/x?${new URLSearchParams(query)}`;
-    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-    return handler(new Request(url, init), { params: Promise.resolve(params) });
-  }
+  const { accountId, browser } = await signedInBrowser(t, name, { plan: "endless" });
   return {
     accountId,
     email: `${accountId}@example.com`,
-    raw,
-    async call(handler: Handler, call?: Call): Promise<Answer> {
-      const response = await raw(handler, call);
-      const text = await response.text();
-      answers.push(text);
-      return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+    browser,
+    async call(handler: Handler, send?: Send): Promise<Answer> {
+      const answer = await browser.send(handler, { method: "GET", ...send });
+      answers.push(answer.text);
+      return answer;
     },
     async createKey(settings: object = {}) {
       const { body } = await this.call(create, { method: "POST", body: { ...KEY, ...settings } });
@@ -117,7 +94,7 @@ describe("keys in the portal", () => {
     const { key } = await eve.createKey();
     await t.db.prisma.user.update({ where: { accountId: eve.accountId }, data: { emailVerifiedAt: null } });
     const params = { id: key.id };
-    const tries: [Handler, Call][] = [
+    const tries: [Handler, Send][] = [
       [create, { method: "POST", body: KEY }],
       [edit, { method: "PATCH", params, body: { origins: ["https://evil.example"] } }],
       [rotate, { method: "POST", params, body: { grace: "now" } }],
@@ -214,7 +191,7 @@ describe("data of another account", () => {
     await t.ask(INSTRUMENTS, { key: text, headers: { "x-request-id": "owned-request" } });
     await t.usage.flush();
     const params = { id: key.id };
-    const tries: [Handler, Call][] = [
+    const tries: [Handler, Send][] = [
       [edit, { method: "PATCH", params, body: { name: "mine" } }],
       [rotate, { method: "POST", params, body: { grace: "now" } }],
       [revoke, { method: "POST", params, body: { confirm: "my key" } }],
@@ -225,7 +202,8 @@ describe("data of another account", () => {
     expect((await thief.call(list)).body.data.items).toEqual([]);
     expect((await thief.call(readLogs, { query: { key_id: key.id } })).body.data.items).toEqual([]);
     expect((await thief.call(readUsage, { query: { key_id: key.id } })).body.data.by.keys).toEqual([]);
-    expect(await (await thief.raw(exportUsage, { query: { key_id: key.id } })).text()).not.toContain(key.id);
+    const exported = await thief.browser.request(exportUsage, { method: "GET", query: { key_id: key.id } });
+    expect(await exported.text()).not.toContain(key.id);
     const { items } = (await owner.call(readAudit)).body.data;
     const page = (await thief.call(readAudit, { query: { before: items[0].id } })).body.data;
     expect(JSON.stringify(page)).not.toContain(key.id);
@@ -238,7 +216,7 @@ describe("data of another account", () => {
 
   test("keys, requests, usage and audit entries require a sign-in", async () => {
     for (const handler of [list, readLogs, readUsage, exportUsage, readAudit, readOverview, explain] as Handler[]) {
-      const response = await handler(new Request(`${PORTAL}/api/portal/x`), { params: Promise.resolve({}) });
+      const response = await portalBrowser().request(handler, { method: "GET" });
       expect(response.status).toBe(401);
     }
   });

@@ -1,24 +1,13 @@
-import { encode } from "next-auth/jwt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { POST as show } from "#app/api/portal/links/[id]/address/route";
 import { DELETE as revoke } from "#app/api/portal/links/[id]/route";
 import { POST as create, GET as list } from "#app/api/portal/links/route";
-import { putAccount } from "#lib/access/accounts";
 import { createKey, type NewKey, revokeKey } from "#lib/access/keys";
 import { reportAccount } from "#lib/access/users/account-admin";
 import { LINK_LIFETIME_MAX_S, LINKS_PER_ACCOUNT_MAX_COUNT, TICKERS_PER_REQUEST_MAX_COUNT } from "#lib/contract/limits";
-import { openPortalSession } from "#lib/testing/portal-session";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
-import { TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
-
-const PORTAL = "http://spotwire.test";
-
-type Handler = (request: Request, context: { params: Promise<Record<string, string>> }) => Promise<Response>;
-interface Call {
-  readonly method?: string;
-  readonly body?: object;
-  readonly id?: string;
-}
+import { callerOf, PORTAL, portalBrowser, signedInBrowser } from "#server/testing/portal-browser";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 let t: TestRuntime;
 beforeAll(async () => {
@@ -29,14 +18,10 @@ afterAll(() => t.close());
 
 /** A user with a new account and a live key, and a function that calls as they do. */
 async function signIn(name: string, { provedAgoMs = 0, ...settings }: Partial<NewKey> & { provedAgoMs?: number } = {}) {
-  const { id: accountId } = await putAccount(t.keyContext, name);
+  const { accountId, browser } = await signedInBrowser(t, name, { provedAgoMs });
   const usual = { accountId, name: "sheet", venue: "live", scopes: ["market:read"], origins: [] };
   const { record: key } = await createKey(t.keyContext, { ...usual, ...settings });
-  const sid = await openPortalSession(t.db, accountId, t.clock.now());
-  const at = new Date(t.clock.now());
-  const provedAt = new Date(t.clock.now() - provedAgoMs);
-  await t.db.prisma.portalSession.update({ where: { id: sid }, data: { lastSeenAt: at, provedAt } });
-  const call = caller(`spotwire.session=${await encode({ token: { sid }, secret: TEST_SECRET })}`);
+  const call = callerOf(browser);
   const form = (change: object = {}) => ({
     name: "Rates",
     key_id: key.id,
@@ -46,15 +31,6 @@ async function signIn(name: string, { provedAgoMs = 0, ...settings }: Partial<Ne
     ...change,
   });
   return { accountId, key, call, form, create: (change?: object) => call(create, { body: form(change) }) };
-}
-
-function caller(cookie: string) {
-  return async (handler: Handler, { method = "POST", body, id = "x" }: Call = {}) => {
-    const headers = { cookie, host: new URL(PORTAL).host, origin: PORTAL, "content-type": "application/json" };
-    const request = new Request(`${PORTAL}/api/portal/links`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    const response = await handler(request, { params: Promise.resolve({ id }) });
-    return { status: response.status, ...JSON.parse(await response.text()) };
-  };
 }
 
 const ask = (address: string) => t.ask(address.slice(PORTAL.length), { key: null });
@@ -86,7 +62,7 @@ test("a signed-in user creates a link, calls it, sees its address again, and rev
 });
 
 test("nobody who is not signed in, and no other account, can see, show or revoke it", async () => {
-  const [owner, eve, stranger] = [await signIn("owner"), await signIn("eve"), caller("")];
+  const [owner, eve, stranger] = [await signIn("owner"), await signIn("eve"), callerOf(portalBrowser())];
   const { id } = (await owner.create()).data.link;
   for (const [handler, call] of [
     [list, { method: "GET" }],

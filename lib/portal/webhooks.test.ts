@@ -1,24 +1,14 @@
-import { encode } from "next-auth/jwt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { POST as resume } from "#app/api/portal/webhooks/[id]/resume/route";
 import { DELETE as remove } from "#app/api/portal/webhooks/[id]/route";
 import { POST as sendTest } from "#app/api/portal/webhooks/[id]/test/route";
 import { POST as add, GET as list } from "#app/api/portal/webhooks/route";
-import { putAccount } from "#lib/access/accounts";
 import { WEBHOOK_URL_MAX_CHARACTERS } from "#lib/contract/limits";
-import { openPortalSession } from "#lib/testing/portal-session";
 import { DAY_MS } from "#lib/units";
-import { TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { callerOf, portalBrowser, signedInBrowser } from "#server/testing/portal-browser";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 
-const PORTAL = "http://spotwire.test";
 const URL_TEXT = "https://hooks.example.com/in";
-
-type Handler = (request: Request, context: { params: Promise<Record<string, string>> }) => Promise<Response>;
-interface Call {
-  readonly method?: string;
-  readonly body?: object;
-  readonly id?: string;
-}
 
 let t: TestRuntime;
 beforeAll(async () => {
@@ -27,27 +17,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 /** Calls as a user with a new account. */
-async function signIn(name: string, provedAgoMs = 0) {
-  const { id } = await putAccount(t.keyContext, name);
-  const sid = await openPortalSession(t.db, id, t.clock.now());
-  const at = new Date(t.clock.now());
-  const provedAt = new Date(t.clock.now() - provedAgoMs);
-  await t.db.prisma.portalSession.update({ where: { id: sid }, data: { lastSeenAt: at, provedAt } });
-  return caller(`spotwire.session=${await encode({ token: { sid }, secret: TEST_SECRET })}`);
-}
-
-function caller(cookie: string) {
-  return async (handler: Handler, { method = "POST", body, id = "x" }: Call = {}) => {
-    const headers = { cookie, host: new URL(PORTAL).host, origin: PORTAL, "content-type": "application/json" };
-    const request = new Request(`${PORTAL}/api/portal/webhooks`, {
-      method,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const response = await handler(request, { params: Promise.resolve({ id }) });
-    return { status: response.status, ...JSON.parse(await response.text()) };
-  };
-}
+const signIn = async (name: string, provedAgoMs = 0) => callerOf((await signedInBrowser(t, name, { provedAgoMs })).browser);
 
 test("a signed-in user adds a webhook, sends a test, and removes it; its secret is in the first answer alone", async () => {
   const ann = await signIn("ann");
@@ -67,7 +37,7 @@ test("a signed-in user adds a webhook, sends a test, and removes it; its secret 
 });
 
 test("nobody who is not signed in, and no other account, can see or change it", async () => {
-  const [ann, eve, stranger] = [await signIn("owner"), await signIn("eve"), caller("")];
+  const [ann, eve, stranger] = [await signIn("owner"), await signIn("eve"), callerOf(portalBrowser())];
   const { id } = (await ann(add, { body: { url: URL_TEXT } })).data.webhook;
   for (const [handler, call] of [
     [list, { method: "GET" }],

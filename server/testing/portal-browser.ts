@@ -1,17 +1,21 @@
+import { encode } from "next-auth/jwt";
 import { expect, vi } from "vitest";
+import { putAccount } from "#lib/access/accounts";
 import type { CapturedMails } from "#lib/mail/captured-mails";
 import { handleAuth } from "#lib/portal/auth";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
-import { type Answer, freshAddress } from "./runtime";
+import { openPortalSession } from "#lib/testing/portal-session";
+import { type Answer, freshAddress, TEST_SECRET, type TestRuntime } from "./runtime";
 
 /** URL of the portal in tests. */
 export const PORTAL = "http://spotwire.test";
 
-type Handler = (request: Request, context: { params: Promise<Record<string, string> | undefined> }) => Promise<Response>;
+export type Handler = (request: Request, context: { params: Promise<Record<string, string> | undefined> }) => Promise<Response>;
 
-interface Send {
+export interface Send {
   readonly method?: string;
   readonly body?: object;
+  readonly query?: Record<string, string>;
   /** The variable parts of the path. */
   readonly params?: Record<string, string>;
   /** In addition to those a browser sends; undefined omits one. */
@@ -22,6 +26,8 @@ interface Send {
 export interface PortalBrowser {
   readonly address: string;
   readonly cookies: Map<string, string>;
+  /** Calls a route of the portal. */
+  request(handler: Handler, send?: Send): Promise<Response>;
   /** Calls a route of the portal's interface and reads the envelope. */
   send(handler: Handler, send?: Send): Promise<Answer>;
   /** Calls next-auth; a form makes it a POST. */
@@ -74,26 +80,61 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
     return new URL(url, PORTAL).searchParams.get("error");
   }
 
+  async function request(handler: Handler, send: Send = {}): Promise<Response> {
+    const { method = "POST", body, query = {}, params, headers = {} } = send;
+    const read = method === "GET";
+    const sent = new Request(`${PORTAL}/api/portal/x?${new URLSearchParams(query)}`, {
+      method,
+      headers: headersOf({ ...(!read && { "content-type": "application/json" }), ...headers }),
+      ...(!read && { body: JSON.stringify(body ?? {}) }),
+    });
+    const response = await handler(sent, { params: Promise.resolve(params) });
+    keep(cookies, response);
+    return response;
+  }
+
   return {
     address,
     cookies,
     auth,
     csrfToken,
-    async send(handler, { method = "POST", body, params, headers = {} } = {}) {
-      const read = method === "GET";
-      const request = new Request(`${PORTAL}/api/portal/x`, {
-        method,
-        headers: headersOf({ ...(!read && { "content-type": "application/json" }), ...headers }),
-        ...(!read && { body: JSON.stringify(body ?? {}) }),
-      });
-      const response = await handler(request, { params: Promise.resolve(params) });
-      keep(cookies, response);
+    request,
+    async send(handler, send) {
+      const response = await request(handler, send);
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
     },
     signIn: (email, password) => enter("credentials", { email, password }),
     signInBy: (way, given = "") => enter(way, { [way]: given }),
   };
+}
+
+/** Calls a route about the thing with this id; resolves to the status and the fields of the envelope. */
+export function callerOf(browser: PortalBrowser) {
+  return async (handler: Handler, { id = "x", ...send }: Send & { readonly id?: string } = {}) => {
+    const { status, body } = await browser.send(handler, { ...send, params: { id } });
+    return { status, ...body };
+  };
+}
+
+interface SignedIn {
+  readonly accountId: string;
+  readonly browser: PortalBrowser;
+}
+
+/** A browser of a user with a new account, who proved who they are `provedAgoMs` ago and was active just now. */
+export async function signedInBrowser(
+  { db, clock, keyContext }: Pick<TestRuntime, "db" | "clock" | "keyContext">,
+  name: string,
+  { plan, provedAgoMs = 0 }: { plan?: string; provedAgoMs?: number } = {},
+): Promise<SignedIn> {
+  const { id: accountId } = await putAccount(keyContext, name, plan === undefined ? {} : { plan });
+  const sid = await openPortalSession(db, accountId, clock.now());
+  const data = { lastSeenAt: new Date(clock.now()), provedAt: new Date(clock.now() - provedAgoMs) };
+  await db.prisma.portalSession.update({ where: { id: sid }, data });
+  const browser = portalBrowser();
+  browser.cookies.set("spotwire.session", await encode({ token: { sid }, secret: TEST_SECRET }));
+  return { accountId, browser };
 }
 
 /** The token in the mail that a call has sent to an address, perhaps after its answer. */

@@ -37,7 +37,7 @@ export interface Verdict {
   readonly retryAfterS: number;
   /** What rejected it: the window's quota, or only the burst allowance; absent when it was allowed. */
   readonly refusedBy?: "quota" | "burst";
-  /** Which limit this is: `key` of the key alone, `ticks` of pushed ticks, `link` of one link; absent: of the account. */
+  /** The limit this is: of the key alone, of pushed ticks, or of one link. Absent for the account's. */
   readonly of?: "key" | "ticks" | "link";
 }
 

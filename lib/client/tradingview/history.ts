@@ -7,7 +7,7 @@ import { SpotwireError } from "../errors";
 import type { HistoryMetadata, LibraryBar, PeriodParams } from "./library";
 import { tradingDate } from "./trading-day";
 
-/** Pages of one answer: the library asks again for what is older. */
+/** Pages read for one answer. For older bars, the library calls again. */
 const PAGES_MAX_COUNT = 10;
 
 /** Shortest distance between two klines in seconds, to tell how many a range can hold. */
