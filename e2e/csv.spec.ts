@@ -1,5 +1,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeKey } from "./commands";
@@ -37,6 +39,22 @@ async function pandas(sample: number, more: string): Promise<string> {
   const { stdout } = await promisify(execFile)(python ?? "", ["-c", code], { timeout: RUN_MAX_MS });
   return stdout;
 }
+
+test("five thousand rows are the same in every coding, and to a client of HTTP/1.0", async () => {
+  const path = "/api/v1/market/klines?ticker=EURUSD&timeframe=M1&limit=5000&to=2026-03-01T00:00:00Z&format=csv";
+  const read = async (coding: string) => {
+    const headers = { authorization: `Bearer ${key}`, "accept-encoding": coding };
+    const response = await fetch(product.baseUrl + path, { headers });
+    return { coding: response.headers.get("content-encoding"), text: await response.text() };
+  };
+  const { text: plain } = await read("identity");
+  expect(plain.trimEnd().split("\r\n")).toHaveLength(5_001);
+  for (const coding of ["gzip", "br"]) expect(await read(coding)).toEqual({ coding, text: plain });
+  const { port, host } = new URL(product.baseUrl);
+  const socket = connect(Number(port), "127.0.0.1");
+  socket.write(`GET ${path} HTTP/1.0\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  expect((await text(socket)).split("\r\n\r\n")[1]).toBe(plain);
+});
 
 test("pandas reads klines with a key in a header, as numbers by UTC time", { timeout: 2 * RUN_MAX_MS }, async ({ skip }) => {
   skip(python === undefined, `python3-pandas is not installed, and apt-get said: ${failure}`);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Transform } from "node:stream";
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 import Negotiator from "negotiator";
 
 /** The codings that answers are sent in, the smaller one first. */
@@ -11,6 +12,9 @@ export type Encoding = (typeof ENCODINGS)[number];
 
 /** A longer Accept-Encoding counts as absent: reading thousands of codings would cost more than it saves. */
 const ACCEPT_MAX_CHARACTERS = 512;
+
+/** Brotli's window for a body that comes in pieces: 2^16 bytes, twice that of gzip. */
+const PIECES_LGWIN = 16;
 
 /** A request header. */
 type Header = string | null | undefined;
@@ -44,6 +48,13 @@ export function encodeBody(
 ): Promise<Buffer> {
   if (encoding === "gzip") return promisify(gzip)(body, { level: levels.gzip });
   return promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: levels.br } });
+}
+
+/** Compresses a body that comes in pieces. It takes less memory than a whole body would: a slow reader holds it for long. */
+export function encoderOf(encoding: Encoding, levels: Readonly<Record<Encoding, number>>): Transform {
+  if (encoding === "gzip") return createGzip({ level: levels.gzip });
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN } = constants;
+  return createBrotliCompress({ params: { [BROTLI_PARAM_QUALITY]: levels.br, [BROTLI_PARAM_LGWIN]: PIECES_LGWIN } });
 }
 
 /** 162 bits of the hash: more than enough to tell bodies apart. */

@@ -21,6 +21,8 @@ export interface CsvTable {
   readonly columns: readonly string[];
   /** A header row and a row for each item, by RFC 4180. */
   text(items: readonly object[]): string;
+  /** The same text in parts of `rowsCount` rows that are made one at a time. */
+  parts(items: readonly object[], rowsCount: number): Iterable<string>;
 }
 
 /** Escapes a text for a cell. A leading quote keeps a spreadsheet from running a text that looks like a formula. */
@@ -85,6 +87,18 @@ export function csvOf({ data, query }: Pick<Operation, "data" | "query">): CsvTa
   const { element } = data.shape.items as z.ZodArray;
   const columns = columnsOf(element as z.ZodObject);
   const names = columns.map(({ name }) => name);
-  const lineOf = (item: object) => columns.map(({ cell }) => cell(item as Item)).join(",");
-  return { columns: names, text: (items) => `${[names.join(","), ...items.map(lineOf)].join("\r\n")}\r\n` };
+  const lineOf = (item: object) => `${columns.map(({ cell }) => cell(item as Item)).join(",")}\r\n`;
+  function* parts(items: readonly object[], rowsCount: number) {
+    let text = `${names.join(",")}\r\n`;
+    for (let start = 0; start < items.length; start += rowsCount) {
+      yield text +
+        items
+          .slice(start, start + rowsCount)
+          .map(lineOf)
+          .join("");
+      text = "";
+    }
+    if (text !== "") yield text;
+  }
+  return { columns: names, parts, text: (items) => [...parts(items, items.length)].join("") };
 }

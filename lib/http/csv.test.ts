@@ -6,6 +6,9 @@ import { type Ask, failed, TEST_START_MS, type TestRuntime, testRuntime } from "
 const START_S = TEST_START_MS / 1_000 - HOUR_S;
 const QUOTES = "/api/v1/market/quotes/latest?tickers=EURUSD";
 const CLOSED = `/api/v1/market/klines?ticker=EURUSD&timeframe=M1&from=${START_S}&to=${START_S + 600}`;
+const LONG_COUNT = 450;
+const LONG_START_S = TEST_START_MS / 1_000 - 12 * HOUR_S;
+const LONG = `/api/v1/market/klines?ticker=GBPUSD&timeframe=M1&from=${LONG_START_S}&to=${LONG_START_S + LONG_COUNT * 60}`;
 const CSV_TYPE = "text/csv; charset=utf-8; header=present";
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -15,6 +18,7 @@ beforeAll(async () => {
   t = await testRuntime();
   t.markets.live.quote("EURUSD", 1.08543, 1.08551, TEST_START_MS);
   await t.markets.live.store.writeBatch(testKlines("EURUSD", "M1", START_S, 10, 60), []);
+  await t.markets.live.store.writeBatch(testKlines("GBPUSD", "M1", LONG_START_S, LONG_COUNT, 60), []);
 });
 afterAll(() => t.close());
 
@@ -123,6 +127,19 @@ describe("a CSV response", () => {
     expect(Object.fromEntries(["content-type", "etag", "content-length"].map((name) => [name, head.headers.get(name)]))).toEqual({
       ...{ "content-type": CSV_TYPE, etag, "content-length": String(Buffer.byteLength(csv.text)) },
     });
+  });
+
+  test("of many rows, which is made in parts, has every row once, and HEAD makes none of them", async () => {
+    const { items } = (await t.ask(`${LONG}&limit=5000`)).body.data;
+    const answer = await t.ask(`${LONG}&limit=5000&format=csv`);
+    const [head = "", ...rows] = linesOf(answer);
+    const at = head.split(",").indexOf("time");
+    expect(rows.map((row) => Number(row.split(",")[at]))).toEqual(items.map(({ time }: { time: number }) => time));
+    expect(rows).toHaveLength(LONG_COUNT);
+    const bare = await t.ask(`${LONG}&limit=5000&format=csv`, { method: "HEAD" });
+    expect(bare).toMatchObject({ status: 200, text: "" });
+    expect(bare.headers.get("content-length")).toBeNull();
+    for (const name of ["content-type", "etag", "cache-control"]) expect(bare.headers.get(name)).toBe(answer.headers.get(name));
   });
 
   test("leads to every page by its link, and the last page has none", async () => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Transform } from "node:stream";
 import type { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
 import { isDatabaseAway } from "#lib/db";
@@ -8,35 +9,69 @@ import { SUCCESS_HEAD, SUCCESS_TAIL } from "#lib/market/question";
 /** Response headers, by lower-case name. */
 export type AnswerHeaders = Record<string, string>;
 
-/** A response before it is written. Our server writes it directly; other hosts of a route get it as a Response. */
-export interface Answer {
+interface Headed {
   readonly status: number;
   readonly headers: AnswerHeaders;
+}
+
+/** A response with its whole body, before it is written. */
+export interface WholeAnswer extends Headed {
   readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
+/** A response whose body is made while it is sent, each part when the client has taken most of those before. */
+export interface AnswerInParts extends Headed {
+  readonly body: {
+    readonly parts: Iterable<string>;
+    /** Compresses the parts on their way. */
+    readonly encoder?: Transform;
+  };
+}
+
+/** A response before it is written. Our server writes it directly; other hosts of a route get it as a Response. */
+export type Answer = WholeAnswer | AnswerInParts;
+
+/** True for a response whose body is made while it is sent. */
+export function isInParts(answer: Answer): answer is AnswerInParts {
+  const { body } = answer;
+  return body !== null && typeof body === "object" && "parts" in body;
+}
+
+/** The size of the body in bytes. */
+export function byteLengthOf({ body }: WholeAnswer): number {
+  if (body === null) return 0;
+  return typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
+}
+
 /** The response as a Web-standard Response. */
-export function toResponse({ status, headers, body }: Answer): Response {
+export function toResponse(answer: Answer): Response {
+  const { status, headers, body } = toWhole(answer);
   return new Response(body, { status, headers });
 }
 
+/** The answer with all its parts. */
+export function toWhole(answer: Answer): WholeAnswer {
+  return isInParts(answer) ? { ...answer, body: [...answer.body.parts].join("") } : answer;
+}
+
 /** The answer in a Web-standard Response, whose body is complete. */
-export async function toAnswer(response: Response): Promise<Answer> {
+export async function toAnswer(response: Response): Promise<WholeAnswer> {
   const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
   return { status: response.status, headers: Object.fromEntries(response.headers), body };
 }
 
 /** Writes the response to a connection of our own server. Its bytes are counted once here, not framed in chunks. */
-export function writeAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
+export function writeAnswer(response: ServerResponse, answer: WholeAnswer): void {
+  const { status, headers, body } = answer;
   const lines: string[] = [];
   for (const name in headers) lines.push(name, headers[name] ?? "");
-  if (body !== null) lines.push("content-length", String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength));
+  if (body !== null) lines.push("content-length", String(byteLengthOf(answer)));
   response.writeHead(status, lines);
   response.end(body);
 }
 
 /** The same response for HEAD: headers only. */
-export function withoutBody(answer: Answer): Answer {
+export function withoutBody(answer: Answer): WholeAnswer {
   return { ...answer, body: null };
 }
 
@@ -63,7 +98,7 @@ export function failureBody(id: ErrorId, data: FaultData, requestId: string, bas
  * A failure response: HTTP status, envelope, and the headers the error requires (WWW-Authenticate, Retry-After).
  * @param base URL of the docs without a trailing slash; empty for paths without a host
  */
-export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeaders = jsonHeaders(""), base = ""): Answer {
+export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeaders = jsonHeaders(""), base = ""): WholeAnswer {
   const status = httpStatus(id);
   const body = failureBody(id, data, headers["x-request-id"] ?? "", base);
   const extra: AnswerHeaders = { "cache-control": "no-store" };
@@ -81,7 +116,7 @@ export function faultOf(error: unknown): Fault {
 }
 
 /** The failure response for anything thrown. */
-export function failureOf(error: unknown, headers: AnswerHeaders, base: string): Answer {
+export function failureOf(error: unknown, headers: AnswerHeaders, base: string): WholeAnswer {
   const { id, data } = faultOf(error);
   return failure(id, data, headers, base);
 }

@@ -16,7 +16,7 @@ import { csvBody, csvEtag, wantsCsv } from "./csv";
 import { docsBaseOf, type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
 import { applyVerdict, authorize, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
-import { type Answer, failureOf, faultOf, successBody, toResponse, withoutBody } from "./respond";
+import { type Answer, byteLengthOf, failureOf, faultOf, isInParts, successBody, toResponse, withoutBody } from "./respond";
 import { noteRefusal, tracedCall } from "./traced-call";
 
 const RETRY_AFTER_S = 1;
@@ -220,7 +220,7 @@ function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) =>
 }
 
 function jsonBody(reply: Reply): string | Uint8Array<ArrayBuffer> {
-  return "data" in reply ? successBody(reply.data) : reply.body;
+  return "body" in reply ? reply.body : successBody(reply.data);
 }
 
 /** How a response is written as CSV; `base` is the URL of the service, empty where it is unknown. */
@@ -232,7 +232,7 @@ interface AsCsv {
 /** The response to a reply, as JSON unless told otherwise. HEAD gets the headers of GET and no body. */
 function respond(reply: Reply, exchange: Exchange, asCsv: AsCsv | undefined): Answer {
   const { headers, method } = exchange;
-  const lasting = "data" in reply ? undefined : reply.lasting;
+  const lasting = "body" in reply ? reply.lasting : undefined;
   headers["cache-control"] = lasting === undefined ? "no-store" : `private, max-age=${lasting.maxAgeS}, immutable`;
   if (lasting !== undefined) {
     const tag = asCsv === undefined ? lasting.etag : csvEtag(lasting.etag);
@@ -243,9 +243,10 @@ function respond(reply: Reply, exchange: Exchange, asCsv: AsCsv | undefined): An
     if (held !== undefined) return { status: 304, headers, body: null };
   }
   const body = asCsv === undefined ? jsonBody(reply) : csvBody(reply, asCsv.table, exchange, asCsv.base);
-  if (method !== "HEAD") return { status: 200, headers, body };
-  headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);
-  return { status: 200, headers, body: null };
+  const answer = { status: 200, headers, body } as Answer;
+  if (method !== "HEAD") return answer;
+  if (!isInParts(answer)) headers["content-length"] = String(byteLengthOf(answer));
+  return withoutBody(answer);
 }
 
 function fail(error: unknown, exchange: Exchange, operation: string, running: Runtime | undefined): Answer {

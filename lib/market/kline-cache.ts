@@ -28,6 +28,8 @@ const NEWEST_MIN_ROWS = 8;
 /** An encoded answer. */
 interface EncodedWindow {
   readonly body: Uint8Array<ArrayBuffer>;
+  /** The data in the body. */
+  data(): object;
   /** Strong validator of the body; computed on first use. */
   etag(): string;
 }
@@ -53,12 +55,13 @@ interface Entry extends Series {
   readonly historyRevision: number;
 }
 
-function encoded(head: object, itemsJson: string): EncodedWindow {
+function encoded(head: object, items: readonly Kline[], itemsJson: string): EncodedWindow {
   const text = `${SUCCESS_HEAD}${JSON.stringify(head).slice(0, -1)},"items":${itemsJson}}${SUCCESS_TAIL}`;
   const body = Buffer.from(text);
   let etag: string | undefined;
   return {
     body,
+    data: () => ({ ...head, items: items.map(toPublic) }),
     etag: () => {
       etag ??= tagOf(body);
       return etag;
@@ -77,7 +80,7 @@ function createEntry(rows: readonly Kline[], viewRevision: number | null, histor
       if (last !== undefined && last.state === state && last.calendar === calendar) return last.window;
       const { head, items } = make(rows);
       itemsJson ??= JSON.stringify(items.map(toPublic));
-      last = { state, calendar, window: encoded(head, itemsJson) };
+      last = { state, calendar, window: encoded(head, items, itemsJson) };
       return last.window;
     },
   };

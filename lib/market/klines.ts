@@ -41,9 +41,8 @@ export function createKlines(): Question<KlinesQuery> {
       const head = { ticker, timeframe, ...bounds, expected_count: expected(call, bounds.from, bounds.to) };
       return { head, items };
     });
-    return closed
-      ? { body: encoded.body, lasting: { etag: encoded.etag(), maxAgeS: LASTING_MAX_AGE_S } }
-      : { body: encoded.body };
+    const { body, data } = encoded;
+    return closed ? { body, data, lasting: { etag: encoded.etag(), maxAgeS: LASTING_MAX_AGE_S } } : { body, data };
   }
 
   return (call) => {

@@ -16,7 +16,7 @@ import { Fault, isFault } from "#lib/fault";
 import { admitOrigin, hideFromOrigin, preflight } from "#lib/http/cors";
 import { docsBaseOf, type Exchange, headerOf, openBareExchange, requireShortTarget } from "#lib/http/exchange";
 import { applyVerdict, verifyKey } from "#lib/http/guards";
-import { type Answer, type AnswerHeaders, failureOf, faultOf, withoutBody } from "#lib/http/respond";
+import { type Answer, type AnswerHeaders, failureOf, faultOf, toWhole, withoutBody } from "#lib/http/respond";
 import { counted, handlerOf, type RouteHandler } from "#lib/http/route";
 import { readBody } from "#lib/portal/input";
 import { type Runtime, runtime } from "#lib/runtime";
@@ -56,7 +56,8 @@ async function callTool(routes: ToolRoutes, id: ToolId, target: string, outer: E
     "x-request-id": outer.headers["x-request-id"],
   };
   const { address } = outer;
-  const { status, body, headers: passed } = await routes[id].answer(openBareExchange("GET", target, { address, headers }, null));
+  const answer = await routes[id].answer(openBareExchange("GET", target, { address, headers }, null));
+  const { status, body, headers: passed } = toWhole(answer);
   for (const name in passed) if (PASSED_ON.test(name)) outer.headers[name] = passed[name] ?? "";
   const text = typeof body === "string" ? body : Buffer.from(body ?? "").toString("utf8");
   if (status !== 200) return { content: [{ type: "text", text }], isError: true };

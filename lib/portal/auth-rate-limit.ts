@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { clientBlock, coarseAddress } from "#lib/access/address";
 import type { Attempts } from "#lib/access/limits/attempts";
 import { requestIdOf } from "#lib/http/request-id";
-import { type Answer, failureOf, jsonHeaders } from "#lib/http/respond";
+import { failureOf, jsonHeaders, type WholeAnswer } from "#lib/http/respond";
 
 /** Paths of next-auth: sign-in, providers, tokens. */
 const AUTH_PREFIX = "/api/auth/";
@@ -22,7 +22,7 @@ interface AuthRateLimitOptions {
 }
 
 /** Returns the refusal of a request over the limit, or undefined when it may pass. */
-export type AuthRateLimit = (request: IncomingMessage, path: string) => Answer | undefined;
+export type AuthRateLimit = (request: IncomingMessage, path: string) => WholeAnswer | undefined;
 
 /** Counts a request for all clients together, or in the reserve. @throws Fault rate_limited */
 function takeCommon(attempts: Attempts, network: string): void {

@@ -1,7 +1,17 @@
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
-import type { Answer } from "#lib/http/respond";
-import { createCompression } from "./compression";
+import { describe, expect, test, vi } from "vitest";
+import { type WholeAnswer as Answer, isInParts } from "#lib/http/respond";
+import { createCompression as create } from "./compression";
+
+type Asking = Parameters<ReturnType<typeof create>>[0];
+
+/** A compression of whole bodies. */
+function createCompression(options?: Parameters<typeof create>[0]) {
+  const compress = create(options);
+  return (request: Asking, answer: Answer) => compress(request, answer) as Answer | Promise<Answer>;
+}
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const TEXT = JSON.stringify({ items: Array.from({ length: 200 }, (_, index) => ({ time: index, close: index / 7 })) });
@@ -91,5 +101,29 @@ describe("the work that clients can cause", () => {
     await compress(asking("br"), b);
     expect(compress(asking("br"), b)).not.toBeInstanceOf(Promise);
     expect(compress(asking("br"), a)).toBeInstanceOf(Promise);
+  });
+
+  test("so many bodies in parts are compressed at once, and the next is sent as it is, until one has ended", async () => {
+    const compress = create({ streamedMaxCount: 1, runningMaxCount: 0 });
+    const ask = async (accepted: string) => {
+      const answer = await compress(asking(accepted), {
+        status: 200,
+        headers: { "content-type": "text/csv; charset=utf-8", etag: '"a1"' },
+        body: { parts: ["a,b\r\n", "1,2\r\n"] },
+      });
+      if (!isInParts(answer)) throw new Error("The parts were joined.");
+      return { ...answer, ...answer.body };
+    };
+    for (const [accepted, decode] of [["br", brotliDecompressSync] as const, ["gzip", gunzipSync] as const]) {
+      const { encoder, headers, parts } = await ask(accepted);
+      expect(headers).toMatchObject({ "content-encoding": accepted, etag: `"a1-${accepted}"`, vary: "Accept-Encoding" });
+      const next = await ask(accepted);
+      expect([next.encoder, next.headers["content-encoding"], next.headers.etag]).toEqual([undefined, undefined, '"a1"']);
+      if (encoder === undefined) throw new Error("not compressed");
+      const bytes = await buffer(Readable.from(parts).pipe(encoder));
+      expect(decode(bytes).toString()).toBe("a,b\r\n1,2\r\n");
+    }
+    (await ask("br")).encoder?.destroy();
+    await vi.waitFor(async () => expect((await ask("br")).encoder).toBeDefined());
   });
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
-import { type Encoding, encodeBody, encodingFor, tagIn } from "#lib/content-encoding";
-import type { Answer } from "#lib/http/respond";
+import { type Encoding, encodeBody, encoderOf, encodingFor, tagIn } from "#lib/content-encoding";
+import { type Answer, byteLengthOf, isInParts, type WholeAnswer } from "#lib/http/respond";
 
 /** Smaller bodies fit into one packet as they are. */
 export const COMPRESSED_MIN_BYTES = 1_024;
@@ -9,6 +9,8 @@ export const COMPRESSED_MIN_BYTES = 1_024;
 const COMPRESSED_MAX_BYTES = 4_194_304;
 /** Bodies compressed at once, each on a thread of the pool, which has four and hashes passwords too. Any other is sent as it is. */
 const RUNNING_MAX_COUNT = 2;
+/** Bodies in parts that are compressed as they are sent. Each holds a few hundred kilobytes while its reader takes it, however slowly. */
+const STREAMED_MAX_COUNT = 16;
 /** Memory of compressed bodies that have an ETag. */
 const KEPT_MAX_BYTES = 16_777_216;
 /**
@@ -17,28 +19,34 @@ const KEPT_MAX_BYTES = 16_777_216;
  */
 const LEVELS = { br: 2, gzip: 4 } as const;
 
-type Body = NonNullable<Answer["body"]>;
+const COMPRESSED_TYPES = ["application/json", "text/plain", "text/csv"];
+
+type Body = NonNullable<WholeAnswer["body"]>;
 
 /** Compresses answers to one request each. */
 export type Compression = (request: Pick<IncomingMessage, "method" | "headers">, answer: Answer) => Answer | Promise<Answer>;
 
 /** The answer with Accept-Encoding in Vary: caches keep the codings apart, even where this one has none. */
-function varied(answer: Answer): Answer {
+function varied<Some extends Answer>(answer: Some): Some {
   const { vary } = answer.headers;
   return { ...answer, headers: { ...answer.headers, vary: vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding` } };
 }
 
-/** The bytes of a body. To HEAD, those it would have. */
-function sizeOf({ body, headers }: Answer): number {
-  if (body === null) return Number(headers["content-length"] ?? 0);
-  return typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
-}
-
+/** True for a body of a size that gains by compression; one without a known size is long. */
 function isWorthwhile(answer: Answer): boolean {
   const { "content-type": type = "", "content-encoding": encoding } = answer.headers;
+  if (encoding !== undefined || !COMPRESSED_TYPES.some((one) => type.startsWith(one))) return false;
   const size = sizeOf(answer);
-  if (size < COMPRESSED_MIN_BYTES || size > COMPRESSED_MAX_BYTES || encoding !== undefined) return false;
-  return type.startsWith("application/json") || type.startsWith("text/plain");
+  return size === undefined || (size >= COMPRESSED_MIN_BYTES && size <= COMPRESSED_MAX_BYTES);
+}
+
+/** The bytes of a body. To HEAD, those it would have. Undefined for one in parts. */
+function sizeOf(answer: Answer): number | undefined {
+  if (answer.status === 304) return 0;
+  if (isInParts(answer)) return undefined;
+  if (answer.body !== null) return byteLengthOf(answer);
+  const { "content-length": length } = answer.headers;
+  return length === undefined ? undefined : Number(length);
 }
 
 /** The headers of an answer in a coding. */
@@ -50,15 +58,21 @@ function headersIn(encoding: Encoding, { headers: { "content-length": _, ...head
 /**
  * Makes the compression of answers in the coding that each client accepts, off the event loop. A body with an ETag is compressed
  * once and kept; its tag is a hash of it, so that equal bodies share their copies. While `runningMaxCount` bodies are being
- * compressed, others are sent as they are: nobody can make the service spend more than that. HEAD gets the headers and costs nothing.
+ * compressed, others are sent as they are: nobody can make the service spend more than that. The same holds for bodies in parts, of
+ * which `streamedMaxCount` are compressed while they are sent. HEAD gets the headers and costs nothing.
  */
-export function createCompression({ runningMaxCount = RUNNING_MAX_COUNT, keptMaxBytes = KEPT_MAX_BYTES } = {}): Compression {
+export function createCompression({
+  runningMaxCount = RUNNING_MAX_COUNT,
+  streamedMaxCount = STREAMED_MAX_COUNT,
+  keptMaxBytes = KEPT_MAX_BYTES,
+} = {}): Compression {
   const kept = new LRUCache<string, Uint8Array<ArrayBuffer>>({
     maxSize: keptMaxBytes,
     sizeCalculation: ({ byteLength }) => byteLength,
   });
   const making = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
   let running = 0;
+  let streamed = 0;
 
   /** The compressed body; undefined when there is no room to make it. */
   function compressed(body: Body, encoding: Encoding, etag: string | undefined) {
@@ -81,11 +95,25 @@ export function createCompression({ runningMaxCount = RUNNING_MAX_COUNT, keptMax
     });
   }
 
+  /** An encoder for one body in parts; undefined when there are too many. It is used at once, and ends with its answer. */
+  function encoderFor(encoding: Encoding) {
+    if (streamed >= streamedMaxCount) return undefined;
+    streamed += 1;
+    return encoderOf(encoding, LEVELS).once("close", () => {
+      streamed -= 1;
+    });
+  }
+
   return ({ method, headers }, plain) => {
     const answer = varied(plain);
     const encoding = isWorthwhile(answer) ? encodingFor(headers["accept-encoding"]?.toString()) : undefined;
     if (encoding === undefined) return answer;
     if (answer.body === null || method === "HEAD") return { ...answer, headers: headersIn(encoding, answer), body: null };
+    if (isInParts(answer)) {
+      const encoder = encoderFor(encoding);
+      if (encoder === undefined) return answer;
+      return { ...answer, headers: headersIn(encoding, answer), body: { ...answer.body, encoder } };
+    }
     const body = compressed(answer.body, encoding, answer.headers.etag);
     if (body === undefined) return answer;
     const sent = (bytes: Uint8Array<ArrayBuffer>): Answer => ({ ...answer, headers: headersIn(encoding, answer), body: bytes });

@@ -8,7 +8,17 @@ import { Fault } from "#lib/fault";
 import { openBareExchange, type ServerContext } from "#lib/http/exchange";
 import { HSTS } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
-import { type Answer, failure, failureOf, jsonHeaders, toAnswer, toResponse, writeAnswer } from "#lib/http/respond";
+import {
+  type Answer,
+  failure,
+  failureOf,
+  isInParts,
+  jsonHeaders,
+  toAnswer,
+  toResponse,
+  type WholeAnswer,
+  writeAnswer,
+} from "#lib/http/respond";
 import { chain, type RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
@@ -22,6 +32,7 @@ import { type Compression, createCompression } from "./compression";
 import { inOrder } from "./in-order";
 import type { KeylessCalls } from "./keyless-calls";
 import { EXPECTATION_REFUSAL, isPageMethod, type MessageRefusal, messageRefusal, methodRefusal } from "./message";
+import { createPartsSender } from "./send-parts";
 import { decodedPath, normalizeTarget, pathOf } from "./target";
 
 type WebHandler = (request: Request, context?: unknown) => Response | Promise<Response>;
@@ -86,7 +97,7 @@ export function createHttpServer(options: HttpOptions): Server {
     );
     return (request, response) => void listener(request, response);
   };
-  const apiListener = listenBare(api, compress, addressOf);
+  const apiListener = listenBare({ api, compress, addressOf, log });
   const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
   /**
@@ -138,17 +149,23 @@ export function createHttpServer(options: HttpOptions): Server {
   return server;
 }
 
+interface BareOptions extends Pick<HttpOptions, "api" | "addressOf" | "log"> {
+  readonly compress: Compression;
+}
+
 /**
  * Answers requests without creating Web-standard objects, which cost more than the guards. The answer is the same as through any
  * other host of the route handler.
  */
-function listenBare(api: RouteHandler, compress: Compression, addressOf: HttpOptions["addressOf"]): Listener {
+function listenBare({ api, compress, addressOf, log }: BareOptions): Listener {
+  const sendParts = createPartsSender(log);
   return (request, response) => {
     const { method = "GET" } = request;
     const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
     const answer = api.answer(openBareExchange(method, request.url ?? "/", contextOf(request, addressOf), body));
     const write = (ready: Answer) => {
-      writeAnswer(response, ready);
+      if (isInParts(ready)) sendParts(response, ready);
+      else writeAnswer(response, ready);
       if (body !== null) discardRest(request);
     };
     const compressed = chain(answer, (plain) => compress(request, plain));
@@ -164,7 +181,7 @@ function unreadable(error: unknown, log: Logger): Response {
   return toResponse(failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
 }
 
-function answerOf({ fault, status, allow }: MessageRefusal): Answer {
+function answerOf({ fault, status, allow }: MessageRefusal): WholeAnswer {
   const headers = { ...jsonHeaders(requestIdOf(null)), ...(allow !== undefined && { allow }) };
   const answer = failure(fault.id, fault.data, headers);
   return { ...answer, status: status ?? answer.status };
