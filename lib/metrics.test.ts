@@ -99,6 +99,25 @@ test("metrics are printed by operation, code, venue and outcome", async () => {
     expect(text).toContain(line);
 });
 
+test("requests are timed by operation in buckets whose bounds belong to them, and reading changes nothing", async () => {
+  const metrics = createMetrics();
+  for (const seconds of [0.0001, 0.001, 0.0011, 7]) metrics.request("klines", 0, seconds);
+  await metrics.registry.metrics();
+  const text = await metrics.registry.metrics();
+  for (const line of [
+    "# TYPE spotwire_http_request_seconds histogram",
+    'spotwire_http_request_seconds_bucket{le="0.00025",operation="klines"} 1',
+    'spotwire_http_request_seconds_bucket{le="0.001",operation="klines"} 2',
+    'spotwire_http_request_seconds_bucket{le="0.0025",operation="klines"} 3',
+    'spotwire_http_request_seconds_bucket{le="5",operation="klines"} 3',
+    'spotwire_http_request_seconds_bucket{le="+Inf",operation="klines"} 4',
+    'spotwire_http_request_seconds_sum{operation="klines"} 7.0022',
+    'spotwire_http_request_seconds_count{operation="klines"} 4',
+    'spotwire_http_requests_total{operation="klines",code="0"} 4',
+  ])
+    expect(text).toContain(line);
+});
+
 test("connections to the database are counted by what they do, and so are the queries that wait for one", async () => {
   const metrics = createMetrics();
   metrics.database({ totalCount: 10, idleCount: 3, waitingCount: 2 });

@@ -1,11 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { TickRejection } from "#lib/contract/ingest";
 import type { Venue } from "#lib/contract/primitives";
 import { type FeedMetrics, feedMetrics } from "./metrics-feeds";
+import { requestMetrics } from "./metrics-requests";
 import { SECOND_MS } from "./units";
-
-/** Upper bounds of the latency buckets, seconds. */
-const LATENCY_BUCKETS_S = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** Gauges of Node whose names end in `_total`, which is for counters. The same by type remain, without that ending. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
@@ -183,19 +181,7 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   collectProcess(registry);
 
-  const requests = new Counter({
-    name: "spotwire_http_requests_total",
-    help: "REST answers by operation and envelope code.",
-    labelNames: ["operation", "code"],
-    registers,
-  });
-  const latency = new Histogram({
-    name: "spotwire_http_request_seconds",
-    help: "Time from the call of a route to its answer.",
-    labelNames: ["operation"],
-    buckets: LATENCY_BUCKETS_S,
-    registers,
-  });
+  const countRequest = requestMetrics(registry);
   const rateLimited = new Counter({ name: "spotwire_rate_limited_total", help: "Requests refused with 429.", registers });
   const authFailures = new Counter({ name: "spotwire_auth_failures_total", help: "Keys that were not accepted.", registers });
   const refusals = new Counter({
@@ -223,20 +209,10 @@ export function createMetrics(): Metrics {
     registers,
   });
 
-  /** Cached per operation and code: looking labels up costs more than counting. */
-  const answers = new Map<string, { requests: Counter.Internal; latency: Histogram.Internal<string> }>();
-
   return {
     registry,
     request(operation, code, seconds) {
-      const name = `${operation} ${code}`;
-      let bound = answers.get(name);
-      if (bound === undefined) {
-        bound = { requests: requests.labels(operation, String(code)), latency: latency.labels(operation) };
-        answers.set(name, bound);
-      }
-      bound.requests.inc();
-      bound.latency.observe(seconds);
+      countRequest(operation, code, seconds);
       if (Math.floor(code / 100) === 429) rateLimited.inc();
     },
     authFailed: () => authFailures.inc(),

@@ -74,7 +74,7 @@ export function route<P extends Parameters>(
 
   /** The guards after the key, in order. The query is parsed before the rate limit, which needs its cost, but refused after it. */
   function serve(exchange: Exchange, running: Runtime, principal: Principal): Answer | Promise<Answer> {
-    const { access, clock } = running;
+    const { access } = running;
     exchange.principal = principal;
     const permitted = attempt(() => authorize(principal, asked, exchange));
     if (!permitted.ok)
@@ -88,7 +88,7 @@ export function route<P extends Parameters>(
     const taken = takerOf(asked, cost, access)(principal, cost, exchange.address);
     return chain(taken, (verdict) => {
       applyVerdict(verdict, principal.plan.name, exchange.headers);
-      const call = { ...callOf<QueryOf<P>>(query, principal, exchange, running, clock.now()), verdict };
+      const call = callOf<QueryOf<P>>(query, principal, exchange, running, verdict);
       if (table === undefined) return chain(question(call), (reply) => respond(reply, exchange, undefined));
       exchange.headers.vary = "Origin, Accept";
       const csv = wantsCsv((call.query as { format?: unknown }).format, exchange);
@@ -190,27 +190,42 @@ function attempt<Value>(work: () => Value): Attempt<Value> {
   }
 }
 
-/** The input of the question. @throws Fault of the query, with a suggestion for a mistyped ticker. */
+/**
+ * The input of the question, made as one literal: spreads of other objects cost more than everything before it.
+ * @throws Fault of the query, with a suggestion for a mistyped ticker
+ */
 function callOf<Query>(
   query: Attempt<ParsedQuery>,
   principal: Principal,
   exchange: Exchange,
-  { markets, access }: Runtime,
-  nowMs: number,
-): Omit<GuardedCall<Query>, "verdict"> {
-  const { sent, headers, origin, address } = exchange;
+  { markets, access, clock }: Runtime,
+  verdict: Verdict,
+): GuardedCall<Query> {
+  const { sent, headers, origin } = exchange;
   const { venue, mayRead, tickers } = principal;
   const market = markets[venue];
   if (!query.ok) throw withSuggestion(query.error, (tickers) => suggestTicker({ market, mayRead }, tickers));
   const { ignored } = query.value;
   if (ignored !== undefined) headers["x-ignored-params"] = ignored;
-  const admit = async (ticks: number) => {
-    applyVerdict(await access.takeTicks(principal, ticks, address), principal.plan.name, headers);
+  return {
+    query: query.value.query as Query,
+    market,
+    mayRead,
+    tickers,
+    nowMs: clock.now(),
+    sent,
+    admitTicks: sent === null ? undefined : (ticks) => admitTicks(ticks, principal, exchange, access),
+    admitDays: principal.perAddress ? access.takeDemoDays : undefined,
+    principal,
+    origin,
+    host: headerOf(exchange, "host"),
+    access,
+    verdict,
   };
-  const admitTicks = sent === null ? undefined : admit;
-  const admitDays = principal.perAddress ? access.takeDemoDays : undefined;
-  const known = { query: query.value.query as Query, market, mayRead, tickers, nowMs, principal, origin, access };
-  return { ...known, host: headerOf(exchange, "host"), sent, admitTicks, admitDays };
+}
+
+async function admitTicks(ticks: number, principal: Principal, exchange: Exchange, access: Access): Promise<void> {
+  applyVerdict(await access.takeTicks(principal, ticks, exchange.address), principal.plan.name, exchange.headers);
 }
 
 function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) => string | undefined): unknown {

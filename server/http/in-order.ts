@@ -12,34 +12,43 @@ interface InOrderOptions {
   onRefused: () => void;
 }
 
+/** The requests of one connection. */
+interface Line {
+  /** True while one of them is being answered. */
+  busy: boolean;
+  readonly waiting: [IncomingMessage, ServerResponse][];
+}
+
 /**
  * Handles the requests of a connection one after the other: the next one starts when the answer before it has been written, and
  * none starts on a connection that is closed. Node starts all pipelined requests at once and keeps their answers in memory until
  * the client reads them, so that a few kilobytes of requests would hold gigabytes.
  */
 export function inOrder({ handle, onRefused }: InOrderOptions): Listener {
-  const waiting = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
+  /** Kept as long as the connection: an entry for each request would cost more than all that is done here. */
+  const lines = new WeakMap<Socket, Line>();
 
-  function begin(request: IncomingMessage, response: ServerResponse, queue: [IncomingMessage, ServerResponse][]): void {
-    const { socket } = request;
-    response.once("close", () => {
-      const next = socket.destroyed ? undefined : queue.shift();
-      if (next !== undefined) begin(...next, queue);
-      else waiting.delete(socket);
+  function begin(request: IncomingMessage, response: ServerResponse, line: Line): void {
+    line.busy = true;
+    response.on("close", () => {
+      const next = request.socket.destroyed ? undefined : line.waiting.shift();
+      if (next === undefined) line.busy = false;
+      else begin(...next, line);
     });
     handle(request, response);
   }
 
   return (request, response) => {
     const { socket } = request;
-    const queue = waiting.get(socket);
-    if (queue === undefined) {
-      const own: [IncomingMessage, ServerResponse][] = [];
-      waiting.set(socket, own);
-      begin(request, response, own);
-    } else if (queue.length < PIPELINED_MAX_COUNT) queue.push([request, response]);
+    let line = lines.get(socket);
+    if (line === undefined) {
+      line = { busy: false, waiting: [] };
+      lines.set(socket, line);
+    }
+    if (!line.busy) begin(request, response, line);
+    else if (line.waiting.length < PIPELINED_MAX_COUNT) line.waiting.push([request, response]);
     else if (!socket.destroyed) {
-      queue.length = 0;
+      line.waiting.length = 0;
       onRefused();
       socket.destroy();
     }

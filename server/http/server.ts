@@ -19,7 +19,7 @@ import {
   type WholeAnswer,
   writeAnswer,
 } from "#lib/http/respond";
-import { chain, type RouteHandler } from "#lib/http/route";
+import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import type { AuthRateLimit } from "#lib/portal/auth-rate-limit";
@@ -159,19 +159,28 @@ interface BareOptions extends Pick<HttpOptions, "api" | "addressOf" | "log"> {
  */
 function listenBare({ api, compress, addressOf, log }: BareOptions): Listener {
   const sendParts = createPartsSender(log);
-  return (request, response) => {
-    const { method = "GET" } = request;
-    const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
-    const answer = api.answer(openBareExchange(method, request.url ?? "/", contextOf(request, addressOf), body));
-    const write = (ready: Answer) => {
-      if (isInParts(ready)) sendParts(response, ready);
-      else writeAnswer(response, ready);
-      if (body !== null) discardRest(request);
-    };
-    const compressed = chain(answer, (plain) => compress(request, plain));
-    if (compressed instanceof Promise) void compressed.then(write);
-    else write(compressed);
+  const write = (request: IncomingMessage, response: ServerResponse, ready: Answer) => {
+    if (isInParts(ready)) sendParts(response, ready);
+    else writeAnswer(response, ready);
+    if (hasBody(request)) discardRest(request);
   };
+  const finish = (request: IncomingMessage, response: ServerResponse, plain: Answer) => {
+    const ready = compress(request, plain);
+    if (ready instanceof Promise) void ready.then((compressed) => write(request, response, compressed));
+    else write(request, response, ready);
+  };
+  return (request, response) => {
+    const { method = "GET", url = "/" } = request;
+    const body = hasBody(request) ? bodyOf(request) : null;
+    const answer = api.answer(openBareExchange(method, url, contextOf(request, addressOf), body));
+    if (answer instanceof Promise) void answer.then((plain) => finish(request, response, plain));
+    else finish(request, response, answer);
+  };
+}
+
+/** True for a method that may have a body; that of any other is not read. */
+function hasBody({ method = "GET" }: IncomingMessage): boolean {
+  return method !== "GET" && method !== "HEAD";
 }
 
 /** Answers a request whose target or Host header does not form a URL. */

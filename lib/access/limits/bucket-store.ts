@@ -25,16 +25,19 @@ interface MemoryBucketStore extends BucketStore {
 
 /** Keeps buckets in the memory of this process. */
 export function createMemoryBucketStore(clock: Clock, maxCount = BUCKETS_MAX_COUNT): MemoryBucketStore {
-  const buckets = createLru<Bucket>(maxCount);
+  const buckets = createLru<{ bucket: Bucket }>(maxCount);
   return {
     take(key, limits, cost) {
-      const { bucket, verdict } = take(buckets.get(key), limits, cost, clock.now());
-      buckets.set(key, bucket);
+      const kept = buckets.get(key);
+      const { bucket, verdict } = take(kept?.bucket, limits, cost, clock.now());
+      // To set it again would cost several times as much as the decision.
+      if (kept === undefined) buckets.set(key, { bucket });
+      else kept.bucket = bucket;
       return verdict;
     },
     giveBack(key, limits, cost, takenMs) {
-      const bucket = buckets.get(key);
-      if (bucket !== undefined) buckets.set(key, giveBack(bucket, limits, cost, takenMs, clock.now()));
+      const kept = buckets.get(key);
+      if (kept !== undefined) kept.bucket = giveBack(kept.bucket, limits, cost, takenMs, clock.now());
     },
   };
 }
