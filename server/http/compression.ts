@@ -19,17 +19,22 @@ const KEPT_MAX_BYTES = 16_777_216;
  */
 const LEVELS = { br: 2, gzip: 4 } as const;
 
+/** Accept-Encoding headers whose meaning is kept, and the length up to which one is. */
+const ACCEPT_KEPT_COUNT = 100;
+const ACCEPT_KEPT_MAX_CHARACTERS = 100;
+
 const COMPRESSED_TYPES = ["application/json", "text/plain", "text/csv"];
 
 type Body = NonNullable<WholeAnswer["body"]>;
+type Bytes = Uint8Array<ArrayBuffer>;
+type Copies = Partial<Record<Encoding, Bytes | Promise<Bytes>>>;
 
-/** Compresses answers to one request each. */
+/** Compresses answers to one request each, whose headers it changes. */
 export type Compression = (request: Pick<IncomingMessage, "method" | "headers">, answer: Answer) => Answer | Promise<Answer>;
 
-/** The answer with Accept-Encoding in Vary: caches keep the codings apart, even where this one has none. */
-function varied<Some extends Answer>(answer: Some): Some {
-  const { vary } = answer.headers;
-  return { ...answer, headers: { ...answer.headers, vary: vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding` } };
+/** Says in Vary that the answer depends on Accept-Encoding: caches keep the codings apart, even where this one has none. */
+function vary({ headers }: Answer): void {
+  headers.vary = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`;
 }
 
 /** True for a body of a size that gains by compression; one without a known size is long. */
@@ -49,36 +54,43 @@ function sizeOf(answer: Answer): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** The headers of an answer in a coding. */
-function headersIn(encoding: Encoding, { headers: { "content-length": _, ...headers } }: Answer): Answer["headers"] {
-  const { etag } = headers;
-  return { ...headers, "content-encoding": encoding, ...(etag !== undefined && { etag: tagIn(etag, encoding) }) };
+/** The answer in a coding. */
+function inCoding<Content>(encoding: Encoding, { status, headers }: Answer, body: Content) {
+  headers["content-encoding"] = encoding;
+  if (headers.etag !== undefined) headers.etag = tagIn(headers.etag, encoding);
+  delete headers["content-length"];
+  return { status, headers, body };
 }
 
 /**
  * Makes the compression of answers in the coding that each client accepts, off the event loop. A body with an ETag is compressed
- * once and kept; its tag is a hash of it, so that equal bodies share their copies. While `runningMaxCount` bodies are being
- * compressed, others are sent as they are: nobody can make the service spend more than that. The same holds for bodies in parts, of
- * which `streamedMaxCount` are compressed while they are sent. HEAD gets the headers and costs nothing.
+ * once and kept; its tag is a hash of it, so that equal bodies share their copies. Other bytes are compressed once for as long as
+ * they are sent. While `runningMaxCount` bodies are being compressed, others are sent as they are: nobody can make the service spend
+ * more than that. The same holds for bodies in parts, of which `streamedMaxCount` are compressed while they are sent. HEAD gets the
+ * headers and costs nothing.
  */
 export function createCompression({
   runningMaxCount = RUNNING_MAX_COUNT,
   streamedMaxCount = STREAMED_MAX_COUNT,
   keptMaxBytes = KEPT_MAX_BYTES,
 } = {}): Compression {
-  const kept = new LRUCache<string, Uint8Array<ArrayBuffer>>({
+  const kept = new LRUCache<string, Bytes>({
     maxSize: keptMaxBytes,
     sizeCalculation: ({ byteLength }) => byteLength,
   });
-  const making = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  const codings = new LRUCache<string, Encoding | "">({ max: ACCEPT_KEPT_COUNT });
+  const making = new Map<string, Promise<Bytes>>();
+  /** Of bodies without a tag: a window of klines that ends now is sent to many until it changes. They go with their body. */
+  const copies = new WeakMap<Uint8Array, Copies>();
   let running = 0;
   let streamed = 0;
 
   /** The compressed body; undefined when there is no room to make it. */
-  function compressed(body: Body, encoding: Encoding, etag: string | undefined) {
+  function compressed(body: Body, encoding: Encoding, etag: string | undefined): Bytes | Promise<Bytes> | undefined {
     const key = etag && tagIn(etag, encoding);
-    const known = key && (kept.get(key) ?? making.get(key));
-    if (known || running >= runningMaxCount) return known || undefined;
+    const own = key === undefined && typeof body !== "string" ? copiesOf(body) : undefined;
+    const known = key === undefined ? own?.[encoding] : (kept.get(key) ?? making.get(key));
+    if (known !== undefined || running >= runningMaxCount) return known;
     running += 1;
     // Copied, because a small result lies in a buffer of 16 KiB.
     const made = encodeBody(encoding, body, LEVELS)
@@ -86,11 +98,13 @@ export function createCompression({
       .finally(() => {
         running -= 1;
         if (key !== undefined) making.delete(key);
+        if (own !== undefined) delete own[encoding];
       });
-    if (key === undefined) return made;
-    making.set(key, made);
+    if (own !== undefined) own[encoding] = made;
+    if (key !== undefined) making.set(key, made);
     return made.then((bytes) => {
-      kept.set(key, bytes);
+      if (own !== undefined) own[encoding] = bytes;
+      if (key !== undefined) kept.set(key, bytes);
       return bytes;
     });
   }
@@ -104,19 +118,37 @@ export function createCompression({
     });
   }
 
-  return ({ method, headers }, plain) => {
-    const answer = varied(plain);
-    const encoding = isWorthwhile(answer) ? encodingFor(headers["accept-encoding"]?.toString()) : undefined;
-    if (encoding === undefined) return answer;
-    if (answer.body === null || method === "HEAD") return { ...answer, headers: headersIn(encoding, answer), body: null };
+  function copiesOf(body: Uint8Array): Copies {
+    const known = copies.get(body) ?? {};
+    copies.set(body, known);
+    return known;
+  }
+
+  /** Clients send the same few headers over and over. */
+  function codingFor(accepted: string | undefined): Encoding | undefined {
+    if (accepted === undefined) return undefined;
+    const known = codings.get(accepted);
+    if (known !== undefined) return known || undefined;
+    const encoding = encodingFor(accepted);
+    if (accepted.length <= ACCEPT_KEPT_MAX_CHARACTERS) codings.set(accepted, encoding ?? "");
+    return encoding;
+  }
+
+  return ({ method, headers }, answer) => {
+    vary(answer);
+    const encoding = codingFor(headers["accept-encoding"]?.toString());
+    if (encoding === undefined || !isWorthwhile(answer)) return answer;
+    if (answer.body === null || method === "HEAD") return inCoding(encoding, answer, null);
     if (isInParts(answer)) {
       const encoder = encoderFor(encoding);
-      if (encoder === undefined) return answer;
-      return { ...answer, headers: headersIn(encoding, answer), body: { ...answer.body, encoder } };
+      return encoder === undefined ? answer : inCoding(encoding, answer, { ...answer.body, encoder });
     }
     const body = compressed(answer.body, encoding, answer.headers.etag);
     if (body === undefined) return answer;
-    const sent = (bytes: Uint8Array<ArrayBuffer>): Answer => ({ ...answer, headers: headersIn(encoding, answer), body: bytes });
-    return body instanceof Promise ? body.then(sent, () => answer) : sent(body);
+    if (!(body instanceof Promise)) return inCoding(encoding, answer, body);
+    return body.then(
+      (bytes) => inCoding(encoding, answer, bytes),
+      () => answer,
+    );
   };
 }
