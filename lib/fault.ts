@@ -22,7 +22,11 @@ export class Fault extends Error {
   readonly data: FaultData;
 
   constructor(id: ErrorId, data: FaultData = {}) {
+    const { stackTraceLimit } = Error;
+    // A fault is an answer, not a bug. Nobody reads its stack, which costs more than the rest of a refusal.
+    Error.stackTraceLimit = 0;
     super(data.detail ?? ERRORS[id].title);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "Fault";
     this.id = id;
     this.data = data;

@@ -1,9 +1,10 @@
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 const IPV6_BLOCK_BITS = 64;
 /** In front of an IPv4 address that is mapped into IPv6. */
 const MAPPED = /^::ffff:(?=[\d.]+$)/i;
+/** The first three numbers. */
 const COARSE_IPV4_BITS = 24;
 const COARSE_IPV6_BITS = 48;
 
@@ -21,6 +22,8 @@ export function clientBlock(address: string): string {
 
 /** An address cut to what is kept of it: /24 of IPv4, /48 of IPv6; null for what is no address. */
 export function coarseAddress(address: string): string | null {
+  // Nearly every address, and each request without a valid key asks for its network.
+  if (isIPv4(address)) return `${address.slice(0, address.lastIndexOf("."))}.0/${COARSE_IPV4_BITS}`;
   if (!ipaddr.isValid(address)) return null;
   const parsed = ipaddr.process(address);
   return network(parsed, parsed.kind() === "ipv4" ? COARSE_IPV4_BITS : COARSE_IPV6_BITS);

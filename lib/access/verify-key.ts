@@ -126,11 +126,16 @@ export function createVerifier<Found extends Principal>({
     }
   }
 
-  async function verifyUnknown(text: string, address: string, wasVerified: boolean): Promise<Found> {
+  /** Refuses what needs no look-up without a promise, because that is what floods consist of. */
+  function verifyUnknown(text: string, address: string, wasVerified: boolean): Promise<Found> {
     const refusedMs = refused.get(text);
     if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) throw refusal(address);
     // Others behind a blocked address may have valid keys. Its look-ups are refused only before they burden the database.
     if (!wasVerified && lookUps.busy() && failures.isBlocked(address)) throw refusal(address);
+    return verifyByLookUp(text, address);
+  }
+
+  async function verifyByLookUp(text: string, address: string): Promise<Found> {
     const principal = await lookUps.find(text);
     if (principal === undefined) throw refusal(address);
     return principal;

@@ -22,6 +22,9 @@ export interface StatusFacts {
   readonly updatedAtMs: number;
 }
 
+/** What a judgement depends on. */
+type Judged = Omit<StatusFacts, "provider" | "updatedAtMs">;
+
 interface Display {
   readonly state: FinalDisplayState;
   readonly reason: StatusReason | null;
@@ -34,14 +37,14 @@ export function marketDataState(lastTickMs: number | null, atMs: number, staleAf
 }
 
 /** A closed market: its calendar's reason, unless fresh ticks of this very closure contradict it. */
-function whileClosed({ session, lastTickMs }: StatusFacts, data: MarketDataState): Display {
+function whileClosed({ session, lastTickMs }: Judged, data: MarketDataState): Display {
   const since = session.closedAt ?? Number.NEGATIVE_INFINITY;
   const stillTicking = data === "live" && lastTickMs !== null && lastTickMs >= since;
   return { state: "closed", reason: stillTicking ? "ticks_while_closed" : session.reason };
 }
 
 /** An open market: needs a fresh tick of this session; without one, it waits for the grace period after the open. */
-function whileOpen({ listing, session, lastTickMs, atMs }: StatusFacts, data: MarketDataState): Display {
+function whileOpen({ listing, session, lastTickMs, atMs }: Judged, data: MarketDataState): Display {
   const since = session.openedAt ?? Number.NEGATIVE_INFINITY;
   if (lastTickMs !== null && lastTickMs >= since) {
     if (data === "live") return { state: "open", reason: null };
@@ -51,7 +54,7 @@ function whileOpen({ listing, session, lastTickMs, atMs }: StatusFacts, data: Ma
   return { state: lastTickMs === null ? "open_data_missing" : "late_open_data_stale", reason: "no_quote_since_open" };
 }
 
-function displayOf(facts: StatusFacts, data: MarketDataState): Display {
+function displayOf(facts: Judged, data: MarketDataState): Display {
   if (facts.projected) return { state: facts.session.state, reason: "projected" };
   switch (facts.session.state) {
     case "unknown":
@@ -67,16 +70,28 @@ function isoInstant(atMs: number | null): string | null {
   return atMs === null || atMs >= YEAR_10000_MS ? null : new Date(atMs).toISOString();
 }
 
+/** What a status says beyond its calendar. */
+export interface Judgement extends Display {
+  readonly data: MarketDataState;
+}
+
 /**
- * The market status of an instrument. Every combination of calendar, last tick and instant has an answer.
+ * Judges the state of an instrument. Every combination of calendar, last tick and instant has an answer.
  * Edges are exact: open at the instant of the open, closed at that of the close; a tick as old as `staleAfterS` is still
  * live, and `openGraceS` after the open the first quote is still awaited. In a session without a start (always open)
  * any tick counts and no grace does.
  */
-export function marketStatus(facts: StatusFacts): MarketStatus {
-  const { listing, session, lastTickMs, atMs, provider, projected, updatedAtMs } = facts;
+export function judgeStatus(facts: Judged): Judgement {
+  const { listing, lastTickMs, atMs, projected } = facts;
   const data = projected ? "missing" : marketDataState(lastTickMs, atMs, listing.staleAfterS);
   const { state, reason } = displayOf(facts, data);
+  return { data, state, reason };
+}
+
+/** The market status of an instrument as `judgeStatus` judges it. */
+export function marketStatus(facts: StatusFacts): MarketStatus {
+  const { listing, session, provider, updatedAtMs } = facts;
+  const { data, state, reason } = judgeStatus(facts);
   return {
     ticker: listing.ticker,
     calendar_state: session.state,

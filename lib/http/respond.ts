@@ -96,15 +96,16 @@ export function failureBody(id: ErrorId, data: FaultData, requestId: string, bas
 
 /**
  * A failure response: HTTP status, envelope, and the headers the error requires (WWW-Authenticate, Retry-After).
+ * @param headers of the response, to which those of the error are added
  * @param base URL of the docs without a trailing slash; empty for paths without a host
  */
 export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeaders = jsonHeaders(""), base = ""): WholeAnswer {
   const status = httpStatus(id);
   const body = failureBody(id, data, headers["x-request-id"] ?? "", base);
-  const extra: AnswerHeaders = { "cache-control": "no-store" };
-  if (status === 401) extra["www-authenticate"] = "Bearer";
-  if (data.retry_after !== undefined) extra["retry-after"] = String(data.retry_after);
-  return { status, headers: { ...headers, ...extra }, body: JSON.stringify(body) };
+  headers["cache-control"] = "no-store";
+  if (status === 401) headers["www-authenticate"] = "Bearer";
+  if (data.retry_after !== undefined) headers["retry-after"] = String(data.retry_after);
+  return { status, headers, body: JSON.stringify(body) };
 }
 
 /** Maps anything thrown to a fault: a fault stays, an unreachable database is service_unavailable, the rest internal_error. */

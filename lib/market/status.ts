@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import type { MarketStatus } from "#lib/contract/status";
-import { type Calendar, compileCalendar } from "#lib/domain/calendar";
+import { type Calendar, compileCalendar, type SessionAnswer } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
-import { marketStatus as judge } from "#lib/domain/status";
+import { type Judgement, marketStatus as judge, judgeStatus, type StatusFacts } from "#lib/domain/status";
 import { MINUTE_MS } from "#lib/units";
-import type { Call, DataReply } from "./question";
+import { type Call, type Question, SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
 import { requireListings } from "./tickers";
 
 interface StatusQuery {
@@ -14,20 +15,79 @@ interface StatusQuery {
 
 type Scene = Pick<Call<unknown>, "market" | "nowMs" | "admitDays">;
 
+/** For an instrument whose calendar is missing. */
+const NO_CALENDAR = compileCalendar(undefined, []);
 /** Tickers of a call that are read from the store in parallel. */
 const PARALLEL_READS_COUNT = 8;
+
+/** A status as it was encoded last, up to `updated_at`, its last field. */
+interface Encoded extends Judgement {
+  readonly session: SessionAnswer;
+  readonly provider: string | null;
+  readonly head: string;
+}
+
+/** Keeps the session of each calendar: the same object for as long as it says the same. */
+function createSessions() {
+  const kept = new WeakMap<Calendar, { atMs: number; session: SessionAnswer }>();
+  return (calendar: Calendar, atMs: number): SessionAnswer => {
+    const known = kept.get(calendar);
+    if (known?.atMs === atMs) return known.session;
+    const now = calendar.sessionAt(atMs);
+    const session = known !== undefined && isDeepStrictEqual(known.session, now) ? known.session : now;
+    kept.set(calendar, { atMs, session });
+    return session;
+  };
+}
+
+/** Makes the encoder of statuses of now. A status is encoded again only when more than its time has changed. */
+function createEncoder() {
+  const sessionAt = createSessions();
+  const kept = new WeakMap<Listing, Encoded>();
+
+  function headOf({ market, nowMs }: Scene, listing: Listing): string {
+    const facts = factsOf(market.view.quote(listing.ticker)?.time_msc ?? null, { market, nowMs }, listing, nowMs, sessionAt);
+    const { session, provider } = facts;
+    const { data, state, reason } = judgeStatus(facts);
+    const known = kept.get(listing);
+    const same =
+      known?.session === session &&
+      known.provider === provider &&
+      known.data === data &&
+      known.state === state &&
+      known.reason === reason;
+    if (same) return known.head;
+    const { updated_at: _, ...rest } = judge(facts);
+    const head = `${JSON.stringify(rest).slice(0, -1)},"updated_at":`;
+    kept.set(listing, { session, provider, data, state, reason, head });
+    return head;
+  }
+
+  return (scene: Scene, listings: readonly Listing[]): string => {
+    const tail = `"${new Date(scene.nowMs).toISOString()}"}`;
+    let items = "";
+    for (const listing of listings) items += (items === "" ? "" : ",") + headOf(scene, listing) + tail;
+    return items;
+  };
+}
+
+function createMarketStatus(): Question<StatusQuery> {
+  const encode = createEncoder();
+  return (call) => {
+    const listings = requireListings(call, call.query.tickers, "tickers");
+    const { at } = call.query;
+    if (at === undefined) return { body: `${SUCCESS_HEAD}{"items":[${encode(call, listings)}]}${SUCCESS_TAIL}` };
+    if (at > call.nowMs) return { data: { items: listings.map((listing) => statusAt(call, listing, at)) } };
+    return statusesBefore(call, listings, at).then((items) => ({ data: { items } }));
+  };
+}
 
 /**
  * The market status of each ticker, now or at an instant. In the past, the data state comes from the stored minutes; in the
  * future, only the calendar counts.
  * @throws Fault unknown_ticker
  */
-export function marketStatus(call: Call<StatusQuery>): DataReply | Promise<DataReply> {
-  const listings = requireListings(call, call.query.tickers, "tickers");
-  const { at } = call.query;
-  if (at === undefined || at > call.nowMs) return { data: { items: listings.map((listing) => statusAt(call, listing, at)) } };
-  return statusesBefore(call, listings, at).then((items) => ({ data: { items } }));
-}
+export const marketStatus = createMarketStatus();
 
 /** A few at a time, so that one call does not occupy the whole store. */
 async function statusesBefore(call: Call<StatusQuery>, listings: readonly Listing[], atMs: number): Promise<MarketStatus[]> {
@@ -48,17 +108,26 @@ async function statusBefore(scene: Scene, listing: Listing, atMs: number): Promi
   return judged(await lastTickBefore(scene, listing.ticker, atMs), scene, listing, atMs);
 }
 
-function judged(lastTickMs: number | null, { market, nowMs }: Scene, listing: Listing, atMs: number): MarketStatus {
-  const calendar: Calendar = market.catalogue.calendar(listing.ticker) ?? compileCalendar(undefined, []);
-  return judge({
+function judged(lastTickMs: number | null, scene: Scene, listing: Listing, atMs: number): MarketStatus {
+  return judge(factsOf(lastTickMs, scene, listing, atMs, (calendar) => calendar.sessionAt(atMs)));
+}
+
+function factsOf(
+  lastTickMs: number | null,
+  { market, nowMs }: Scene,
+  listing: Listing,
+  atMs: number,
+  sessionAt: (calendar: Calendar, atMs: number) => SessionAnswer,
+): StatusFacts {
+  return {
     listing,
-    session: calendar.sessionAt(atMs),
+    session: sessionAt(market.catalogue.calendar(listing.ticker) ?? NO_CALENDAR, atMs),
     lastTickMs,
     atMs,
     provider: market.providerOf === undefined ? market.provider : market.providerOf(listing.ticker),
     projected: atMs > nowMs,
     updatedAtMs: nowMs,
-  });
+  };
 }
 
 /** The last tick before an instant, estimated from the minutes: a minute's last tick may have come as late as its end. */
