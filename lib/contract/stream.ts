@@ -11,8 +11,15 @@ export type { KlineMessage, PushMessage, QuoteMessage, SnapshotMessage } from ".
 
 /** Address of the raw WebSocket. */
 export const STREAM_PATH = "/api/v1/market/stream";
-/** Subprotocol of the raw WebSocket. Required with a ticket, optional otherwise. */
+/** Version of the message protocol, and the subprotocol of the raw WebSocket in which its messages are JSON. */
 export const STREAM_PROTOCOL = "market.v1";
+/**
+ * Subprotocols of the raw WebSocket, by the encoding of their messages, which are otherwise the same. One of them is required
+ * with a ticket; without any, messages are JSON. Of several, the first one that a client offers is selected.
+ */
+export const STREAM_PROTOCOLS = { json: STREAM_PROTOCOL, msgpack: `${STREAM_PROTOCOL}.msgpack` } as const;
+/** How the messages of a connection are written. */
+export type StreamEncoding = keyof typeof STREAM_PROTOCOLS;
 /** Path and namespace of the Socket.IO transport. */
 export const SOCKET_IO_PATH = "/socket.io/";
 export const SOCKET_IO_NAMESPACE = "/market";

@@ -9,7 +9,7 @@ import {
   STREAM_TICKET_LIFETIME_S,
 } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
-import { HANDSHAKE_ERRORS, SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH, STREAM_PROTOCOL } from "#lib/contract/stream";
+import { HANDSHAKE_ERRORS, SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH, STREAM_PROTOCOL, STREAM_PROTOCOLS } from "#lib/contract/stream";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { CLOSES_INTRODUCTION, closesTable, limitsTable, plansTable } from "./asyncapi-limits";
 import { markdownTable } from "./markdown-table";
@@ -21,6 +21,15 @@ const handshakeErrorsTable = () =>
   markdownTable(
     ["status", "code", "message", "when"],
     HANDSHAKE_ERRORS.map((id) => [httpStatus(id), ERRORS[id].code, `\`${id}\``, ERRORS[id].cause]),
+  );
+
+const encodingsTable = () =>
+  markdownTable(
+    ["subprotocol", "frames", "encoding"],
+    [
+      [`\`${STREAM_PROTOCOLS.json}\`, or none`, "text", "JSON"],
+      [`\`${STREAM_PROTOCOLS.msgpack}\``, "binary", "[MessagePack](https://msgpack.org)"],
+    ],
   );
 
 /** The description of the streams as a whole. */
@@ -49,9 +58,12 @@ export function streamDescription(): string {
 /** How to open the WebSocket, and how a handshake is refused. */
 export function websocketDescription(): string {
   return [
-    `Send your key as \`Authorization: Bearer <api_key>\`. It needs the scope \`${createStreamTicket.scope}\`. The subprotocol \`${STREAM_PROTOCOL}\` is optional.`,
+    `Send your key as \`Authorization: Bearer <api_key>\`. It needs the scope \`${createStreamTicket.scope}\`. Subprotocols are optional with a key.`,
     `Browsers cannot send this header. In a browser, create a ticket with \`${TICKET_CALL}\` and open \`new WebSocket(url, ["${STREAM_PROTOCOL}", "${TICKET_PROTOCOL_PREFIX}" + ticket])\`. A ticket opens one connection within ${STREAM_TICKET_LIFETIME_S} seconds. Keys in a query string are refused.`,
-    "Each message is one text frame of JSON. A refused handshake returns an HTTP error with the same envelope as REST:",
+    "Each message is one text frame of JSON, unless the client selects another encoding with a subprotocol:",
+    encodingsTable(),
+    "Both encodings have the same messages, fields, limits, errors and close codes. In MessagePack, field names are strings, integers are integers, other numbers are 64-bit floats, and there are no binary values and no extension types. A client that offers both subprotocols gets the one it names first. The service does not compress messages: it never accepts `permessage-deflate`.",
+    "A refused handshake returns an HTTP error with the same envelope as REST:",
     handshakeErrorsTable(),
   ].join("\n\n");
 }
@@ -72,7 +84,7 @@ export const KEY_DESCRIPTION = [
 ].join("\n\n");
 
 export const TICKET_DESCRIPTION = [
-  `A ticket from \`${TICKET_CALL}\`, sent as a second subprotocol: \`${STREAM_PROTOCOL}, ${TICKET_PROTOCOL_PREFIX}<ticket>\`. The server selects \`${STREAM_PROTOCOL}\`.`,
+  `A ticket from \`${TICKET_CALL}\`, sent as a second subprotocol: \`${STREAM_PROTOCOL}, ${TICKET_PROTOCOL_PREFIX}<ticket>\`. The server selects \`${STREAM_PROTOCOL}\`. \`${STREAM_PROTOCOLS.msgpack}\` can stand in its place.`,
   `It opens one connection within ${STREAM_TICKET_LIFETIME_S} seconds, from the origin it was created for.`,
 ].join("\n\n");
 

@@ -5,6 +5,7 @@ import {
   STREAM_METHODS,
   STREAM_PATH,
   STREAM_PROTOCOL,
+  STREAM_PROTOCOLS,
   type StreamMethod,
 } from "#lib/contract/stream";
 import { streamTicketExample, TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
@@ -83,8 +84,8 @@ const HANDSHAKE_HEADERS: JsonSchema = {
     Authorization: { type: "string", description: "`Bearer <api_key>`. Not needed with a ticket." },
     "Sec-WebSocket-Protocol": {
       type: "string",
-      description: `\`${STREAM_PROTOCOL}\`, and with a ticket also \`${TICKET_PROTOCOL_PREFIX}<ticket>\`.`,
-      examples: [STREAM_PROTOCOL, `${STREAM_PROTOCOL}, ${TICKET_PROTOCOL_PREFIX}${streamTicketExample.ticket}`],
+      description: `\`${STREAM_PROTOCOL}\` for JSON or \`${STREAM_PROTOCOLS.msgpack}\` for MessagePack, and with a ticket also \`${TICKET_PROTOCOL_PREFIX}<ticket>\`.`,
+      examples: [STREAM_PROTOCOL, STREAM_PROTOCOLS.msgpack, `${STREAM_PROTOCOL}, ${TICKET_PROTOCOL_PREFIX}${streamTicketExample.ticket}`],
     },
     Origin: { type: "string", description: "Sent by browsers. Must be one of the key's allowed origins." },
   },

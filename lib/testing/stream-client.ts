@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
+import { decode, encode } from "@msgpack/msgpack";
 import { io, type Socket as SocketIoSocket } from "socket.io-client";
 import { WebSocket } from "ws";
 import { type AfterClose, afterClose } from "#lib/contract/close-codes";
@@ -12,11 +13,13 @@ import {
   SOCKET_IO_NAMESPACE,
   SOCKET_IO_PATH,
   STREAM_PATH,
-  STREAM_PROTOCOL,
+  STREAM_PROTOCOLS,
+  type StreamEncoding,
 } from "#lib/contract/stream";
 import { createMailbox, type Mailbox } from "./stream-mailbox";
 
-export const TRANSPORTS = ["websocket", "socket.io"] as const;
+/** The ways to connect: a raw WebSocket with JSON or with MessagePack, and Socket.IO. */
+export const TRANSPORTS = ["websocket", "msgpack", "socket.io"] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 type MessageType = ServerMessage["type"];
 type MessageOf<Type extends MessageType> = Extract<ServerMessage, { type: Type }>;
@@ -34,7 +37,7 @@ export interface Credentials {
   readonly query?: string;
   /** Raw WebSocket: false never answers a ping. */
   readonly pongs?: boolean;
-  /** Raw WebSocket: the offered subprotocols; by default `market.v1`, and the ticket if there is one. */
+  /** Raw WebSocket: the offered subprotocols; by default that of the encoding, and the ticket if there is one. */
   readonly protocols?: readonly string[];
   /** Socket.IO's own transports. */
   readonly transports?: readonly ("websocket" | "polling")[];
@@ -116,15 +119,22 @@ function headersOf({ origin, address, headers }: Credentials): Record<string, st
  * Opens the raw WebSocket; resolves after the handshake.
  * @throws Refused with the HTTP answer
  */
-export async function connectWebSocket(url: string, credentials: Credentials): Promise<StreamClient> {
+export async function connectWebSocket(
+  url: string,
+  credentials: Credentials,
+  encoding: StreamEncoding = "json",
+): Promise<StreamClient> {
   const { key, ticket, query = "", pongs = true } = credentials;
-  const offered = credentials.protocols ?? (ticket === undefined ? [STREAM_PROTOCOL] : [STREAM_PROTOCOL, `ticket.${ticket}`]);
+  const protocol = STREAM_PROTOCOLS[encoding];
+  const offered = credentials.protocols ?? (ticket === undefined ? [protocol] : [protocol, `ticket.${ticket}`]);
   const headers = { ...headersOf(credentials), ...(key && { authorization: `Bearer ${key}` }) };
   const options = { headers, autoPong: pongs, perMessageDeflate: false };
   const raw = new WebSocket(url.replace("http", "ws") + STREAM_PATH + query, [...offered], options);
   const mailbox = createMailbox<ServerMessage>();
-  raw.on("message", (data) => {
-    const message = JSON.parse(String(data));
+  raw.on("message", (data, isBinary) => {
+    const packed = encoding === "msgpack";
+    if (isBinary !== packed) return mailbox.end(new Error(`a ${isBinary ? "binary" : "text"} message`));
+    const message = (packed ? decode(data as Buffer) : JSON.parse(String(data))) as ServerMessage;
     deliver(mailbox, message.type, message);
   });
   const closed = new Promise<Closed>((resolve) =>
@@ -139,9 +149,12 @@ export async function connectWebSocket(url: string, credentials: Credentials): P
     });
   });
   let lastId = 1_000;
-  const send = (method: string, params?: unknown, id?: unknown) => raw.send(JSON.stringify({ id, method, params }));
+  const send = (method: string, params?: unknown, id?: unknown) =>
+    raw.send(
+      encoding === "msgpack" ? encode({ id, method, params }, { ignoreUndefined: true }) : JSON.stringify({ id, method, params }),
+    );
   return {
-    transport: "websocket",
+    transport: encoding === "msgpack" ? "msgpack" : "websocket",
     ...common(mailbox, closed),
     send,
     ask(method, params) {

@@ -1,14 +1,16 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { quoteExample } from "#lib/contract/quote";
+import type { StreamEncoding } from "#lib/contract/stream";
 import { KlineMessage } from "#lib/contract/stream-push";
 import type { MarketEvent } from "#server/events/event";
 import { frameOf } from "#server/socket/frames";
 import { eventOf } from "#server/testing/events";
-import { createStreamReader } from "#server/testing/stream-reader";
+import { createStreamReader, messageIn } from "#server/testing/stream-reader";
+import { WRITERS } from "./encodings";
 import { createHub, topicOf } from "./hub";
 import { createFlusher, FLUSH_INTERVAL_MS, Outbox } from "./outbox";
-import { controlOf, type Outgoing, updateOf } from "./outgoing";
+import { controlOf, type Outgoing, sharedOf, updateOf } from "./outgoing";
 
 const EURUSD = topicOf("quote", "EURUSD");
 const KLINE = topicOf("kline", "EURUSD", "M1");
@@ -20,8 +22,8 @@ const topicsOf = (taken: readonly Outgoing[]) => taken.map(({ event }) => event?
 afterEach(() => vi.restoreAllMocks());
 
 /** A reader whose connection takes every message at once. */
-function createOpenReader() {
-  const reader = createStreamReader(Number.POSITIVE_INFINITY);
+function createOpenReader(encoding: StreamEncoding = "json") {
+  const reader = createStreamReader(Number.POSITIVE_INFINITY, encoding);
   const read = () => {
     reader.flush();
     return reader.taken.splice(0);
@@ -37,7 +39,7 @@ describe("the hub", () => {
     const record = { ...klineExample, timeframe: "M1" as const };
     const changes = [{ corrected: true }, { corrected: true, removed: true }];
     hub.apply(changes.map((flags, index) => ({ ...eventOf(record, { seq: 8 + index, closed: true }), ...flags }) as MarketEvent));
-    const messages = reader.read().map(({ text }) => JSON.parse(text));
+    const messages = reader.read().map(messageIn);
     expect(messages).toMatchObject([
       { type: "kline", event: "correction", seq: 8, closed: true, data: record },
       { type: "kline", event: "removal", seq: 9, closed: true, data: record },
@@ -59,9 +61,11 @@ describe("the hub", () => {
   });
 
   test("a kline whose spread is unknown is sent with spread 0, and is measured as it is sent", () => {
-    const { text, bytes } = updateOf(eventOf({ ...klineExample, spread: null }));
-    expect(JSON.parse(text).data).toEqual({ ...klineExample, spread: 0 });
-    expect(bytes).toBe(text.length);
+    for (const encoding of ["json", "msgpack"] as const) {
+      const message = updateOf(eventOf({ ...klineExample, spread: null }), encoding);
+      expect(messageIn(message).data).toEqual({ ...klineExample, spread: 0 });
+      expect(message.bytes).toBe(message.payload.length);
+    }
   });
 
   test("an event reaches a subscriber once although it subscribed twice, and never after it unsubscribes", () => {
@@ -83,9 +87,9 @@ describe("the hub", () => {
     hub.subscribe(KLINE, both.outbox);
     hub.subscribe(KLINE, one.outbox);
     hub.subscribe(GBPUSD, other.outbox);
-    const message = controlOf({ type: "heartbeat", time_msc: 1, quiet: [] });
-    hub.notify("EURUSD", message);
-    expect([both.read(), one.read(), other.read()]).toEqual([[message], [message], []]);
+    const shared = sharedOf({ type: "heartbeat", time_msc: 1, quiet: [] });
+    hub.notify("EURUSD", shared);
+    expect([both.read(), one.read(), other.read()]).toEqual([[shared("json")], [shared("json")], []]);
   });
 
   test("the hub forgets a ticker once nobody subscribes to it", () => {
@@ -103,17 +107,44 @@ describe("the hub", () => {
     expect([...hub.tickers()]).toEqual([]);
   });
 
-  test("a record is serialized once, however many subscribers it has, and never without subscribers", () => {
+  test("a record is written once in each encoding, however many subscribers take it, and in none that nobody takes", () => {
     const hub = createHub();
-    const readers = Array.from({ length: 100 }, createOpenReader);
+    const readersOf = (encoding: StreamEncoding) => Array.from({ length: 100 }, () => createOpenReader(encoding));
+    const [texts, packed] = [readersOf("json"), readersOf("msgpack")];
+    for (const { outbox } of [...texts, ...packed]) hub.subscribe(EURUSD, outbox);
+    for (const { outbox } of packed) hub.subscribe(GBPUSD, outbox);
+    for (const { outbox } of texts) hub.subscribe(KLINE, outbox);
+    const written = { json: vi.spyOn(WRITERS.json, "write"), msgpack: vi.spyOn(WRITERS.msgpack, "write") };
+    const events = [quote("EURUSD"), quote("AUDUSD"), quote("GBPUSD"), kline()];
+    const writes = () => {
+      const before = [written.json.mock.calls.length, written.msgpack.mock.calls.length];
+      hub.apply(events);
+      return [written.json.mock.calls.length - (before[0] ?? 0), written.msgpack.mock.calls.length - (before[1] ?? 0)];
+    };
+    expect(writes()).toEqual([2, 2]);
+    for (const readers of [texts, packed]) {
+      const messages = readers.flatMap(({ read }) => read());
+      expect(messages).toHaveLength(200);
+      expect(new Set(messages).size).toBe(2);
+      expect(new Set(messages.map(frameOf)).size).toBe(2);
+    }
+    for (const { outbox } of packed) for (const topic of [EURUSD, GBPUSD]) hub.unsubscribe(topic, outbox);
+    expect(writes()).toEqual([2, 0]);
+    for (const { outbox } of texts) for (const topic of [EURUSD, KLINE]) hub.unsubscribe(topic, outbox);
+    expect(writes()).toEqual([0, 0]);
+    expect([...hub.tickers()]).toEqual([]);
+  });
+
+  test("a message about a ticker is written once in each encoding that its subscribers take", () => {
+    const hub = createHub();
+    const readers = [createOpenReader("json"), createOpenReader("msgpack"), createOpenReader("msgpack")] as const;
     for (const { outbox } of readers) hub.subscribe(EURUSD, outbox);
-    const print = vi.spyOn(JSON, "stringify");
-    hub.apply([quote("EURUSD"), quote("AUDUSD")]);
-    expect(print).toHaveBeenCalledTimes(1);
-    const messages = readers.flatMap(({ read }) => read());
-    expect(messages).toHaveLength(100);
-    expect(new Set(messages).size).toBe(1);
-    expect(new Set(messages.map(frameOf)).size).toBe(1);
+    const message = { type: "heartbeat" as const, time_msc: 1, quiet: [] };
+    hub.notify("EURUSD", sharedOf(message));
+    const [[text], [packed], [same]] = readers.map(({ read }) => read()) as [Outgoing[], Outgoing[], Outgoing[]];
+    expect([text, packed].map((each) => each && messageIn(each))).toEqual([message, message]);
+    expect([text?.encoding, packed?.encoding]).toEqual(["json", "msgpack"]);
+    expect(same).toBe(packed);
   });
 });
 
@@ -123,10 +154,10 @@ describe("the flusher", () => {
     const writes: number[] = [];
     const wire = { ready: () => true, write: (messages: readonly Outgoing[]) => void writes.push(messages.length) };
     const tally = { sent: () => undefined, merged: () => undefined, closed: () => undefined };
-    const outbox = new Outbox({ ...wire, progress: () => 0, pending: () => false }, flusher, tally);
+    const outbox = new Outbox({ ...wire, encoding: "json", progress: () => 0, pending: () => false }, flusher, tally);
     return { outbox, writes };
   }
-  const message = () => controlOf({ type: "heartbeat", time_msc: 1, quiet: [] });
+  const message = () => controlOf({ type: "heartbeat", time_msc: 1, quiet: [] }, "json");
 
   test("a message is written at once when the connection is quiet, and under load messages are collected into one write per interval", async () => {
     const flusher = createFlusher();

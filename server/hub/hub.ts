@@ -1,8 +1,9 @@
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
+import type { StreamEncoding } from "#lib/contract/stream";
 import type { Listener } from "#server/events/bus";
 import { topicName } from "#server/events/topic";
 import type { Outbox } from "./outbox";
-import { type Outgoing, updateOf } from "./outgoing";
+import { type Shared, updateOf } from "./outgoing";
 
 /** One thing that can be subscribed to. */
 export interface Topic {
@@ -14,7 +15,10 @@ export interface Topic {
 
 /** The subscriptions of one venue: which outboxes follow which topics. */
 export interface Hub {
-  /** The bus calls this with all events. Each record becomes a message once, however many subscribers it has. */
+  /**
+   * The bus calls this with all events. Each record becomes a message once in each encoding that a subscriber takes, however many
+   * subscribers it has.
+   */
   readonly apply: Listener;
   /** The topic of this name, while it has subscribers. */
   find(name: string): Topic | undefined;
@@ -24,12 +28,12 @@ export interface Hub {
   /** Tickers with at least one subscriber. */
   tickers(): Iterable<string>;
   /** Sends a message once to each subscriber of any topic of the ticker. */
-  notify(ticker: string, message: Outgoing): void;
+  notify(ticker: string, message: Shared): void;
 }
 
 interface Followed {
   readonly topic: Topic;
-  readonly outboxes: Set<Outbox>;
+  readonly outboxes: Map<StreamEncoding, Set<Outbox>>;
 }
 
 /** The topic of a stream; equal topics have equal names. */
@@ -43,7 +47,7 @@ export function createHub(): Hub {
   const byTicker = new Map<string, Set<Followed>>();
 
   function open(topic: Topic): Followed {
-    const entry = { topic, outboxes: new Set<Outbox>() };
+    const entry: Followed = { topic, outboxes: new Map() };
     followed.set(topic.name, entry);
     const siblings = byTicker.get(topic.ticker);
     if (siblings === undefined) byTicker.set(topic.ticker, new Set([entry]));
@@ -64,26 +68,34 @@ export function createHub(): Hub {
       for (const event of events) {
         const entry = followed.get(event.topic);
         if (entry === undefined) continue;
-        const message = updateOf(event);
-        for (const outbox of entry.outboxes) outbox.push(message);
+        for (const [encoding, outboxes] of entry.outboxes) {
+          const message = updateOf(event, encoding);
+          for (const outbox of outboxes) outbox.push(message);
+        }
       }
     },
     find: (name) => followed.get(name)?.topic,
     subscribe(topic, outbox) {
       const entry = followed.get(topic.name) ?? open(topic);
-      entry.outboxes.add(outbox);
+      const { encoding } = outbox;
+      const others = entry.outboxes.get(encoding);
+      if (others === undefined) entry.outboxes.set(encoding, new Set([outbox]));
+      else others.add(outbox);
       return entry.topic;
     },
     unsubscribe(topic, outbox) {
       const entry = followed.get(topic.name);
-      entry?.outboxes.delete(outbox);
+      const others = entry?.outboxes.get(outbox.encoding);
+      others?.delete(outbox);
+      if (others?.size === 0) entry?.outboxes.delete(outbox.encoding);
       if (entry?.outboxes.size === 0) close(entry);
     },
     tickers: () => byTicker.keys(),
     notify(ticker, message) {
       const outboxesOfTicker = new Set<Outbox>();
-      for (const { outboxes } of byTicker.get(ticker) ?? []) for (const outbox of outboxes) outboxesOfTicker.add(outbox);
-      for (const outbox of outboxesOfTicker) outbox.push(message);
+      for (const { outboxes } of byTicker.get(ticker) ?? [])
+        for (const ofEncoding of outboxes.values()) for (const outbox of ofEncoding) outboxesOfTicker.add(outbox);
+      for (const outbox of outboxesOfTicker) outbox.push(message(outbox.encoding));
     },
   };
 }

@@ -1,11 +1,12 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import { STREAM_NO_PROGRESS_TIMEOUT_S, STREAM_QUEUE_CONFLATE_BYTES, STREAM_QUEUE_MAX_BYTES } from "#lib/contract/limits";
 import { quoteExample } from "#lib/contract/quote";
+import type { StreamEncoding } from "#lib/contract/stream";
 import { MINUTE_S } from "#lib/units";
 import { eventOf } from "#server/testing/events";
-import { createStreamReader } from "#server/testing/stream-reader";
+import { createStreamReader, messageIn } from "#server/testing/stream-reader";
 import { baselineOf, controlOf, type Outgoing, updateOf } from "./outgoing";
 
 /** Makes a record so long that a few fill the queue. */
@@ -13,11 +14,13 @@ const PAD = { pad: "x".repeat(40_000) };
 const TICKERS = ["EURUSD", "GBPUSD"] as const;
 const STALLED_MS = STREAM_NO_PROGRESS_TIMEOUT_S * 1000;
 
+/** The encoding of all messages of a test. */
+let encoding: StreamEncoding;
 let controls = 0;
 const control = (bytes = 0): Outgoing => {
   controls += 1;
   const data = { time_msc: controls, pad: "x".repeat(bytes) };
-  return controlOf({ type: "ack", id: controls, method: "ping", code: 0, message: "success", data });
+  return controlOf({ type: "ack", id: controls, method: "ping", code: 0, message: "success", data }, encoding);
 };
 const quote = (seq: number, ticker = "EURUSD", pad: object = PAD) =>
   eventOf({ ...quoteExample, ticker, ...pad } as typeof quoteExample, { seq });
@@ -34,7 +37,7 @@ function createSource() {
   let minute = 0;
   const keep = (event: ReturnType<typeof eventOf>) => {
     current.set(event.topic, event);
-    return updateOf(event);
+    return updateOf(event, encoding);
   };
   const kline = (time: number, closed: boolean) =>
     keep(
@@ -61,7 +64,7 @@ function createSource() {
     /** The current record of a topic, as sent on subscribe. */
     baseline: (topic: string) => {
       const event = current.get(topic);
-      return event === undefined ? [] : [baselineOf(event)];
+      return event === undefined ? [] : [baselineOf(event, encoding)];
     },
   };
 }
@@ -91,24 +94,30 @@ const mustArrive = ({ event, baseline }: Outgoing) => event === undefined || bas
 /** Asserts that sequences rise and that each jump equals the count in its message. */
 function expectExplained(taken: readonly Outgoing[]): void {
   const last = new Map<string, number>();
-  for (const { event, merged, baseline, text } of taken) {
+  for (const message of taken) {
+    const { event, merged, baseline } = message;
+    expect(message.bytes).toBe(Buffer.from(message.payload as string).length);
     if (event === undefined) continue;
     const before = last.get(event.topic) ?? 0;
     if (baseline) expect(event.seq).toBeGreaterThanOrEqual(before);
     else {
       expect([event.topic, event.seq]).toEqual([event.topic, before + 1 + merged]);
-      expect(JSON.parse(text).merged).toBe(merged > 0 ? merged : undefined);
+      expect(messageIn(message).merged).toBe(merged > 0 ? merged : undefined);
     }
     last.set(event.topic, event.seq);
   }
 }
 
-describe("the queue of a connection", () => {
+describe.each(["json", "msgpack"] as const)("the queue of a connection that takes %s", (each) => {
+  beforeEach(() => {
+    encoding = each;
+  });
+
   test("the queue keeps sequences in order, accounts for every jump, and loses no message that must arrive, for any messages and any reader", () => {
     fc.assert(
       fc.property(steps, (script) => {
         const source = createSource();
-        const { outbox, taken, take, counts } = createStreamReader();
+        const { outbox, taken, take, counts } = createStreamReader(0, encoding);
         const pushed: Outgoing[] = [];
         let held = 0;
         for (const step of script) {
@@ -116,7 +125,7 @@ describe("the queue of a connection", () => {
           for (const message of messagesOf(step, source)) {
             pushed.push(message);
             outbox.push(message);
-            const waiting = pushed.filter((each) => mustArrive(each) && !taken.some(({ text }) => text === each.text));
+            const waiting = pushed.filter((each) => mustArrive(each) && !taken.some(({ payload }) => payload === each.payload));
             held = Math.max(
               held,
               waiting.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -129,7 +138,9 @@ describe("the queue of a connection", () => {
         expect(outbox.bytes).toBe(0);
         expectExplained(taken);
         const kept = (messages: readonly Outgoing[]) =>
-          messages.filter(mustArrive).map(({ event, text, baseline }) => (event ? [event.topic, event.seq, baseline] : text));
+          messages
+            .filter(mustArrive)
+            .map(({ event, payload, baseline }) => (event ? [event.topic, event.seq, baseline] : payload));
         expect(kept(taken)).toEqual(kept(pushed));
         for (const [topic, seq] of source.sequences) {
           const name = topic === "kline" ? "kline:EURUSD:M1" : `quote:${topic}`;
@@ -137,13 +148,13 @@ describe("the queue of a connection", () => {
         }
         expect([counts.sent, counts.merged]).toEqual([taken.length, pushed.length - taken.length]);
       }),
-      { numRuns: 150 },
+      { numRuns: 75 },
     );
   });
 
   test("a short queue delivers every message unchanged", () => {
-    const { outbox, taken, take } = createStreamReader();
-    const pushed = Array.from({ length: 20 }, (_, index) => updateOf(quote(index + 1)));
+    const { outbox, taken, take } = createStreamReader(0, encoding);
+    const pushed = Array.from({ length: 20 }, (_, index) => updateOf(quote(index + 1), encoding));
     for (const message of pushed) outbox.push(message);
     expect(outbox.bytes).toBe(pushed.reduce((sum, { bytes }) => sum + bytes, 0));
     take(Number.POSITIVE_INFINITY);
@@ -151,9 +162,9 @@ describe("the queue of a connection", () => {
   });
 
   test("a queue over one mebibyte keeps the newest record of each topic, with the number of records it replaces", () => {
-    const { outbox, taken, take } = createStreamReader();
+    const { outbox, taken, take } = createStreamReader(0, encoding);
     const count = 100;
-    for (let seq = 1; seq <= count; seq += 1) for (const ticker of TICKERS) outbox.push(updateOf(quote(seq, ticker)));
+    for (let seq = 1; seq <= count; seq += 1) for (const ticker of TICKERS) outbox.push(updateOf(quote(seq, ticker), encoding));
     expect(outbox.bytes).toBeLessThanOrEqual(STREAM_QUEUE_CONFLATE_BYTES);
     take(Number.POSITIVE_INFINITY);
     expect(taken.length).toBeLessThan(count);
@@ -161,7 +172,7 @@ describe("the queue of a connection", () => {
   });
 
   test("a queued open state of a kline is dropped when its close is queued behind it, even if a newer kline is already open", () => {
-    const { outbox, taken, take } = createStreamReader();
+    const { outbox, taken, take } = createStreamReader(0, encoding);
     const source = createSource();
     for (const message of [source.open(), ...source.overlap(), source.open()]) outbox.push(message);
     outbox.push(control(STREAM_QUEUE_CONFLATE_BYTES));
@@ -175,7 +186,7 @@ describe("the queue of a connection", () => {
   });
 
   test("messages that cannot be merged are never dropped; too many of them make the reader slow at once", () => {
-    const { outbox, taken, take } = createStreamReader();
+    const { outbox, taken, take } = createStreamReader(0, encoding);
     const half = STREAM_QUEUE_MAX_BYTES / 2;
     const pushed = [control(half), control(half - 1_000)];
     for (const message of pushed) outbox.push(message);
@@ -188,24 +199,24 @@ describe("the queue of a connection", () => {
   });
 
   test("only messages that cannot be merged make a reader slow at once", () => {
-    const { outbox } = createStreamReader();
+    const { outbox } = createStreamReader(0, encoding);
     outbox.push(control(STREAM_QUEUE_MAX_BYTES * 0.6));
-    for (let seq = 1; outbox.bytes <= STREAM_QUEUE_MAX_BYTES && seq < 100; seq += 1) outbox.push(updateOf(quote(seq)));
+    for (let seq = 1; outbox.bytes <= STREAM_QUEUE_MAX_BYTES && seq < 100; seq += 1) outbox.push(updateOf(quote(seq), encoding));
     expect(outbox.slowness(0)).toBeUndefined();
   });
 
   test("a queue that was longer merges again past one mebibyte once it has drained", () => {
-    const { outbox, take } = createStreamReader();
+    const { outbox, take } = createStreamReader(0, encoding);
     for (let count = 0; count < 30; count += 1) outbox.push(control(100_000));
     take(29);
     for (let seq = 1; seq < 200; seq += 1) {
-      outbox.push(updateOf(quote(seq)));
+      outbox.push(updateOf(quote(seq), encoding));
       expect(outbox.bytes).toBeLessThanOrEqual(STREAM_QUEUE_CONFLATE_BYTES);
     }
   });
 
   test("a cleared queue is empty and sends nothing", () => {
-    const { outbox, taken, take } = createStreamReader();
+    const { outbox, taken, take } = createStreamReader(0, encoding);
     outbox.push(control());
     outbox.clear();
     take(1);
@@ -227,7 +238,7 @@ describe("writing", () => {
   });
 
   test("one write is no larger than a socket takes, and writing continues while the socket is ready", () => {
-    const { outbox, writes, taken, take } = createStreamReader();
+    const { outbox, writes, taken, take } = createStreamReader(0, encoding);
     const messages = Array.from({ length: 20 }, () => control(10_000));
     for (const message of messages) outbox.push(message);
     take(2);
@@ -240,7 +251,7 @@ describe("writing", () => {
 
 describe("a reader", () => {
   test("a reader is slow after ten seconds in which none of the waiting data left", () => {
-    const { outbox, take } = createStreamReader();
+    const { outbox, take } = createStreamReader(0, encoding);
     outbox.push(control());
     expect(outbox.slowness(1_000)).toBeUndefined();
     expect(outbox.slowness(1_000 + STALLED_MS - 1)).toBeUndefined();
@@ -250,7 +261,7 @@ describe("a reader", () => {
   });
 
   test("a reader is not slow while some data leaves now and then, or while nothing waits", () => {
-    const { outbox, take } = createStreamReader();
+    const { outbox, take } = createStreamReader(0, encoding);
     let nowMs = 0;
     for (let round = 0; round < 20; round += 1) {
       outbox.push(control());

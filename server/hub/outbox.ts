@@ -1,5 +1,6 @@
 import type { CloseId } from "#lib/contract/close-codes";
 import { STREAM_NO_PROGRESS_TIMEOUT_S, STREAM_QUEUE_CONFLATE_BYTES, STREAM_QUEUE_MAX_BYTES } from "#lib/contract/limits";
+import type { StreamEncoding } from "#lib/contract/stream";
 import { conflate } from "#server/events/conflate";
 import { mergedOf, type Outgoing } from "./outgoing";
 
@@ -45,6 +46,8 @@ const WRITE_MAX_BYTES = 65_536;
 
 /** The transport behind an outbox: one connection. */
 export interface Wire {
+  /** The encoding of the messages that it takes. */
+  readonly encoding: StreamEncoding;
   /** True while it takes more. When it becomes true again, the transport calls the outbox's `flush`. */
   ready(): boolean;
   /** Sends messages in order, in one write where the transport can. */
@@ -84,6 +87,11 @@ export class Outbox {
     this.#wire = wire;
     this.#flusher = flusher;
     this.#tally = tally;
+  }
+
+  /** The encoding of the messages that it takes. */
+  get encoding(): StreamEncoding {
+    return this.#wire.encoding;
   }
 
   /** Bytes in the queue. */

@@ -5,7 +5,7 @@ import type { MarketStatusMessage } from "#lib/contract/stream";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { createTestMarket } from "#server/testing/market";
 import { TEST_START_MS } from "#server/testing/runtime";
-import { createStreamReader } from "#server/testing/stream-reader";
+import { createStreamReader, messageIn } from "#server/testing/stream-reader";
 import { createHub, topicOf } from "./hub";
 import { createStatusWatch } from "./status-watch";
 
@@ -40,7 +40,7 @@ function createScene(startMs = TEST_START_MS) {
     },
     takeMessages() {
       reader.flush();
-      return reader.taken.splice(0).map(({ text }) => JSON.parse(text) as MarketStatusMessage);
+      return reader.taken.splice(0).map((message) => messageIn(message) as MarketStatusMessage);
     },
     async stop() {
       stopping.abort();

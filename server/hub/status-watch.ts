@@ -6,7 +6,7 @@ import type { Market } from "#lib/market/ports";
 import { statusAt } from "#lib/market/status";
 import { repeat } from "#lib/repeat";
 import type { Hub } from "./hub";
-import { controlOf } from "./outgoing";
+import { sharedOf } from "./outgoing";
 
 /** Interval at which the status of subscribed tickers is checked. */
 const CHECK_INTERVAL_MS = 250;
@@ -53,7 +53,7 @@ export function createStatusWatch({ market, hub, clock }: StatusWatchOptions): S
       const now = signature(status);
       seen.set(ticker, now);
       const before = known.get(ticker);
-      if (before !== undefined && before !== now) hub.notify(ticker, controlOf({ type: "market_status", ticker, data: status }));
+      if (before !== undefined && before !== now) hub.notify(ticker, sharedOf({ type: "market_status", ticker, data: status }));
     }
     known = seen;
     answered.clear();

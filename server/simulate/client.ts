@@ -30,6 +30,7 @@ export function complain(complaints: Complaints, text: string): void {
 /** A connection without a socket: it counts bytes, reads at its own pace, and checks that every missing record is announced. */
 export class VirtualClient implements Wire {
   readonly name: string;
+  readonly encoding = "json";
   readonly topics: readonly Topic[];
   /** Bytes per millisecond; infinite for a client that keeps up. */
   readonly speed: number;

@@ -63,7 +63,7 @@ describe("a simulated market", () => {
 describe("a virtual client", () => {
   const TOPIC = topicOf("quote", "EURUSD");
   const quote = (seq: number, merged = 0): Outgoing =>
-    updateOf({ ...eventOf(quoteExample, { seq }), topic: TOPIC.name, ...(merged > 0 && { merged }) });
+    updateOf({ ...eventOf(quoteExample, { seq }), topic: TOPIC.name, ...(merged > 0 && { merged }) }, "json");
 
   function complaintsOf(speed: number, last: number, ...messages: Outgoing[]): string[] {
     const complaints: Complaints = { count: 0, examples: [] };

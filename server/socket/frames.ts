@@ -1,15 +1,16 @@
 import type { Outgoing } from "#server/hub/outgoing";
 
-/** Final fragment, text (RFC 6455, 5.2). */
+/** Final fragment, text or binary (RFC 6455, 5.2). */
 const TEXT_FRAME = 0x81;
+const BINARY_FRAME = 0x82;
 const LENGTH_16 = 126;
 const LENGTH_64 = 127;
 
-/** A text message as one unmasked WebSocket frame (RFC 6455, 5.2). */
-function textFrame(text: string, bytes: number): Buffer {
+/** A message as one unmasked WebSocket frame (RFC 6455, 5.2). */
+function newFrame({ payload, bytes }: Outgoing): Buffer {
   const headBytes = bytes < LENGTH_16 ? 2 : bytes < 65_536 ? 4 : 10;
   const frame = Buffer.allocUnsafe(headBytes + bytes);
-  frame[0] = TEXT_FRAME;
+  frame[0] = typeof payload === "string" ? TEXT_FRAME : BINARY_FRAME;
   if (headBytes === 2) frame[1] = bytes;
   else if (headBytes === 4) {
     frame[1] = LENGTH_16;
@@ -18,13 +19,14 @@ function textFrame(text: string, bytes: number): Buffer {
     frame[1] = LENGTH_64;
     frame.writeBigUInt64BE(BigInt(bytes), 2);
   }
-  frame.write(text, headBytes);
+  if (typeof payload === "string") frame.write(payload, headBytes);
+  else frame.set(payload, headBytes);
   return frame;
 }
 
 /** The frame of a message, made once. */
 export function frameOf(message: Outgoing): Buffer {
-  message.frame ??= textFrame(message.text, message.bytes);
+  message.frame ??= newFrame(message);
   return message.frame;
 }
 

@@ -53,6 +53,7 @@ describe("a handshake", () => {
     for (const [protocols, taken] of [
       [["market.v1"], "market.v1"],
       [["other", "market.v1"], "market.v1"],
+      [["market.v1", "market.v1.msgpack"], "market.v1"],
       [[], ""],
     ] as const) {
       const client = await t.connect({ protocols });
@@ -60,6 +61,34 @@ describe("a handshake", () => {
       expect(await client.next("welcome")).toMatchObject({ venue: "live" });
       await client.close();
     }
+  });
+
+  test("a handshake selects MessagePack only for a client that offers it, before JSON if it comes first", async () => {
+    for (const protocols of [
+      ["market.v1.msgpack"],
+      ["market.v1.msgpack", "market.v1"],
+      ["market.v1.cbor", "market.v1.msgpack"],
+    ]) {
+      const client = await t.connect({ transport: "msgpack", protocols });
+      expect(client.raw.protocol).toBe("market.v1.msgpack");
+      expect(await client.next("welcome")).toMatchObject({ venue: "live", protocol: "market.v1" });
+      await client.close();
+    }
+  });
+
+  test("a handshake that offers only unknown subprotocols opens without one, so that its client closes it", async () => {
+    await expect(t.connect({ protocols: ["market.v1.cbor"] })).rejects.toThrow("Server sent no subprotocol");
+    await vi.waitFor(async () => expect(await t.connections()).toBe(0));
+  });
+
+  test("a handshake that asks for compression gets none", async () => {
+    const wire = await openWire(t.url);
+    const extensions = { "sec-websocket-extensions": "permessage-deflate; client_max_window_bits" };
+    wire.write(handshakeText({ authorization: `Bearer ${DEMO_KEY}`, ...extensions }));
+    const { status, headers } = await wire.answer();
+    wire.socket.destroy();
+    expect([status, headers["sec-websocket-extensions"]]).toEqual([101, undefined]);
+    await vi.waitFor(async () => expect(await t.connections()).toBe(0));
   });
 
   const refusals: [why: string, options: () => Connect | Promise<Connect>, status: number, message: string, data?: object][] = [
@@ -222,10 +251,13 @@ describe("a ticket", () => {
   const open = (ticket: string, origin?: string) => t.connect({ ticket, ...(origin !== undefined && { origin }) });
   const refuse = (ticket: string, origin?: string) => t.refused({ ticket, ...(origin !== undefined && { origin }) });
 
-  test("a ticket opens one connection, once, and the response selects market.v1", async () => {
+  test.each([
+    ["market.v1", "websocket"],
+    ["market.v1.msgpack", "msgpack"],
+  ] as const)("a ticket opens one connection, once, and the response selects %s", async (protocol, transport) => {
     const ticket = await ticketOf(browserKey, ORIGIN);
-    const client = await open(ticket, ORIGIN);
-    expect(client.raw.protocol).toBe("market.v1");
+    const client = await t.connect({ transport, ticket, origin: ORIGIN });
+    expect(client.raw.protocol).toBe(protocol);
     expect(await refuse(ticket, ORIGIN)).toMatchObject({ status: 401, body: { code: 40101 } });
     await client.close();
   });

@@ -145,7 +145,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     await t.stopStreams([client]);
     expect(await client.closed).toMatchObject({
       after: "retry",
-      ...(transport === "websocket" && { code: 1001, reason: "shutdown" }),
+      ...(transport !== "socket.io" && { code: 1001, reason: "shutdown" }),
     });
     const types = client.received.map(({ type }) => type);
     expect(types.indexOf("quote")).toBeGreaterThan(0);

@@ -1,3 +1,4 @@
+import { decode } from "@msgpack/msgpack";
 import { describe, expect, test } from "vitest";
 import {
   STREAM_MESSAGES_BURST_COUNT,
@@ -48,7 +49,7 @@ function messageOf(bytes: number, character = "x"): Outgoing {
   const shell = { type: "ack", id: null, method: "ping", code: 0, message: "success", data: { time_msc: 0, pad: "" } } as const;
   const pad = bytes - JSON.stringify(shell).length;
   const padded = { ...shell, data: { time_msc: 0, pad: character.repeat(pad / Buffer.byteLength(character)) } };
-  return controlOf(padded);
+  return controlOf(padded, "json");
 }
 
 /** The payload of an unmasked text frame at an offset (RFC 6455, 5.2), and where the next one starts. */
@@ -72,14 +73,21 @@ describe("a frame", () => {
     const message = messageOf(bytes);
     const frame = frameOf(message);
     expect(message.bytes).toBe(bytes);
-    expect(readFrame(frame, 0)).toEqual({ text: message.text, end: frame.length, headBytes });
+    expect(readFrame(frame, 0)).toEqual({ text: message.payload, end: frame.length, headBytes });
+  });
+
+  test("a frame of MessagePack is binary, and has the complete message", () => {
+    const message = { type: "heartbeat" as const, time_msc: 1_795_257_720_123, quiet: [] };
+    const frame = frameOf(controlOf(message, "msgpack"));
+    expect([frame[0], frame[1]]).toEqual([0x82, frame.length - 2]);
+    expect(decode(frame.subarray(2))).toEqual(message);
   });
 
   test("the length of a frame counts bytes, not characters", () => {
     const message = messageOf(300, "é");
     const frame = frameOf(message);
-    expect(message.text.length).toBeLessThan(message.bytes);
-    expect(readFrame(frame, 0)).toMatchObject({ text: message.text, end: frame.length });
+    expect(message.payload.length).toBeLessThan(message.bytes);
+    expect(readFrame(frame, 0)).toMatchObject({ text: message.payload, end: frame.length });
   });
 
   test("a frame is created once, and joined frames keep their order and are created once for equal messages", () => {
@@ -92,7 +100,7 @@ describe("a frame", () => {
       texts.push(text);
       at = end;
     }
-    expect(texts).toEqual(messages.map(({ text }) => text));
+    expect(texts).toEqual(messages.map(({ payload }) => payload));
     expect(join([...messages])).toBe(piece);
     const [first, second] = messages as [Outgoing, Outgoing];
     expect(join([first])).toBe(frameOf(first));

@@ -1,10 +1,11 @@
+import { decode, encode } from "@msgpack/msgpack";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ERROR_IDS, ERRORS, type ErrorId } from "#lib/contract/errors";
 import { STREAM_TICKERS_PER_MESSAGE_MAX_COUNT } from "#lib/contract/limits";
 import { STREAMS, TIMEFRAMES } from "#lib/contract/primitives";
 import { ClientMessage, ErrorMessage, STREAM_METHODS } from "#lib/contract/stream";
-import { errorMessageOf, type Reading, readMessage, readText } from "./protocol";
+import { errorMessageOf, type Reading, readMessage, readPacked, readText } from "./protocol";
 
 const PLACE = { connectionId: "c", docsBase: "https://docs.example" };
 
@@ -85,6 +86,34 @@ describe("reading a message", () => {
     );
   });
 
+  test("reading is the same in both encodings, for any value that JSON has", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue({ maxDepth: 5 }), nearMessage), (value) => {
+        const text = JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part));
+        fc.pre(text !== undefined && !text.includes("__proto__"));
+        expect(readPacked(pack(JSON.parse(text)))).toEqual(readText(text));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("reading never throws, for any bytes", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        let value: unknown;
+        try {
+          value = decode(bytes);
+        } catch {
+          value = undefined;
+        }
+        const reading = readPacked(Buffer.from(bytes));
+        // Some of what the format has is refused: its value has no id then.
+        expectSound(reading, !reading.ok && reading.id === null ? undefined : value);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   test("reading never throws for messages nested as deeply as the size limit allows", () => {
     for (const [open, close] of [
       ["[", "]"],
@@ -108,6 +137,9 @@ describe("reading a message", () => {
 const QUOTE = { stream: "quote", tickers: ["EURUSD"] };
 const many = Array.from({ length: STREAM_TICKERS_PER_MESSAGE_MAX_COUNT + 1 }, (_, index) => `T${index}`);
 const subscribe = (more: object) => ({ method: "subscribe", params: { ...QUOTE, ...more } });
+
+/** A value as MessagePack. */
+const pack = (value: unknown) => Buffer.from(encode(value, { ignoreUndefined: true, maxDepth: 10_000 }));
 
 describe("a message that cannot be read", () => {
   const cases: [why: string, message: unknown, id: ErrorId, data: object][] = [
@@ -163,5 +195,7 @@ describe("a message that cannot be read", () => {
     const reading = readText(text);
     expect(reading).toMatchObject({ ok: false, fault: { id, data } });
     if (!reading.ok) expect(errorMessageOf(reading.fault, { id: 1, ...PLACE }).code).toBe(ERRORS[id].code);
+    // What is valid JSON can be said in MessagePack, and gets the same answer.
+    if (typeof message !== "string") expect(readPacked(pack(message))).toEqual(reading);
   });
 });

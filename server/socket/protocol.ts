@@ -10,6 +10,8 @@ import {
   type MessageId,
   STREAM_METHODS,
   STREAM_PROTOCOL,
+  STREAM_PROTOCOLS,
+  type StreamEncoding,
   type Welcome,
 } from "#lib/contract/stream";
 import { isRequired, type Refusal, validate } from "#lib/contract/validate";
@@ -17,11 +19,15 @@ import { Fault, parameterFault } from "#lib/fault";
 import { failureBody } from "#lib/http/respond";
 import type { MessageRate } from "./message-rate";
 import type { VenueStreams } from "./subscriptions";
+import { unpack } from "./unpack";
 
 /** The result of reading a message: the message, or the fault to answer, with the id of the message if it could be read. */
 export type Reading =
   | { readonly ok: true; readonly message: ClientMessage }
   | { readonly ok: false; readonly id: MessageId; readonly fault: Fault };
+
+/** The reading of a message whose id is unknown. */
+const illegible = (detail: string): Reading => ({ ok: false, id: null, fault: new Fault("invalid_parameter", { detail }) });
 
 /** Reads the text of a message. Never throws. */
 export function readText(text: string): Reading {
@@ -29,15 +35,35 @@ export function readText(text: string): Reading {
   try {
     value = JSON.parse(text);
   } catch {
-    return { ok: false, id: null, fault: new Fault("invalid_parameter", { detail: "The message is not valid JSON." }) };
+    return illegible("The message is not valid JSON.");
   }
   return readMessage(value);
 }
 
+/** Reads a message in MessagePack. Never throws. */
+export function readPacked(bytes: Buffer): Reading {
+  let value: unknown;
+  try {
+    value = unpack(bytes);
+  } catch (error) {
+    return illegible(`The message is not valid MessagePack: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+  return readMessage(value);
+}
+
+/** Reads a frame in each encoding. */
+export const READERS: Readonly<Record<StreamEncoding, (data: Buffer, isBinary: boolean) => Reading>> = {
+  json: (data, isBinary) =>
+    isBinary ? illegible("Binary messages are not supported; send JSON text.") : readText(data.toString()),
+  msgpack: (data, isBinary) =>
+    isBinary
+      ? readPacked(data)
+      : illegible(`Text messages are not supported with \`${STREAM_PROTOCOLS.msgpack}\`; send MessagePack in binary messages.`),
+};
+
 /** Reads a parsed message. Never throws. */
 export function readMessage(value: unknown): Reading {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { ok: false, id: null, fault: new Fault("invalid_parameter", { detail: "The message must be a JSON object." }) };
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return illegible("The message must be an object.");
   const read = validate(ClientMessage, value, { place, whole: "The message" });
   if ("refusals" in read) return { ok: false, id: idOf(value), fault: faultOf(read.refusals[0]) };
   const fault = contradiction(read.data);

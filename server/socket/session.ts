@@ -8,7 +8,7 @@ import { Fault, isFault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
 import type { Outbox, Tally } from "#server/hub/outbox";
-import { controlOf, type Outgoing } from "#server/hub/outgoing";
+import { controlOf, type Shared } from "#server/hub/outgoing";
 import { Feeder } from "./feeder";
 import { type Admission, requireStreamAccess } from "./handshake";
 import { MessageRateLimit, messageRate } from "./message-rate";
@@ -186,16 +186,18 @@ export class Session {
   }
 
   /** Sends a message that many connections share. */
-  tell(message: Outgoing): void {
-    if (!this.#closed) this.#options.outbox.push(message);
+  tell(message: Shared): void {
+    const { outbox } = this.#options;
+    if (!this.#closed) outbox.push(message(outbox.encoding));
   }
 
   /** Closes the connection with a reason. */
   close(id: CloseId, fault?: Fault): void {
     if (this.#closed) return;
-    const last = fault && controlOf(this.#error(null, fault, { closeCode: CLOSES[id].code }));
+    const { outbox } = this.#options;
+    const last = fault && controlOf(this.#error(null, fault, { closeCode: CLOSES[id].code }), outbox.encoding);
     this.end();
-    this.#options.outbox.clear();
+    outbox.clear();
     this.#options.tally.closed(id);
     this.#options.peer.close(id, last);
   }
@@ -213,7 +215,8 @@ export class Session {
   }
 
   #send(message: Parameters<typeof controlOf>[0]): void {
-    this.#options.outbox.push(controlOf(message));
+    const { outbox } = this.#options;
+    outbox.push(controlOf(message, outbox.encoding));
   }
 
   /** A bug in a handler answers one client with an error; it does not stop the process. */

@@ -56,15 +56,16 @@ interface SocketIoTransport {
   close(): void;
 }
 
-/** A message as one packet: type EVENT, the namespace, and the event with its argument (Socket.IO protocol 5). */
+/** A message as one packet: type EVENT, the namespace, and the event with its argument, which is JSON (Socket.IO protocol 5). */
 function packetOf(message: Outgoing): string {
-  message.packet ??= `2${SOCKET_IO_NAMESPACE},["${message.type}",${message.text}]`;
+  message.packet ??= `2${SOCKET_IO_NAMESPACE},["${message.type}",${message.payload}]`;
   return message.packet;
 }
 
 /** One Socket.IO connection, over its current transport. Engine.IO pings it and detects its end. */
 class SocketIoPeer implements Peer {
   readonly awaitsSubscribe = false;
+  readonly encoding = "json";
   readonly #socket: Connected;
   #drained = 0;
 

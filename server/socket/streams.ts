@@ -11,7 +11,7 @@ import type { Metrics } from "#lib/metrics";
 import type { Redis } from "#lib/redis";
 import { createHub } from "#server/hub/hub";
 import { createFlusher } from "#server/hub/outbox";
-import { controlOf } from "#server/hub/outgoing";
+import { sharedOf } from "#server/hub/outgoing";
 import { createStatusWatch } from "#server/hub/status-watch";
 import type { RunningMarket } from "#server/market";
 import { createLocalConnections } from "./connections";
@@ -100,7 +100,7 @@ export function startStreams(options: StreamsOptions): Streams {
   running.push(sessions.run(stopping.signal));
 
   async function closeAll(): Promise<void> {
-    const farewell = controlOf({ type: "server_shutdown", time_msc: clock.now(), reconnect_after_ms: RECONNECT_AFTER_MS });
+    const farewell = sharedOf({ type: "server_shutdown", time_msc: clock.now(), reconnect_after_ms: RECONNECT_AFTER_MS });
     sessions.each((session) => session.tell(farewell));
     if (sessions.count() > 0) await clock.wait(DRAIN_WAIT_MS);
     const untilMs = clock.now() + CLOSE_WAIT_MS;

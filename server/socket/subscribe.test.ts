@@ -72,7 +72,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
   });
 
   test("a subscription to a ticker without a quote is reported as quiet, and delivers the first quote as an update", async () => {
-    const ticker = transport === "websocket" ? "EURCZK" : "EURDKK";
+    const ticker = { websocket: "EURCZK", msgpack: "EURHUF", "socket.io": "EURDKK" }[transport];
     const client = await connect();
     const { quiet } = await subscribe(client, { stream: "quote", tickers: [ticker] });
     expect(quiet).toMatchObject([{ ticker, final_display_state: "open_data_missing", reason: "no_quote_since_open" }]);

@@ -68,6 +68,7 @@ export class Subscriptions {
   /** Subscribes to the tickers that are allowed; each is judged on its own. An existing subscription does not count twice. */
   add(params: SubscribeParams, principal: Principal): Subscribed {
     const { accepted, rejected } = this.#judge(params, principal, true);
+    const { encoding } = this.#outbox;
     const resumed: string[] = [];
     const follow: Outgoing[] = [];
     for (const topic of accepted) {
@@ -75,11 +76,11 @@ export class Subscriptions {
       const missed = params.resume && this.#missed(topic, params.resume, STREAM_REPLAY_MAX_RECORDS - follow.length);
       if (missed !== undefined) {
         resumed.push(topic.ticker);
-        for (const event of missed) follow.push(updateOf(event));
+        for (const event of missed) follow.push(updateOf(event, encoding));
         continue;
       }
       const current = params.snapshot === false && params.resume === undefined ? undefined : this.#current(topic);
-      if (current !== undefined) follow.push(baselineOf(current));
+      if (current !== undefined) follow.push(baselineOf(current, encoding));
     }
     const tickers = accepted.map(({ ticker }) => ticker);
     const data = {

@@ -4,14 +4,14 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import type { Clock } from "#lib/clock";
 import { CLOSES, type CloseId } from "#lib/contract/close-codes";
 import { STREAM_MESSAGE_MAX_BYTES, STREAM_PING_INTERVAL_S, STREAM_PONG_TIMEOUT_S } from "#lib/contract/limits";
-import { STREAM_PROTOCOL } from "#lib/contract/stream";
+import { STREAM_PROTOCOLS, type StreamEncoding } from "#lib/contract/stream";
 import { Fault } from "#lib/fault";
 import type { Outgoing } from "#server/hub/outgoing";
 import { createJoinFrames, frameOf, type JoinFrames } from "./frames";
 import type { Admission, Admissions } from "./handshake";
 import { credentialsOf } from "./handshake";
 import type { Peer } from "./peer";
-import { type Reading, readText } from "./protocol";
+import { READERS } from "./protocol";
 import { type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
 import type { Sessions } from "./sessions";
 
@@ -36,9 +36,17 @@ interface WebSocketOptions {
   clock: Clock;
 }
 
+interface PeerParts {
+  webSocket: WebSocket;
+  socket: Socket;
+  encoding: StreamEncoding;
+  join: JoinFrames;
+}
+
 /** One WebSocket. A class, so that many connections share its methods. */
 class WebSocketPeer implements Peer {
   readonly awaitsSubscribe = true;
+  readonly encoding: StreamEncoding;
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
   readonly #join: JoinFrames;
@@ -47,7 +55,8 @@ class WebSocketPeer implements Peer {
   /** Deadline for the answer to a probe; infinite while none is expected. */
   #answerByMs = Number.POSITIVE_INFINITY;
 
-  constructor(webSocket: WebSocket, socket: Socket, join: JoinFrames, nowMs: number) {
+  constructor({ webSocket, socket, encoding, join }: PeerParts, nowMs: number) {
+    this.encoding = encoding;
     this.#webSocket = webSocket;
     this.#socket = socket;
     this.#join = join;
@@ -103,22 +112,22 @@ class WebSocketPeer implements Peer {
 
 const ignore = () => undefined;
 
-const BINARY: Reading = {
-  ok: false,
-  id: null,
-  fault: new Fault("invalid_parameter", { detail: "Binary messages are not supported; send JSON text." }),
-};
+/** The encoding of each subprotocol. */
+const ENCODINGS: ReadonlyMap<string, StreamEncoding> = new Map([
+  [STREAM_PROTOCOLS.json, "json"],
+  [STREAM_PROTOCOLS.msgpack, "msgpack"],
+]);
 
 /** Creates the raw WebSocket transport. A refused handshake gets an HTTP response; an accepted one gets a session. */
 export function createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock }: WebSocketOptions): UpgradeHandler {
-  const join = createJoinFrames();
+  const joins: Readonly<Record<StreamEncoding, JoinFrames>> = { json: createJoinFrames(), msgpack: createJoinFrames() };
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: STREAM_MESSAGE_MAX_BYTES,
     ...LIMITS,
-    handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
+    handleProtocols: (offered) => [...offered].find((name) => ENCODINGS.has(name)) ?? false,
   });
   server.on("wsClientError", (error, socket, request) => {
     const fault = new Fault("invalid_parameter", { detail: `The request is not a valid WebSocket handshake: ${error.message}.` });
@@ -126,15 +135,15 @@ export function createWebSocketTransport({ sessions, admissions, addressOf, refu
   });
 
   function open(webSocket: WebSocket, socket: Socket, admission: Admission): void {
+    const encoding = ENCODINGS.get(webSocket.protocol) ?? "json";
     let peer: WebSocketPeer | undefined;
     const session = sessions.open(admission, (flush) => {
       socket.on("drain", flush);
-      peer = new WebSocketPeer(webSocket, socket, join, clock.now());
+      peer = new WebSocketPeer({ webSocket, socket, encoding, join: joins[encoding] }, clock.now());
       return peer;
     });
-    webSocket.on("message", (data: RawData, isBinary: boolean) =>
-      session.receive(() => (isBinary ? BINARY : readText(data.toString()))),
-    );
+    const read = READERS[encoding];
+    webSocket.on("message", (data: RawData, isBinary: boolean) => session.receive(() => read(data as Buffer, isBinary)));
     webSocket.on("ping", () => session.pinged());
     webSocket.on("pong", () => peer?.pong(clock.now()));
     webSocket.on("close", () => sessions.remove(session));

@@ -1,3 +1,4 @@
+import { encode } from "@msgpack/msgpack";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { STREAM_FIRST_SUBSCRIBE_TIMEOUT_S, STREAM_MESSAGE_MAX_BYTES, STREAM_PONG_TIMEOUT_S } from "#lib/contract/limits";
@@ -13,6 +14,9 @@ const CONTINUATION = 0x0;
 const FINAL = 0x80;
 const MASKED = 0x80;
 const NO_MASK_KEY = Buffer.alloc(4);
+
+/** The encodings of the raw WebSocket. */
+const RAW_TRANSPORTS = ["websocket", "msgpack"] as const;
 
 let t: StreamService;
 /** A client that must stay unaffected by the others. */
@@ -80,19 +84,22 @@ describe("random bytes", () => {
       .map(([first, rest]) => Uint8Array.from([first, MASKED | rest.length, ...NO_MASK_KEY, ...rest])),
   );
 
-  test("random bytes on an open connection end it or are answered, and affect no other client", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(bytes, { minLength: 1, maxLength: 5 }), async (pieces) => {
-        const client = await t.connect();
-        for (const piece of pieces) client.socket.write(piece);
-        // Ends any message that the bytes started; a connection that is still open answers with a close.
-        client.socket.end();
-        await client.closed;
-      }),
-      { numRuns: 60 },
-    );
-    await fence(neighbour);
-  });
+  test.each(RAW_TRANSPORTS)(
+    "random bytes on an open connection over %s end it or are answered, and affect no other client",
+    async (transport) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(bytes, { minLength: 1, maxLength: 5 }), async (pieces) => {
+          const client = await t.connect({ transport });
+          for (const piece of pieces) client.socket.write(piece);
+          // Ends any message that the bytes started; a connection that is still open answers with a close.
+          client.socket.end();
+          await client.closed;
+        }),
+        { numRuns: 60 },
+      );
+      await fence(neighbour);
+    },
+  );
 
   test("random bytes instead of a request are refused or cut off, and affect no other client", async () => {
     await fc.assert(
@@ -109,52 +116,68 @@ describe("random bytes", () => {
   });
 });
 
-describe("a message", () => {
+describe.each(RAW_TRANSPORTS)("a message over %s", (transport) => {
+  /** The message in the encoding of the connection. */
+  const written = (message: object) =>
+    transport === "msgpack" ? Buffer.from(encode(message)) : Buffer.from(JSON.stringify(message));
+  const binary = transport === "msgpack";
+
   test("a message may have 16 KiB, in one frame or in several", async () => {
-    const client = await t.connect();
-    const message = JSON.stringify({ id: 1, method: "ping", pad: "" });
-    const full = message.replace('""', `"${"x".repeat(STREAM_MESSAGE_MAX_BYTES - message.length)}"`);
+    const client = await t.connect({ transport });
+    const padded = (length: number) => written({ id: 1, method: "ping", pad: "x".repeat(length) });
+    // A long text has more bytes around it than a short one.
+    const full = padded(STREAM_MESSAGE_MAX_BYTES - (padded(1_000).length - 1_000));
     expect(full).toHaveLength(STREAM_MESSAGE_MAX_BYTES);
-    client.raw.send(full);
+    client.raw.send(full, { binary });
     expect(await client.next("ack")).toMatchObject({ id: 1, method: "ping" });
-    for (const [index, part] of [full.slice(0, 5), full.slice(5, 9_000), full.slice(9_000)].entries())
-      client.raw.send(part, { fin: index === 2 });
+    for (const [index, part] of [full.subarray(0, 5), full.subarray(5, 9_000), full.subarray(9_000)].entries())
+      client.raw.send(part, { fin: index === 2, binary });
     expect(await client.next("ack")).toMatchObject({ id: 1, method: "ping" });
     await client.close();
   });
 
   test("a message over 16 KiB ends its connection, even in fragments", async () => {
     for (const parts of [1, 4]) {
-      const client = await t.connect();
+      const client = await t.connect({ transport });
       const part = "x".repeat(Math.ceil((STREAM_MESSAGE_MAX_BYTES + 1) / parts));
-      for (let index = 1; index <= parts; index += 1) client.raw.send(part, { fin: index === parts });
+      for (let index = 1; index <= parts; index += 1) client.raw.send(part, { fin: index === parts, binary });
       expect(await client.closed).toMatchObject({ code: 1009, after: "terminal" });
     }
   });
 
   test("a message of a megabyte ends its connection before it is read completely", async () => {
-    const client = await t.connect();
-    client.raw.send("x".repeat(1_048_576));
+    const client = await t.connect({ transport });
+    client.raw.send("x".repeat(1_048_576), { binary });
     expect(await client.closed).toMatchObject({ code: 1009, after: "terminal" });
   });
 
   test("a message in too many fragments ends its connection", async () => {
-    const client = await t.connect();
-    for (let index = 0; index < 1_000; index += 1) client.raw.send("x", { fin: false });
+    const client = await t.connect({ transport });
+    for (let index = 0; index < 1_000; index += 1) client.raw.send("x", { fin: false, binary });
     expect(await client.closed).toMatchObject({ after: "terminal" });
   });
 
-  test("a binary message is refused with an error, and the connection stays open", async () => {
-    const client = await t.connect();
-    client.raw.send(Buffer.from(PING));
-    expect(await client.next("error")).toMatchObject({ id: null, code: 40001, message: "invalid_parameter" });
+  test("a message in a frame of the wrong kind is refused with an error that names the right one, and the connection stays open", async () => {
+    const client = await t.connect({ transport });
+    client.raw.send(PING, { binary: !binary });
+    const detail = expect.stringContaining(binary ? "send MessagePack in binary messages" : "send JSON text");
+    expect(await client.next("error")).toMatchObject({ id: null, code: 40001, message: "invalid_parameter", data: { detail } });
     await fence(client);
     await client.close();
   });
 
+  test("a message that is cut short is answered with an error, and the next one is read", async () => {
+    const client = await t.connect({ transport });
+    client.raw.send(written({ id: 1, method: "ping" }).subarray(0, -1), { binary });
+    expect(await client.next("error")).toMatchObject({ id: null, code: 40001, message: "invalid_parameter" });
+    client.raw.send(written({ id: 2, method: "ping" }), { binary });
+    expect(await client.next("ack")).toMatchObject({ id: 2 });
+    await client.close();
+  });
+
   test("an unfinished message does not extend the time limit of the first subscribe", async () => {
-    const client = await t.connect();
-    client.raw.send("{", { fin: false });
+    const client = await t.connect({ transport });
+    client.raw.send("{", { fin: false, binary });
     await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 + 250, [neighbour]);
     expect(await client.closed).toMatchObject({ code: 4400 });
   });

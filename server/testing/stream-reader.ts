@@ -1,6 +1,13 @@
+import { decode } from "@msgpack/msgpack";
+import type { StreamEncoding } from "#lib/contract/stream";
 import type { Flusher } from "#server/hub/outbox";
 import { Outbox, type Tally, type Wire } from "#server/hub/outbox";
 import type { Outgoing } from "#server/hub/outgoing";
+
+/** The message that is sent. */
+export function messageIn({ payload }: Outgoing): Record<string, unknown> {
+  return (typeof payload === "string" ? JSON.parse(payload) : decode(payload)) as Record<string, unknown>;
+}
 
 /** A reader in memory behind an outbox that takes only what a test allows. */
 interface StreamReader {
@@ -18,13 +25,14 @@ interface StreamReader {
 }
 
 /** Creates a reader that takes `writes` writes, then nothing more until `take` is called. */
-export function createStreamReader(writes = 0): StreamReader {
+export function createStreamReader(writes = 0, encoding: StreamEncoding = "json"): StreamReader {
   const taken: Outgoing[] = [];
   const written: (readonly Outgoing[])[] = [];
   const counts = { sent: 0, merged: 0 };
   let allowed = writes;
   let due = 0;
   const wire: Wire = {
+    encoding,
     ready: () => allowed > 0,
     write(messages) {
       allowed -= 1;

@@ -144,7 +144,8 @@ export async function startStreamService(): Promise<StreamService> {
   async function connect({ transport = "websocket", ...given }: Connect = {}): Promise<StreamClient> {
     const key = given.key === undefined && given.ticket === undefined ? shared.text : (given.key ?? null);
     const credentials = { address: freshAddress(), ...given, key };
-    return (transport === "websocket" ? connectWebSocket : connectSocketIo)(listening.url, credentials);
+    if (transport === "socket.io") return connectSocketIo(listening.url, credentials);
+    return connectWebSocket(listening.url, credentials, transport === "msgpack" ? "msgpack" : "json");
   }
   /**
    * Its round trips show that the service has flushed everything due; Socket.IO, because it may stay without a subscription.
