@@ -10,7 +10,9 @@ export const StreamTicket = z
   .object({
     ticket: z
       .string()
-      .describe("Send it as the subprotocol `ticket.<ticket>` together with `market.v1` or `market.v1.msgpack`, or as `auth.ticket` on Socket.IO."),
+      .describe(
+        "Send it as the subprotocol `ticket.<ticket>` together with `market.v1` or `market.v1.msgpack`, or as `auth.ticket` on Socket.IO.",
+      ),
     expires_at: IsoInstant.describe(
       `When the ticket expires, ${STREAM_TICKET_LIFETIME_S} seconds after it was created. A ticket can be used once.`,
     ),

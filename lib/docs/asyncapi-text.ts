@@ -9,7 +9,14 @@ import {
   STREAM_TICKET_LIFETIME_S,
 } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
-import { HANDSHAKE_ERRORS, SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH, STREAM_PROTOCOL, STREAM_PROTOCOLS } from "#lib/contract/stream";
+import {
+  HANDSHAKE_ERRORS,
+  SOCKET_IO_NAMESPACE,
+  SOCKET_IO_PATH,
+  STREAM_PATH,
+  STREAM_PROTOCOL,
+  STREAM_PROTOCOLS,
+} from "#lib/contract/stream";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { CLOSES_INTRODUCTION, closesTable, limitsTable, plansTable } from "./asyncapi-limits";
 import { markdownTable } from "./markdown-table";

@@ -85,7 +85,11 @@ const HANDSHAKE_HEADERS: JsonSchema = {
     "Sec-WebSocket-Protocol": {
       type: "string",
       description: `\`${STREAM_PROTOCOL}\` for JSON or \`${STREAM_PROTOCOLS.msgpack}\` for MessagePack, and with a ticket also \`${TICKET_PROTOCOL_PREFIX}<ticket>\`.`,
-      examples: [STREAM_PROTOCOL, STREAM_PROTOCOLS.msgpack, `${STREAM_PROTOCOL}, ${TICKET_PROTOCOL_PREFIX}${streamTicketExample.ticket}`],
+      examples: [
+        STREAM_PROTOCOL,
+        STREAM_PROTOCOLS.msgpack,
+        `${STREAM_PROTOCOL}, ${TICKET_PROTOCOL_PREFIX}${streamTicketExample.ticket}`,
+      ],
     },
     Origin: { type: "string", description: "Sent by browsers. Must be one of the key's allowed origins." },
   },

@@ -4,6 +4,7 @@ import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
 import { benchCluster } from "./cluster";
 import { benchCold } from "./cold";
 import { benchDashboard } from "./dashboard";
+import { benchEncodings } from "./encodings";
 import { benchFlood } from "./flood";
 import { benchImport } from "./import";
 import { benchIngest } from "./ingest";
@@ -31,6 +32,7 @@ const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
   import: benchImport,
   fanout: benchFanout,
   idle: benchIdle,
+  encodings: benchEncodings,
   slow: benchSlow,
   engine: benchEngine,
   ingest: benchIngest,

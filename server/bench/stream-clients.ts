@@ -1,5 +1,6 @@
 import { answerCalls } from "./stream-calls";
-import { type DialectName, dialectOf, type Subscribe } from "./stream-dialect";
+import { type Dialect, type DialectName, dialectOf, type Subscribe } from "./stream-dialect";
+import { headBytesOf } from "./stream-frames";
 import { openSocket, type StreamSocket } from "./stream-socket";
 import { elapsedMs, stampNow, stampOf } from "./stream-stamp";
 
@@ -25,6 +26,8 @@ export interface OpenSockets {
 /** What the clients received since the last report. */
 export interface Received {
   readonly messages: number;
+  /** Their frames. */
+  readonly bytes: number;
   /** From the push of a tick to the receipt of its record, ms; NaN without a record. */
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -35,18 +38,21 @@ export interface Received {
 const buffer = Buffer.allocUnsafe(READ_BYTES);
 const sockets: StreamSocket[] = [];
 let messages = 0;
+let receivedBytes = 0;
 let lost = 0;
 let latencies: number[] = [];
 
-function take(bytes: number, from: Buffer | undefined, at: number): void {
+function take({ textOf }: Dialect, bytes: number, from: Buffer | undefined, at: number): void {
   messages += 1;
+  receivedBytes += headBytesOf(bytes) + bytes;
   if (messages % SAMPLE_EVERY !== 0 || from === undefined || latencies.length >= SAMPLES_MAX_COUNT) return;
-  const text = from.toString("latin1", at, at + bytes);
+  const text = textOf(from.subarray(at, at + bytes));
+  if (text === undefined) return;
   const { type, event, data } = JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
   if (type === "quote" && event === "update") latencies.push(elapsedMs(stampOf(data.bid), stampNow()));
 }
 
-async function open({ url, dialect, key, audience }: OpenSockets): Promise<void> {
+async function open({ url, dialect: name, key, audience }: OpenSockets): Promise<void> {
   let next = 0;
   const openSome = async () => {
     for (;;) {
@@ -57,7 +63,8 @@ async function open({ url, dialect, key, audience }: OpenSockets): Promise<void>
         lost += 1;
       };
       const acks = subscribes.length;
-      sockets.push(await openSocket({ url, dialect: dialectOf(dialect, key, subscribes), acks, buffer, take, onLost }));
+      const dialect = dialectOf(name, key, subscribes);
+      sockets.push(await openSocket({ url, dialect, acks, buffer, take: (...frame) => take(dialect, ...frame), onLost }));
     }
   };
   await Promise.all(Array.from({ length: OPENING_AT_ONCE_COUNT }, openSome));
@@ -69,8 +76,9 @@ function percentile(sorted: Float64Array, share: number): number {
 
 function received(): Received {
   const sorted = Float64Array.from(latencies).sort();
-  const result = { messages, p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99), lost };
+  const result = { messages, bytes: receivedBytes, p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99), lost };
   messages = 0;
+  receivedBytes = 0;
   lost = 0;
   latencies = [];
   return result;

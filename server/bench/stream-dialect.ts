@@ -1,4 +1,5 @@
-import { SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH } from "#lib/contract/stream";
+import { decode, encode } from "@msgpack/msgpack";
+import { SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH, STREAM_PROTOCOLS } from "#lib/contract/stream";
 
 /** A subscription request. */
 export interface Subscribe {
@@ -15,11 +16,16 @@ export interface Dialect {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Messages to send once the WebSocket is open. */
-  readonly hello: readonly string[];
+  readonly hello: readonly (string | Uint8Array)[];
+  /** The text of a message, with JSON in it; undefined for one that is compressed. */
+  textOf(payload: Buffer): string | undefined;
   react(text: string): Reaction;
 }
 
-export type DialectName = "raw" | "socket.io";
+/** `msgpack` is the raw WebSocket in MessagePack, `deflate` in JSON with `permessage-deflate`. */
+export type DialectName = "raw" | "msgpack" | "deflate" | "socket.io";
+
+const utf8 = (payload: Buffer): string => payload.toString();
 
 /** Spotwire lists rejected tickers in the ack. */
 const REJECTED = '"rejected":[{';
@@ -29,11 +35,33 @@ function raw(key: string, subscribes: readonly Subscribe[]): Dialect {
     path: STREAM_PATH,
     headers: { authorization: `Bearer ${key}` },
     hello: subscribes.map((params) => JSON.stringify({ method: "subscribe", params })),
+    textOf: utf8,
     react(text) {
       if (text.startsWith('{"type":"error"')) return "refused";
       if (!text.startsWith('{"type":"ack"')) return undefined;
       return text.includes(REJECTED) ? "refused" : "acked";
     },
+  };
+}
+
+function msgpack(key: string, subscribes: readonly Subscribe[]): Dialect {
+  const { path, headers, react } = raw(key, subscribes);
+  return {
+    path,
+    headers: { ...headers, "sec-websocket-protocol": STREAM_PROTOCOLS.msgpack },
+    hello: subscribes.map((params) => encode({ method: "subscribe", params })),
+    textOf: (payload) => JSON.stringify(decode(payload)),
+    react,
+  };
+}
+
+/** The servers of the bench do not compress their acks. */
+function deflate(key: string, subscribes: readonly Subscribe[]): Dialect {
+  const dialect = raw(key, subscribes);
+  return {
+    ...dialect,
+    headers: { ...dialect.headers, "sec-websocket-extensions": "permessage-deflate" },
+    textOf: (payload) => (payload.toString("latin1", 0, 7) === '{"type"' ? utf8(payload) : undefined),
   };
 }
 
@@ -44,6 +72,7 @@ function socketIo(key: string, subscribes: readonly Subscribe[]): Dialect {
     path: `${SOCKET_IO_PATH}?EIO=4&transport=websocket`,
     headers: {},
     hello: [],
+    textOf: utf8,
     react(text) {
       if (text.startsWith("0")) return { say: [`40${SOCKET_IO_NAMESPACE},${JSON.stringify({ key })}`] };
       if (text.startsWith(`40${SOCKET_IO_NAMESPACE},`)) return { say: subscribes.map(subscribe) };
@@ -56,5 +85,5 @@ function socketIo(key: string, subscribes: readonly Subscribe[]): Dialect {
 
 /** The opening of a client that subscribes. */
 export function dialectOf(name: DialectName, key: string, subscribes: readonly Subscribe[]): Dialect {
-  return name === "raw" ? raw(key, subscribes) : socketIo(key, subscribes);
+  return { raw, msgpack, deflate, "socket.io": socketIo }[name](key, subscribes);
 }

@@ -1,5 +1,6 @@
 /** Kinds of WebSocket frames (RFC 6455, 5.2). */
 export const TEXT = 1;
+export const BINARY = 2;
 export const CLOSE = 8;
 export const PING = 9;
 export const PONG = 10;
@@ -11,15 +12,21 @@ const LENGTH_64 = 127;
 const WHOLE_MAX_BYTES = 16_777_216;
 
 /** A client frame: masked with zeros, which do not change the payload. */
-export function clientFrame(opcode: number, payload: string | Buffer): Buffer {
+export function clientFrame(opcode: number, payload: string | Uint8Array): Buffer {
   const bytes = Buffer.byteLength(payload);
   if (bytes > 65_535) throw new Error(`a client frame of ${bytes} bytes`);
   const head = bytes <= SMALL_MAX_BYTES ? [bytes | 0x80] : [LENGTH_16 | 0x80, bytes >> 8, bytes & 0xff];
-  return Buffer.concat([Buffer.from([opcode | 0x80, ...head, 0, 0, 0, 0]), Buffer.from(payload)]);
+  return Buffer.concat([Buffer.from([opcode | 0x80, ...head, 0, 0, 0, 0]), Buffer.from(payload as string)]);
 }
 
 /** Receives a frame; the payload is `bytes` of `buffer` from `at`. Undefined: skipped, because it arrived in pieces. */
 export type TakeFrame = (opcode: number, bytes: number, buffer: Buffer | undefined, at: number) => void;
+
+/** Bytes of a server's frame in front of its payload. */
+export function headBytesOf(payloadBytes: number): number {
+  if (payloadBytes <= SMALL_MAX_BYTES) return 2;
+  return payloadBytes <= 65_535 ? 4 : 10;
+}
 
 /** Finds the frames in the data of one server without reading payloads, so that a client costs less than the server. */
 export class FrameReader {

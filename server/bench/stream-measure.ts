@@ -23,6 +23,8 @@ export interface StreamMeasurement {
   readonly messagesPerSecond: number;
   /** Messages that reached a client per CPU-second of the serving process, which the benches compare. */
   readonly messagesPerCpuSecond: number;
+  /** Of a message's frame. */
+  readonly bytesPerMessage: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** Share of the offered ticks that the server accepted. */
@@ -40,16 +42,23 @@ export function listingsOf(count: number): readonly Listing[] {
 }
 
 /** Starts Spotwire with pushed ticks on the live venue, over the raw WebSocket. */
-export async function startStreamSpotwire(): Promise<StreamContestant> {
+export async function startStreamSpotwire(dialect: "raw" | "msgpack" = "raw"): Promise<StreamContestant> {
   const server = await startSpotwire("counted", { LIVE_FEED: "push" });
-  return { name: "Spotwire, all guards", server, dialect: "raw", key: server.liveKey };
+  return { name: "Spotwire, all guards", server, dialect, key: server.liveKey };
 }
 
+const RIVALS = {
+  ws: { name: "plain ws loop", dialect: "raw" },
+  deflate: { name: "ws, permessage-deflate", dialect: "deflate" },
+  "deflate-alone": { name: "ws, permessage-deflate without context", dialect: "deflate" },
+  "socket.io": { name: "Socket.IO room emits", dialect: "socket.io" },
+} as const;
+type RivalKind = keyof typeof RIVALS;
+
 /** Starts one of the rivals (see stream-rival.ts). */
-export async function startRival(kind: "ws" | "socket.io"): Promise<StreamContestant> {
+export async function startRival(kind: RivalKind): Promise<StreamContestant> {
   const server = await startChild("server/bench/stream-rival.ts", {}, [kind]);
-  if (kind === "ws") return { name: "plain ws loop", server, dialect: "raw", key: "bench" };
-  return { name: "Socket.IO room emits", server, dialect: "socket.io", key: "bench" };
+  return { ...RIVALS[kind], server, key: "bench" };
 }
 
 /** Records that Spotwire has merged since it started, for all its connections; 0 for a rival, which does not merge. */
@@ -89,6 +98,7 @@ export async function measureStream(contestant: StreamContestant, load: Load): P
     return {
       messagesPerSecond: received.messages / elapsedS,
       messagesPerCpuSecond: received.messages / (after.cpu - before.cpu),
+      bytesPerMessage: received.bytes / received.messages,
       p50Ms: received.p50Ms,
       p99Ms: received.p99Ms,
       takenShare: (after.accepted - before.accepted) / (load.listings.length * load.perSecond * elapsedS),

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { Server as SocketIoServer } from "socket.io";
-import { type WebSocket, WebSocketServer } from "ws";
+import { type PerMessageDeflateOptions, type WebSocket, WebSocketServer } from "ws";
 import type { TickLine } from "#lib/contract/ingest";
 import { type QuoteMessage, SOCKET_IO_NAMESPACE } from "#lib/contract/stream";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
@@ -19,15 +19,21 @@ import { answerMemory } from "./stream-memory";
 /** Sends a message to all subscribers of the ticker. */
 type Broadcast = (ticker: string, message: QuoteMessage) => void;
 
-/** Encodes each message once and sends the text to each subscriber. */
-function plainLoop(server: Server): Broadcast {
+/** Compresses every message, with what the connection was sent before as its dictionary, or each on its own. */
+const DEFLATE: Readonly<Record<string, PerMessageDeflateOptions>> = {
+  deflate: { threshold: 0 },
+  "deflate-alone": { threshold: 0, serverNoContextTakeover: true },
+};
+
+/** Encodes each message once and sends the text to each subscriber, which the library compresses for each of them. */
+function plainLoop(server: Server, perMessageDeflate: PerMessageDeflateOptions | false): Broadcast {
   const subscribers = new Map<string, Set<WebSocket>>();
-  const sockets = new WebSocketServer({ server, perMessageDeflate: false, clientTracking: false });
+  const sockets = new WebSocketServer({ server, perMessageDeflate, clientTracking: false });
 
   function onMessage(this: WebSocket, data: Buffer): void {
     const { tickers }: Subscribe = JSON.parse(data.toString()).params;
     for (const ticker of tickers) subscribers.set(ticker, (subscribers.get(ticker) ?? new Set()).add(this));
-    this.send('{"type":"ack"}');
+    this.send('{"type":"ack"}', { compress: false });
   }
   function onClose(this: WebSocket): void {
     for (const set of subscribers.values()) set.delete(this);
@@ -54,7 +60,8 @@ function socketIoRooms(server: Server): Broadcast {
 }
 
 const server = createServer();
-const broadcast = process.argv[2] === "socket.io" ? socketIoRooms(server) : plainLoop(server);
+const [, , kind = "ws"] = process.argv;
+const broadcast = kind === "socket.io" ? socketIoRooms(server) : plainLoop(server, DEFLATE[kind] ?? false);
 const digits = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing.digits]));
 const sequences = new Map<string, number>();
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import net from "node:net";
 import type { Dialect } from "./stream-dialect";
-import { CLOSE, clientFrame, FrameReader, PING, PONG, type TakeFrame, TEXT } from "./stream-frames";
+import { BINARY, CLOSE, clientFrame, FrameReader, PING, PONG, type TakeFrame, TEXT } from "./stream-frames";
 
 const OPEN_MAX_MS = 30_000;
 const HEAD_MAX_BYTES = 16_384;
@@ -54,8 +54,8 @@ export function openSocket({ url, dialect, acks, buffer, take, onLost }: SocketO
       state = "closed";
     }
 
-    function say(text: string): void {
-      socket.write(clientFrame(TEXT, text));
+    function say(message: string | Uint8Array): void {
+      socket.write(clientFrame(typeof message === "string" ? TEXT : BINARY, message));
     }
 
     function onRead(count: number): boolean {
@@ -75,7 +75,7 @@ export function openSocket({ url, dialect, acks, buffer, take, onLost }: SocketO
         end(`was rejected: ${all.toString("utf8", 0, EXCERPT_MAX_BYTES)}`);
         return;
       }
-      for (const text of dialect.hello) say(text);
+      for (const message of dialect.hello) say(message);
       if (awaited === 0) opened();
       reader.read(all.subarray(endAt + 4));
     }
@@ -102,8 +102,8 @@ export function openSocket({ url, dialect, acks, buffer, take, onLost }: SocketO
     }
 
     function onFrame(...[opcode, bytes, from, at]: Parameters<TakeFrame>): void {
-      if (opcode === TEXT) {
-        if (state === "opening") onOpening(from?.toString("utf8", at, at + bytes) ?? "");
+      if (opcode === TEXT || opcode === BINARY) {
+        if (state === "opening") onOpening((from && dialect.textOf(from.subarray(at, at + bytes))) ?? "");
         else if (bytes === 1 && from?.[at] === ENGINE_IO_PING) say("3");
         else take(bytes, from, at);
       } else if (opcode === PING && from !== undefined)
