@@ -20,6 +20,7 @@ import { acquireDatabase } from "#server/database/database";
 import type { MarketFeed } from "#server/feed/feed";
 import { startMarket } from "#server/market";
 import { type Contestant, startChild } from "./child";
+import { LIVE_KEYS_COUNT } from "./keys";
 import { startSpotwire } from "./quotes";
 import type { Row } from "./table";
 
@@ -37,8 +38,6 @@ const WARM_UP_S = 5;
 const IDLE_MS = 3_000;
 /** Messages over a stream are sent in steps of this length. */
 const STEP_MS = 10;
-/** Connections that push at the same time. */
-const FEEDERS_COUNT = 16;
 
 let step = 0;
 
@@ -187,13 +186,17 @@ async function idleShare(server: Contestant): Promise<number> {
 type Push = (duration: number, feeder: Feeder) => Promise<number>;
 
 /** Pushes over several connections at once. @returns processor microseconds of the server for each thing that `push` counts */
-async function microseconds(seconds: number, server: Contestant & { readonly liveKey: string }, push: Push): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: FEEDERS_COUNT });
+async function microseconds(
+  seconds: number,
+  server: Contestant & { readonly liveKeys: readonly string[] },
+  push: Push,
+): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: LIVE_KEYS_COUNT });
   const feed = async (duration: number) => {
-    const pushes = Array.from({ length: FEEDERS_COUNT }, (_, feeder) => {
+    const pushes = server.liveKeys.map((key, feeder) => {
       // Two feeders of one instrument would overtake each other.
-      const listings = LIVE_LISTINGS.filter((_, index) => index % FEEDERS_COUNT === feeder);
-      return push(duration, { url: server.url, key: server.liveKey, agent, listings });
+      const listings = LIVE_LISTINGS.filter((_, index) => index % LIVE_KEYS_COUNT === feeder);
+      return push(duration, { url: server.url, key, agent, listings });
     });
     return (await Promise.all(pushes)).reduce((sum, some) => sum + some, 0);
   };
@@ -218,7 +221,7 @@ async function measurePushes(seconds: number): Promise<Row[]> {
   const server = await startSpotwire("counted", { LIVE_FEED: "push", NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
   const sink = await startChild("server/bench/sink.ts", {});
   try {
-    const bare = await microseconds(seconds, { ...sink, liveKey: server.liveKey }, pushOf(SMALL_PUSH_COUNT));
+    const bare = await microseconds(seconds, { ...sink, liveKeys: server.liveKeys }, pushOf(SMALL_PUSH_COUNT));
     const small = await microseconds(seconds, server, pushOf(SMALL_PUSH_COUNT));
     const large = (await microseconds(seconds, server, pushOf(LARGE_PUSH_COUNT))) / LARGE_PUSH_COUNT;
     const streamed = await microseconds(seconds, server, streamFor);

@@ -12,12 +12,13 @@ const ROUNDS_COUNT = 3;
 export async function startSpotwire(
   usage: "counted" | "uncounted",
   env: Record<string, string> = {},
-): Promise<Contestant & { liveKey: string; testKey: string }> {
+): Promise<Contestant & { liveKey: string; liveKeys: readonly string[]; testKey: string }> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
   const settings = { PORT: "0", HOST: "127.0.0.1", DATA_DIR: dataDir, LOG_LEVEL: "error", PORTAL: "off", ...env };
   const child = await startChild("server/bench/spotwire.ts", settings, [usage]);
-  const key = (venue: string) => new RegExp(`sw_${venue}_\\w+`).exec(child.output)?.[0] ?? "";
-  return { ...child, liveKey: key("live"), testKey: key("test") };
+  const keys = (venue: string) => child.output.match(new RegExp(`sw_${venue}_\\w+`, "g")) ?? [];
+  const [liveKeys, [testKey = ""]] = [keys("live"), keys("test")];
+  return { ...child, liveKey: liveKeys[0] ?? "", liveKeys, testKey };
 }
 
 /** A measurement as a row of the table. */

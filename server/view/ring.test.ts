@@ -4,6 +4,7 @@ import { manualClock } from "#lib/clock";
 import { klineExample } from "#lib/contract/kline";
 import { STREAM_RESUME_MAX_AGE_S, STREAM_RESUME_MAX_RECORDS } from "#lib/contract/limits";
 import { quoteExample } from "#lib/contract/quote";
+import { snapshotExample } from "#lib/contract/snapshot";
 import { eventOf, TEST_EPOCH } from "#server/testing/events";
 import { createRing } from "./ring";
 
@@ -49,6 +50,31 @@ describe("the ring of recent events", () => {
     ring.apply([quote(1), quote(1, "GBPUSD"), quote(2), kline]);
     expect([since(0), since(0, "quote:GBPUSD"), since(0, "kline:EURUSD:M1")]).toEqual([[1, 2], [1], [1]]);
     expect(["quote:EURUSD", "quote:GBPUSD", "kline:EURUSD:M1", "snapshot:EURUSD"].map(ring.seq)).toEqual([2, 1, 1, 0]);
+  });
+
+  test("the ring returns every event as it was, with all fields of its record in their order", () => {
+    const { ring } = createScene();
+    const records = [
+      quoteExample,
+      snapshotExample,
+      { ...snapshotExample, last: 1, last_high: 2, last_low: 3, close: null, change: null, change_pct: null },
+      klineExample,
+      { ...klineExample, real_volume: 17.25, spread: null },
+    ];
+    const events = records.flatMap((record, index) => {
+      const event = eventOf(record, { seq: 8 * index + 1, closed: index % 2 === 0 });
+      const later = (n: number, more: object) => ({ ...event, ...more, seq: event.seq + n });
+      const some = [event, later(1, { merged: 3 }), later(2, { restored: true }), later(3, { closed: true, corrected: true })];
+      return event.type === "kline" ? [...some, later(4, { closed: true, corrected: true, removed: true })] : some.slice(0, 3);
+    });
+    for (const event of events) {
+      const before = { ...event, seq: event.seq - 1 };
+      ring.apply([before as typeof event, event as typeof before]);
+      expect(JSON.stringify(ring.since(event.topic, TEST_EPOCH, before.seq)?.map(({ record }) => record))).toBe(
+        JSON.stringify([event.record]),
+      );
+      expect(ring.since(event.topic, TEST_EPOCH, before.seq)).toEqual([event]);
+    }
   });
 
   test("the ring keeps a thousand records per topic, and sequences forever", () => {

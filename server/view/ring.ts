@@ -2,6 +2,7 @@ import type { Clock } from "#lib/clock";
 import { STREAM_RESUME_MAX_AGE_S, STREAM_RESUME_MAX_RECORDS } from "#lib/contract/limits";
 import type { Listener } from "#server/events/bus";
 import type { MarketEvent } from "#server/events/event";
+import { arrivalOf, pack, packedLength, unpack } from "./packed-events";
 
 /** The recent events of a venue, from which a client that was briefly disconnected catches up. */
 export interface Ring {
@@ -20,59 +21,72 @@ export interface Ring {
 /** Places that a topic starts with; they double as events come. */
 const FIRST_CAPACITY = 16;
 
-/** Events of a topic with their arrival times (Unix ms), in a circle: `count` of them, from `start` on. */
+/**
+ * Events of a topic in a circle: `count` of them, from the place `start` on. They are kept as numbers: as objects they would
+ * take several times the memory, and collecting them would cost more than everything else that is done for a tick.
+ */
 interface Recent {
-  events: (MarketEvent | undefined)[];
-  times: number[];
+  /** One of the events, for what all of them have in common. */
+  readonly sample: MarketEvent;
+  /** Numbers of an event. */
+  readonly width: number;
+  capacity: number;
+  numbers: Float64Array;
   start: number;
   count: number;
   seq: number;
 }
 
-function newRecent(): Recent {
-  return { events: new Array(FIRST_CAPACITY), times: new Array(FIRST_CAPACITY), start: 0, count: 0, seq: 0 };
+function newRecent(sample: MarketEvent): Recent {
+  const width = packedLength(sample.type);
+  const numbers = new Float64Array(FIRST_CAPACITY * width);
+  return { sample, width, capacity: FIRST_CAPACITY, numbers, start: 0, count: 0, seq: 0 };
 }
 
-/** Index of the n-th event from the oldest, in a circle of so many places. */
-const place = (start: number, n: number, capacity: number) => (start + n < capacity ? start + n : start + n - capacity);
+/** Where the numbers of the n-th event from the oldest are. */
+function offsetOf({ start, capacity, width }: Recent, n: number): number {
+  return (start + n < capacity ? start + n : start + n - capacity) * width;
+}
 
-const at = ({ events, start }: Recent, n: number) => events[place(start, n, events.length)];
+const at = (recent: Recent, n: number) => unpack(recent.sample, recent.numbers, offsetOf(recent, n));
 
 function dropOldest(recent: Recent): void {
-  recent.events[recent.start] = undefined;
-  recent.start = place(recent.start, 1, recent.events.length);
+  recent.start = recent.start + 1 < recent.capacity ? recent.start + 1 : 0;
   recent.count -= 1;
 }
 
+function dropOlder(recent: Recent, nowMs: number): void {
+  const oldestMs = nowMs - STREAM_RESUME_MAX_AGE_S * 1000;
+  while (recent.count > 0 && arrivalOf(recent.numbers, offsetOf(recent, 0)) < oldestMs) dropOldest(recent);
+}
+
 function grow(recent: Recent): void {
-  const { events, times, start } = recent;
-  const added = new Array(Math.min(events.length, STREAM_RESUME_MAX_RECORDS - events.length));
-  recent.events = [...events.slice(start), ...events.slice(0, start), ...added];
-  recent.times = [...times.slice(start), ...times.slice(0, start), ...added];
+  const { numbers, start, width } = recent;
+  recent.capacity = Math.min(2 * recent.capacity, STREAM_RESUME_MAX_RECORDS);
+  recent.numbers = new Float64Array(recent.capacity * width);
+  recent.numbers.set(numbers.subarray(start * width));
+  recent.numbers.set(numbers.subarray(0, start * width), numbers.length - start * width);
   recent.start = 0;
 }
 
 function add(recent: Recent, event: MarketEvent, nowMs: number): void {
+  // Not with every event: it would read the oldest one from memory that is in no cache.
+  if (recent.count === recent.capacity) dropOlder(recent, nowMs);
   if (recent.count === STREAM_RESUME_MAX_RECORDS) dropOldest(recent);
-  else if (recent.count === recent.events.length) grow(recent);
-  const index = place(recent.start, recent.count, recent.events.length);
-  recent.events[index] = event;
-  recent.times[index] = nowMs;
+  else if (recent.count === recent.capacity) grow(recent);
+  pack(event, nowMs, recent.numbers, offsetOf(recent, recent.count));
   recent.count += 1;
   recent.seq = event.seq;
 }
 
-function dropOlder(recent: Recent, oldestMs: number): void {
-  while (recent.count > 0 && (recent.times[recent.start] ?? 0) < oldestMs) dropOldest(recent);
-}
-
-/** The place of the first event after `seq`, counted from the oldest; undefined when one of the events after it is missing. */
-function placeAfter(recent: Recent, seq: number): number | undefined {
+/** The events after `seq`; undefined when one of them is missing. */
+function eventsAfter(recent: Recent, seq: number): readonly MarketEvent[] | undefined {
   // Usually each event is one step of the sequence, so its place can be computed.
   let n = Math.max(0, recent.count - (recent.seq - seq));
-  while (n < recent.count && (at(recent, n)?.seq ?? 0) <= seq) n += 1;
-  const first = n < recent.count ? at(recent, n) : undefined;
-  return first !== undefined && first.seq - (first.merged ?? 0) <= seq + 1 ? n : undefined;
+  while (n < recent.count && at(recent, n).seq <= seq) n += 1;
+  const events = Array.from({ length: recent.count - n }, (_, index) => at(recent, n + index));
+  const [first] = events;
+  return first !== undefined && first.seq - (first.merged ?? 0) <= seq + 1 ? events : undefined;
 }
 
 /**
@@ -87,7 +101,6 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
   return {
     apply(events) {
       const nowMs = clock.now();
-      const oldestMs = nowMs - STREAM_RESUME_MAX_AGE_S * 1000;
       for (const event of events) {
         if (event.epoch !== epoch) {
           topics.clear();
@@ -95,10 +108,9 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
         }
         let recent = topics.get(event.topic);
         if (recent === undefined) {
-          recent = newRecent();
+          recent = newRecent(event);
           topics.set(event.topic, recent);
         }
-        dropOlder(recent, oldestMs);
         add(recent, event, nowMs);
       }
     },
@@ -109,10 +121,8 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
       const last = recent?.seq ?? 0;
       if (asked !== epoch || seq > last) return undefined;
       if (recent === undefined || seq === last) return [];
-      dropOlder(recent, clock.now() - STREAM_RESUME_MAX_AGE_S * 1000);
-      const first = placeAfter(recent, seq);
-      if (first === undefined) return undefined;
-      return Array.from({ length: recent.count - first }, (_, n) => at(recent, first + n) as MarketEvent);
+      dropOlder(recent, clock.now());
+      return eventsAfter(recent, seq);
     },
   };
 }
