@@ -57,7 +57,7 @@ beforeAll(async () => {
   expect(built.status, built.stderr).toBe(0);
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(path.join(ROOT, "dist", "client"), path.join(folder, "node_modules", "spotwire-client"));
-  for (const name of ["ws", "socket.io-client"])
+  for (const name of ["ws", "socket.io-client", "@msgpack"])
     symlinkSync(path.join(ROOT, "node_modules", name), path.join(folder, "node_modules", name));
 }, SERVER_TIMEOUT_MS);
 afterAll(async () => {

@@ -2,6 +2,7 @@ import { STREAM_HEARTBEAT_INTERVAL_S } from "#lib/contract/limits";
 import type { ServerMessage, Welcome } from "#lib/contract/stream";
 import type { ClientClock } from "./clock";
 import { asSpotwireError, fieldsOf, parseJson, SpotwireError } from "./errors";
+import { type MessagePack, pack, unpack } from "./message-pack";
 import { ABNORMAL_CLOSE, type Dialer, type Handshake, NORMAL_CLOSE, type Socket, type SocketEnd } from "./socket";
 
 /** Longest time from dialling to the first message of the server. */
@@ -18,10 +19,12 @@ interface ConnectionOptions {
   readonly url: string;
   readonly handshake: Handshake;
   readonly clock: ClientClock;
+  /** For a connection on which the service sends MessagePack. */
+  readonly messagePack: MessagePack | undefined;
   /** Closes the connection. */
   readonly signal: AbortSignal;
   /** Called when the server is ready; `send` accepts messages until the connection ends. */
-  onWelcome(welcome: Welcome, send: (text: string) => void): void;
+  onWelcome(welcome: Welcome, send: (message: object) => void): void;
   onMessage(message: ServerMessage): void;
   /** Called for data that is not a valid message; the data is skipped. */
   onUnreadable(error: SpotwireError): void;
@@ -38,7 +41,7 @@ export interface Ending extends SocketEnd {
  * The server, the network, the signal or silence ends it.
  */
 export function runConnection(options: ConnectionOptions): Promise<Ending> {
-  const { dialer, url, handshake, clock, signal } = options;
+  const { dialer, url, handshake, clock, messagePack, signal } = options;
   return new Promise((resolve) => {
     const over = new AbortController();
     let socket: Socket | undefined;
@@ -58,25 +61,34 @@ export function runConnection(options: ConnectionOptions): Promise<Ending> {
       end({ code: NORMAL_CLOSE, reason: "closed by the client" });
     }
 
-    function onText(text: string): void {
+    const onText = (text: string) => take(parseJson(text), text.slice(0, SHOWN_CHARACTERS), undefined);
+
+    function onBytes(bytes: Uint8Array): void {
+      if (messagePack !== undefined) take(unpack(messagePack, bytes), `${bytes.length} bytes`, messagePack);
+    }
+
+    /** Takes a message; `shown` says what it was if it is none, `packing` how the service sent it. */
+    function take(message: unknown, shown: string, packing: MessagePack | undefined): void {
       if (over.signal.aborted) return;
       heardAtMs = clock.now();
-      const message = parseJson(text);
       const { type } = fieldsOf(message);
       try {
-        if (type === "welcome") onWelcome(message as Welcome);
+        if (type === "welcome") onWelcome(message as Welcome, packing);
         else if (typeof type === "string") options.onMessage(message as ServerMessage);
         else throw new TypeError("The message has no type.");
       } catch (cause) {
-        options.onUnreadable(new SpotwireError("bad_answer", `Not a message: ${text.slice(0, SHOWN_CHARACTERS)}`, { cause }));
+        options.onUnreadable(new SpotwireError("bad_answer", `Not a message: ${shown}`, { cause }));
       }
     }
 
-    function onWelcome(welcome: Welcome): void {
+    /** The service reads messages in the encoding in which it sends them. */
+    function onWelcome(welcome: Welcome, packing: MessagePack | undefined): void {
       welcomeAtMs = heardAtMs;
       silenceMs = (welcome.heartbeat_interval_s || STREAM_HEARTBEAT_INTERVAL_S) * 1000 * MUTE_AFTER_INTERVALS;
       options.onWelcome(welcome, (sent) => {
-        if (!over.signal.aborted) socket?.send(sent);
+        if (over.signal.aborted) return;
+        if (packing === undefined) socket?.send(JSON.stringify(sent));
+        else socket?.sendBytes?.(pack(packing, sent));
       });
     }
 
@@ -96,7 +108,7 @@ export function runConnection(options: ConnectionOptions): Promise<Ending> {
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) return leave();
     try {
-      socket = dialer.dial(url, handshake, { onText, onEnd: end });
+      socket = dialer.dial(url, handshake, { onText, onBytes, onEnd: end });
     } catch (thrown) {
       return end({ code: ABNORMAL_CLOSE, reason: "", error: asSpotwireError(thrown, `${url} could not be opened`) });
     }

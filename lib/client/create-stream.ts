@@ -129,7 +129,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     let reconnectAfterMs: number | undefined;
     let farewell: SpotwireError | undefined;
 
-    function onWelcome(welcome: Welcome, send: (text: string) => void): void {
+    function onWelcome(welcome: Welcome, send: (message: object) => void): void {
       // Everything was unsubscribed while connecting; the server would close a connection without subscriptions as abuse.
       if (!topics.wanted) {
         leave();
@@ -164,6 +164,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
         url,
         handshake,
         clock,
+        messagePack: context.messagePack,
         signal: over.signal,
         onWelcome,
         onMessage,

@@ -1,11 +1,12 @@
-import type { STREAM_PROTOCOL } from "#lib/contract/stream";
+import type { STREAM_PROTOCOLS } from "#lib/contract/stream";
 import type { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import type { ClientClock } from "./clock";
 import { asSpotwireError, SpotwireError } from "./errors";
+import type { MessagePack } from "./message-pack";
 import type { Dialer, Handshake } from "./socket";
 
 // The contract's values, checked by its types; importing them would bundle its schemas.
-const PROTOCOL: typeof STREAM_PROTOCOL = "market.v1";
+const PROTOCOLS: typeof STREAM_PROTOCOLS = { json: "market.v1", msgpack: "market.v1.msgpack" };
 const TICKET_PREFIX: typeof TICKET_PROTOCOL_PREFIX = "ticket.";
 /** Timeout of the user's ticket function. */
 const TICKET_TIMEOUT_MS = 30_000;
@@ -19,6 +20,8 @@ export interface Credentials {
   readonly ticket: (() => Promise<string>) | undefined;
   /** Requests a ticket for the key over REST. */
   fetchTicket(signal: AbortSignal): Promise<string>;
+  /** Offers MessagePack, before JSON for a service that does not have it. */
+  readonly messagePack?: MessagePack | undefined;
 }
 
 async function askForTicket(ticket: () => Promise<string>, clock: ClientClock): Promise<string> {
@@ -43,14 +46,15 @@ async function askForTicket(ticket: () => Promise<string>, clock: ClientClock): 
  * @throws SpotwireError of the ticket request, or invalid_argument for an invalid ticket
  */
 export async function prepareHandshake(
-  { key, ticket, fetchTicket }: Credentials,
-  { sendsHeaders }: Dialer,
+  { key, ticket, fetchTicket, messagePack }: Credentials,
+  { sendsHeaders, binary = false }: Dialer,
   clock: ClientClock,
   signal: AbortSignal,
 ): Promise<Handshake> {
-  if (ticket === undefined && sendsHeaders) return { protocols: [PROTOCOL], headers: { authorization: `Bearer ${key}` } };
+  const protocols = messagePack !== undefined && binary ? [PROTOCOLS.msgpack, PROTOCOLS.json] : [PROTOCOLS.json];
+  if (ticket === undefined && sendsHeaders) return { protocols, headers: { authorization: `Bearer ${key}` } };
   const text = ticket === undefined ? await fetchTicket(signal) : await askForTicket(ticket, clock);
   if (typeof text !== "string" || !TOKEN.test(text))
     throw new SpotwireError("invalid_argument", "The ticket function must return the text of a ticket.");
-  return { protocols: [PROTOCOL, TICKET_PREFIX + text], headers: {} };
+  return { protocols: [...protocols, TICKET_PREFIX + text], headers: {} };
 }

@@ -34,6 +34,7 @@ export {
 } from "./client";
 export type { ClientClock } from "./clock";
 export { type ClientErrorId, isSpotwireError, SpotwireError, type SpotwireErrorFacts, type SpotwireErrorId } from "./errors";
+export type { MessagePack } from "./message-pack";
 export type { RateLimit } from "./rate-limit";
 export type { CallOptions } from "./rest";
 export type { Gap } from "./sequence";

@@ -12,7 +12,7 @@ const SLOW_DOWN_MS = 1_000;
 /** Sends the requests of the topics over the current connection, within the rate limit of the service. */
 interface Requests {
   /** Starts sending over a new connection. */
-  open(welcome: Welcome, send: (text: string) => void, signal: AbortSignal): void;
+  open(welcome: Welcome, send: (message: object) => void, signal: AbortSignal): void;
   close(): void;
   /** Schedules a send; requests made in the same turn are sent together. */
   flush(): void;
@@ -22,7 +22,7 @@ interface Requests {
 }
 
 interface Line {
-  readonly send: (text: string) => void;
+  readonly send: (message: object) => void;
   readonly signal: AbortSignal;
   readonly perMs: number;
   readonly burst: number;
@@ -60,7 +60,7 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
     lastId += 1;
     const id = lastId;
     unanswered.set(id, request);
-    over.send(JSON.stringify({ id, method: request.method, params: request.params }));
+    over.send({ id, method: request.method, params: request.params });
     void clock.wait(ACK_TIMEOUT_MS, over.signal).then(() => {
       if (over.signal.aborted || !unanswered.delete(id)) return;
       topics.askAgain(request);

@@ -33,12 +33,14 @@ function readRefusal(response: Refusal, place: string, tell: (error: SpotwireErr
 export function wsDialer(WebSocketClass: typeof WebSocket): Dialer {
   return {
     sendsHeaders: true,
-    dial(url, { protocols, headers }, { onText, onEnd }) {
+    binary: true,
+    dial(url, { protocols, headers }, { onText, onBytes, onEnd }) {
       const socket = new WebSocketClass(url, [...protocols], { headers, perMessageDeflate: false });
       let refused = false;
       let failure: SpotwireError | undefined;
       socket.on("message", (data, isBinary) => {
-        if (!isBinary) onText(String(data));
+        if (isBinary) onBytes?.(data as Buffer);
+        else onText(String(data));
       });
       socket.on("unexpected-response", (request, response) => {
         refused = true;
@@ -60,6 +62,7 @@ export function wsDialer(WebSocketClass: typeof WebSocket): Dialer {
       });
       return {
         send: (text) => socket.send(text),
+        sendBytes: (bytes) => socket.send(bytes),
         close: () => (opened ? socket.close(NORMAL_CLOSE) : socket.terminate()),
         drop: () => socket.terminate(),
       };

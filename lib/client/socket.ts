@@ -17,6 +17,8 @@ export interface SocketEnd {
 /** Callbacks of a socket. */
 export interface SocketHandlers {
   onText(text: string): void;
+  /** Called for binary messages, by a dialer that is `binary`. */
+  onBytes?(bytes: Uint8Array): void;
   /** Called once, as the last callback. */
   onEnd(end: SocketEnd): void;
 }
@@ -24,6 +26,8 @@ export interface SocketHandlers {
 /** An open or opening socket. */
 export interface Socket {
   send(text: string): void;
+  /** Sends a binary message; for a dialer that is `binary`. */
+  sendBytes?(bytes: Uint8Array): void;
   /** Closes with 1000. */
   close(): void;
   /** Closes the connection without a close handshake, because the other side is gone. */
@@ -34,6 +38,8 @@ export interface Socket {
 export interface Dialer {
   /** True if a handshake can have headers: they carry the key, and a rejection can be read. */
   readonly sendsHeaders: boolean;
+  /** True if its sockets have binary messages; the client offers MessagePack only then. */
+  readonly binary?: boolean;
   /** @throws the runtime's error for an invalid address or protocol */
   dial(url: string, handshake: Handshake, handlers: SocketHandlers): Socket;
 }
@@ -46,14 +52,17 @@ export const NORMAL_CLOSE = 1000;
 export function webSocketDialer(WebSocketClass: typeof WebSocket): Dialer {
   return {
     sendsHeaders: false,
-    dial(url, { protocols }, { onText, onEnd }) {
+    binary: true,
+    dial(url, { protocols }, { onText, onBytes, onEnd }) {
       const socket = new WebSocketClass(url, [...protocols]);
+      socket.binaryType = "arraybuffer";
       let opened = false;
       socket.onopen = () => {
         opened = true;
       };
       socket.onmessage = ({ data }) => {
         if (typeof data === "string") onText(data);
+        else onBytes?.(new Uint8Array(data));
       };
       // The close event that follows has the same information, but some runtimes print an unhandled error event.
       socket.onerror = () => {};
@@ -64,6 +73,7 @@ export function webSocketDialer(WebSocketClass: typeof WebSocket): Dialer {
       const drop = () => socket.close(NORMAL_CLOSE);
       return {
         send: (text) => socket.send(text),
+        sendBytes: (bytes) => socket.send(bytes as Uint8Array<ArrayBuffer>),
         close() {
           // Browsers print an error for a socket that is closed before it is open.
           if (socket.readyState === WebSocketClass.CONNECTING) socket.onopen = drop;

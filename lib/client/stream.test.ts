@@ -1,4 +1,6 @@
+import { decode, encode } from "@msgpack/msgpack";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { WebSocket } from "ws";
 import { quoteExample } from "#lib/contract/quote";
 import { marketStatusExample } from "#lib/contract/status";
 import type { ClientMessage, PushMessage } from "#lib/contract/stream";
@@ -8,6 +10,7 @@ import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { type ClientOptions, createClient } from "./client";
 import type { SpotwireError } from "./errors";
 import type { Gap } from "./sequence";
+import { wsDialer } from "./socket-ws";
 import type { StateChange, Stream, StreamClose, StreamOptions } from "./stream";
 
 let service: ScriptedService;
@@ -522,5 +525,50 @@ describe("a jump of the sequence", () => {
     for (const seq of [9, 10, 11]) peer.send(quote("EURUSD", seq));
     expect((await records.next()).seq).toBe(11);
     expect([records.size, gaps.size]).toEqual([0, 0]);
+  });
+});
+
+describe("a client with MessagePack", () => {
+  const messagePack = { encode, decode };
+
+  test("a client with MessagePack offers JSON as well, and speaks it with a service that has nothing else", async () => {
+    const { stream, records } = open({ onRecord: (record) => records.put(record) }, { messagePack });
+    stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    expect(peer.headers["sec-websocket-protocol"]).toBe("market.v1.msgpack,market.v1");
+    expect(paramsOf(await peer.ack())).toEqual({ stream: "quote", tickers: ["EURUSD"], snapshot: true });
+    peer.send(quote("EURUSD", 1));
+    expect(await records.next()).toMatchObject({ seq: 1 });
+  });
+
+  test("a client with MessagePack does not offer it over a dialer that has no binary messages", async () => {
+    const { binary: _, ...dialer } = wsDialer(WebSocket);
+    const { stream } = open({}, { messagePack, dialer });
+    stream.subscribe(EURUSD);
+    expect((await service.welcomed()).headers["sec-websocket-protocol"]).toBe("market.v1");
+  });
+
+  test("bytes that are no message are reported, and the stream continues", async () => {
+    const { stream, records, errors } = open({ onRecord: (record) => records.put(record) }, { messagePack });
+    stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    for (const bytes of [Buffer.from([0xc1]), Buffer.from([0x93, 1]), Buffer.from(encode(7))]) {
+      peer.send(bytes);
+      expect(await errors.next()).toMatchObject({ id: "bad_answer", message: expect.stringContaining("bytes") });
+    }
+    peer.send(encode(quote("EURUSD", 1)));
+    expect(await records.next()).toMatchObject({ seq: 1, data: quoteExample });
+  });
+
+  test("bytes that nobody asked for are ignored", async () => {
+    const { stream, records } = open({ onRecord: (record) => records.put(record) });
+    stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send(encode(quote("EURUSD", 1)));
+    peer.send(quote("EURUSD", 1));
+    expect(await records.next()).toMatchObject({ seq: 1 });
+    expect(records.size).toBe(0);
   });
 });

@@ -90,7 +90,8 @@ export interface Peer {
   readonly messages: Inbox<ClientMessage & { id: number }>;
   /** Resolves with the client's close code. */
   readonly closed: Promise<number>;
-  send(message: object | string): void;
+  /** Sends an object as JSON, a text as it is, and bytes as a binary message. */
+  send(message: object | string | Uint8Array): void;
   /** Accepts every ticker of the next message and returns the message. */
   ack(refused?: readonly string[]): Promise<ClientMessage & { id: number }>;
   close(code: number, reason?: string): void;
@@ -101,7 +102,8 @@ export interface Peer {
 function createPeer(socket: WebSocket, headers: IncomingHttpHeaders): Peer {
   const messages = createInbox<ClientMessage & { id: number }>();
   socket.on("message", (data) => messages.put(JSON.parse(String(data))));
-  const send = (message: object | string) => socket.send(typeof message === "string" ? message : JSON.stringify(message));
+  const send = (message: object | string | Uint8Array) =>
+    socket.send(typeof message === "string" || message instanceof Uint8Array ? message : JSON.stringify(message));
   return {
     headers,
     messages,
