@@ -122,6 +122,35 @@ print(json.dumps({c.__name__: {n: list(inspect.signature(f).parameters)[1:] for 
   expect(Spotwire).toEqual({ ...others, close: aclose });
 });
 
+test("a stream in MessagePack has the records of one in JSON, and needs the package msgpack", { timeout: SLOW_MS }, async ({
+  skip,
+}) => {
+  const there = await withPackages(built.sources, { msgpack: "python3-msgpack" });
+  if ("missing" in there) return skip(there.missing);
+  const code = `
+import itertools, msgpack, sys
+from spotwire_client import Spotwire
+from spotwire_client.errors import InvalidArgumentError
+unpackb, unpacked = msgpack.unpackb, []
+msgpack.unpackb = lambda data: unpacked.append(len(data)) or unpackb(data)
+def records(packed):
+    client = Spotwire("http://localhost:3000", "sw_test_DEMOkeyOfSpotwire", message_pack=packed)
+    return client.stream().subscribe("snapshot", ["EURUSD", "XAUUSD"])
+# Both follow the same records from here on; those that both have are compared.
+both = [records(packed) for packed in (False, True)]
+for one in both: one.ready()
+text, packed = ({(r["ticker"], r["seq"]): repr(r["data"]) for r in itertools.islice(one, 20)} for one in both)
+same = text.keys() & packed.keys()
+print(len(same) > 5, all(text[key] == packed[key] for key in same), len(unpacked) > 20)
+sys.modules["msgpack"] = None
+try:
+    records(True)
+except InvalidArgumentError as error:
+    print(error.detail)`;
+  const text = forService(code.replace("sw_test_DEMOkeyOfSpotwire", key));
+  expect(await python(["-c", text], there)).toBe("True True True\nmessage_pack needs msgpack: pip install msgpack\n");
+});
+
 test("a DataFrame has numbers by UTC time, also of an empty window", { timeout: SLOW_MS }, async ({ skip }) => {
   const there = await withPackages(built.sources, { pandas: "python3-pandas" });
   if ("missing" in there) return skip(there.missing);

@@ -26,7 +26,7 @@ const SUMMARY =
   "Typed client of a Spotwire market data service: quotes, snapshots, klines and market status, over REST and streams";
 const REQUIRES_PYTHON = ">=3.11";
 const REQUIRES = ["httpx>=0.23", "websockets>=10.4"];
-const EXTRAS: Readonly<Record<string, string>> = { pandas: "pandas>=1.5" };
+const EXTRAS: Readonly<Record<string, string>> = { msgpack: "msgpack>=1.0", pandas: "pandas>=1.5" };
 const KEYWORDS = ["forex", "metals", "market data", "klines", "websocket"];
 
 const toml = (value: unknown) => JSON.stringify(value);

@@ -17,6 +17,7 @@ import {
   MarketStatusMessage,
   STREAM_PATH,
   STREAM_PROTOCOL,
+  STREAM_PROTOCOLS,
   TickerRejection,
   Welcome,
 } from "#lib/contract/stream";
@@ -104,6 +105,7 @@ function values(version: string): string {
     USER_AGENT: `spotwire-client-python/${version}`,
     STREAM_PATH,
     STREAM_PROTOCOL,
+    STREAM_PROTOCOL_MSGPACK: STREAM_PROTOCOLS.msgpack,
     TICKET_PROTOCOL_PREFIX,
     STREAM_NAMES: StreamName.options,
     KLINE_COLUMNS: columns,

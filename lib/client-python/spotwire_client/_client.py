@@ -12,6 +12,7 @@ import httpx
 from ._callbacks import StreamCallbacks, check_callbacks
 from ._clock import Clock, MonotonicClock
 from ._contract import KLINES_ROWS_PER_COST_UNIT, STREAM_PATH
+from ._encoding import require_msgpack
 from ._error import BadAnswerError, InvalidKeyError
 from ._frames import klines_frame
 from ._gate import RateLimit
@@ -69,6 +70,7 @@ class AsyncSpotwire:
         max_wait_s: float = _MAX_WAIT_DEFAULT_S,
         max_attempts: int = _MAX_ATTEMPTS_DEFAULT,
         max_queued_calls: int = _MAX_QUEUED_DEFAULT_CALLS,
+        message_pack: bool = False,
         ssl_context: ssl.SSLContext | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
         clock: Clock | None = None,
@@ -82,6 +84,7 @@ class AsyncSpotwire:
         :param max_wait_s: maximum seconds a call waits for a Retry-After; 0 to never wait
         :param max_attempts: maximum attempts of one call; 1 to never retry
         :param max_queued_calls: maximum number of waiting calls
+        :param message_pack: streams use MessagePack where the service can, for fewer bytes; it needs the package msgpack
         :param ssl_context: trusts other certificates than httpx does by default
         :param transport: replaces the HTTP connections
         :param clock: replaces the clock, for tests
@@ -92,6 +95,9 @@ class AsyncSpotwire:
         self._base_url = check_base_url(base_url)
         self._key = None if key is None else check_key(key)
         self._ticket = ticket
+        if message_pack:
+            require_msgpack()
+        self._message_pack = message_pack
         self._clock: Clock = MonotonicClock() if clock is None else clock
         self._random = random
         # One context for calls and streams, so that both trust the same certificates.
@@ -243,7 +249,7 @@ class AsyncSpotwire:
         if self._key is None and self._ticket is None:
             raise InvalidKeyError("A stream needs a key or a ticket function.")
         url = self._base_url.replace("http", "ws", 1) + STREAM_PATH
-        context = StreamContext(url, self._key, self._ticket, self._clock, self._random, self._ssl_context)
+        context = StreamContext(url, self._key, self._ticket, self._clock, self._random, self._ssl_context, self._message_pack)
         records = check_number("buffer_max_records", buffer_max_records, 1)
         check_callbacks(callbacks)
         stream = AsyncStream(context, callbacks, records)

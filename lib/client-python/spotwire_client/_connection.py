@@ -7,9 +7,10 @@ import ssl
 from dataclasses import dataclass
 from typing import Any, Awaitable, Callable, Mapping, Sequence
 
-from ._answers import as_spotwire_error, fields_of, parse_json
+from ._answers import as_spotwire_error, fields_of
 from ._clock import Clock, settle
-from ._contract import STREAM_HEARTBEAT_INTERVAL_S
+from ._contract import STREAM_HEARTBEAT_INTERVAL_S, STREAM_PROTOCOL_MSGPACK
+from ._encoding import Payload, decode, encode, excerpt
 from ._error import BadAnswerError, ConnectionLostError, SpotwireError
 from ._socket import Socket, dial
 
@@ -55,7 +56,7 @@ class Connection:
         url: str,
         clock: Clock,
         ssl_context: ssl.SSLContext | None,
-        on_welcome: Callable[[Any, Callable[[str], Awaitable[None]]], bool],
+        on_welcome: Callable[[Any, Callable[[Any], Awaitable[None]]], bool],
         on_message: Callable[[Any], None],
         on_unreadable: Callable[[SpotwireError], None],
     ) -> None:
@@ -71,6 +72,8 @@ class Connection:
         self._welcome_at: float | None = None
         self._heard_at = clock.now()
         self._silence_s = _WELCOME_TIMEOUT_S
+        #: The service reads messages in the encoding in which it sends them.
+        self._packed = False
 
     async def run(self, handshake: Handshake) -> Ending:
         """Returns when the connection has ended: the result contains the failure. Cancelling it closes with 1000."""
@@ -102,19 +105,23 @@ class Connection:
 
     async def _read(self, handshake: Handshake) -> tuple[int, str]:
         self._socket = await dial(self._url, handshake.protocols, handshake.headers, self._ssl_context)
-        async for text in self._socket.texts():
+        packs = STREAM_PROTOCOL_MSGPACK in handshake.protocols
+        async for payload in self._socket.payloads():
+            # Nobody asked for bytes.
+            if isinstance(payload, bytes) and not packs:
+                continue
             self._heard_at = self._clock.now()
             try:
-                if not self._take(text):
+                if not self._take(payload):
                     return NORMAL_CLOSE, "closed by the client"
             except Exception as raised:
-                error = BadAnswerError(f"Not a message: {text[:_SHOWN_CHARACTERS]}")
+                error = BadAnswerError(f"Not a message: {excerpt(payload, _SHOWN_CHARACTERS)}")
                 error.__cause__ = raised
                 self._on_unreadable(error)
         return self._socket.end
 
-    def _take(self, text: str) -> bool:
-        message = fields_of(parse_json(text))
+    def _take(self, payload: Payload) -> bool:
+        message = fields_of(decode(payload))
         if not isinstance(message.get("type"), str):
             raise TypeError("The message has no type.")
         if message["type"] != "welcome":
@@ -123,8 +130,12 @@ class Connection:
         self._welcome_at = self._heard_at
         interval_s = message.get("heartbeat_interval_s") or STREAM_HEARTBEAT_INTERVAL_S
         self._silence_s = interval_s * _MUTE_AFTER_INTERVALS
+        self._packed = isinstance(payload, bytes)
+        return self._on_welcome(message, self._send)
+
+    async def _send(self, message: Any) -> None:
         assert self._socket is not None
-        return self._on_welcome(message, self._socket.send)
+        await self._socket.send(encode(message, packed=self._packed))
 
     async def _watch(self) -> None:
         """Returns when nothing was heard for too long."""

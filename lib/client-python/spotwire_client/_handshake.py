@@ -11,7 +11,7 @@ from typing import Any, Awaitable, Callable
 
 from ._clock import Clock, within
 from ._connection import Handshake
-from ._contract import STREAM_PROTOCOL, TICKET_PROTOCOL_PREFIX
+from ._contract import STREAM_PROTOCOL, STREAM_PROTOCOL_MSGPACK, TICKET_PROTOCOL_PREFIX
 from ._error import CallTimeoutError, InvalidArgumentError, SpotwireError
 
 #: Returns a ticket for one connection: a coroutine function, or a plain one, which runs in a thread.
@@ -35,6 +35,8 @@ class StreamContext:
     clock: Clock
     random: Callable[[], float]
     ssl_context: ssl.SSLContext | None
+    #: Offers MessagePack, before JSON for a service that does not have it.
+    message_pack: bool
 
 
 async def _ask(ticket: TicketFunction) -> str:
@@ -47,8 +49,9 @@ async def _ask(ticket: TicketFunction) -> str:
 
 async def prepare_handshake(context: StreamContext) -> Handshake:
     """The key in the Authorization header, or a fresh ticket as a subprotocol. A ticket opens one connection."""
+    protocols = [STREAM_PROTOCOL_MSGPACK, STREAM_PROTOCOL] if context.message_pack else [STREAM_PROTOCOL]
     if context.ticket is None:
-        return Handshake([STREAM_PROTOCOL], {"Authorization": f"Bearer {context.key}"})
+        return Handshake(protocols, {"Authorization": f"Bearer {context.key}"})
 
     def late() -> SpotwireError:
         return CallTimeoutError(f"The ticket function returned no ticket within {_TICKET_TIMEOUT_S:g} s.")
@@ -56,4 +59,4 @@ async def prepare_handshake(context: StreamContext) -> Handshake:
     text = await within(context.clock, _TICKET_TIMEOUT_S, _ask(context.ticket), late)
     if not isinstance(text, str) or not _TOKEN.fullmatch(text):
         raise InvalidArgumentError("The ticket function must return the text of a ticket.")
-    return Handshake([STREAM_PROTOCOL, TICKET_PROTOCOL_PREFIX + text], {})
+    return Handshake([*protocols, TICKET_PROTOCOL_PREFIX + text], {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from dataclasses import dataclass, field
 from typing import Any, Awaitable, Callable, Mapping
@@ -18,7 +17,7 @@ _ACK_TIMEOUT_S = 10.0
 #: Wait after a message that was rejected by the rate limit, if the service gives no time.
 _SLOW_DOWN_S = 1.0
 
-Send = Callable[[str], Awaitable[None]]
+Send = Callable[[Any], Awaitable[None]]
 
 
 @dataclass
@@ -148,7 +147,7 @@ class Requests:
             return
         self._last_id += 1
         self._unanswered[self._last_id] = (request, line.start(self._ask_again(self._last_id, request)))
-        await line.send(json.dumps({"id": self._last_id, "method": request.method, "params": request.params}))
+        await line.send({"id": self._last_id, "method": request.method, "params": request.params})
 
     async def _ask_again(self, id: int, request: TopicRequest) -> None:
         await self._clock.wait(_ACK_TIMEOUT_S)

@@ -10,6 +10,7 @@ from websockets.exceptions import ConnectionClosed
 
 from ._answers import as_spotwire_error, error_of_answer
 from ._contract import USER_AGENT
+from ._encoding import Payload
 from ._error import NetworkError, SpotwireError
 
 #: Longest body that is read of a rejection, which is one small envelope.
@@ -99,27 +100,25 @@ def _refused(url: str, refusal: _Refusal) -> SpotwireError:
 class Socket:
     """An open connection."""
 
-    #: The close code and reason, once ``texts`` has ended.
+    #: The close code and reason, once ``payloads`` has ended.
     end: tuple[int, str] = (_ABNORMAL_CLOSE, "")
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
-    async def texts(self) -> AsyncIterator[str]:
-        """The texts received until the connection ends."""
+    async def payloads(self) -> AsyncIterator[Payload]:
+        """The texts and bytes received until the connection ends."""
         try:
             while True:
-                text = await self._connection.recv()
-                if isinstance(text, str):
-                    yield text
+                yield await self._connection.recv()
         except ConnectionClosed as closed:
             if closed.rcvd is not None:
                 self.end = (closed.rcvd.code, closed.rcvd.reason)
 
-    async def send(self, text: str) -> None:
-        """Sends a text; nothing once the connection has ended, because its reader sees that."""
+    async def send(self, payload: Payload) -> None:
+        """Sends a text or bytes; nothing once the connection has ended, because its reader sees that."""
         try:
-            await self._connection.send(text)
+            await self._connection.send(payload)
         except ConnectionClosed:
             pass
 
