@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { type Stranger, stranger } from "./client";
+import { type CommandResult, KEY_ENDPOINT, type KeyOrder } from "./key-endpoint";
 import type { Product } from "./server";
 
 /** Where a command finds its data: the data directory of a product, or a database given by variables. */
@@ -7,12 +8,6 @@ type Operated = Pick<Product, "dataDir"> & { readonly variables?: Readonly<Recor
 
 /** The commands of package.json, bundled by the build: a compiler would take longer than most of them. */
 type Command = "keys" | "admin" | "import" | "instruments";
-
-/** The exit code and output of a command. */
-interface CommandResult {
-  readonly exitCode: number | null;
-  readonly output: string;
-}
 
 /** Runs `npm run <name> -- <args>` as a separate process on the data of a product. */
 export function runCommand({ dataDir, variables }: Operated, name: Command, args: readonly string[]): Promise<CommandResult> {
@@ -30,6 +25,16 @@ export function runCommand({ dataDir, variables }: Operated, name: Command, args
     child.once("error", reject);
     child.once("close", (exitCode) => resolve({ exitCode, output }));
   });
+}
+
+/** Runs the command `keys`, in a process that all tests of a run share where there is one. */
+async function runKeys(product: Operated, args: readonly string[]): Promise<CommandResult> {
+  const endpoint = process.env[KEY_ENDPOINT];
+  if (endpoint === undefined) return runCommand(product, "keys", args);
+  const order: KeyOrder = { args, variables: { NODE_ENV: "production", DATA_DIR: product.dataDir, ...product.variables } };
+  const response = await fetch(endpoint, { method: "POST", body: JSON.stringify(order) });
+  if (!response.ok) throw new Error(`keys failed: ${await response.text()}`);
+  return (await response.json()) as CommandResult;
 }
 
 /** A key as the command printed it. */
@@ -73,7 +78,7 @@ export async function makeKey(
   if (addresses !== undefined) settings.push("--addresses", addresses);
   if (tickers !== undefined) settings.push("--tickers", tickers);
   if (notBefore !== undefined) settings.push("--not-before", notBefore);
-  const { exitCode, output } = await runCommand(product, "keys", ["create", "--name", scopes, ...settings]);
+  const { exitCode, output } = await runKeys(product, ["create", "--name", scopes, ...settings]);
   const made = /^(?<text>sw_(?:live|test)_\w+)\n(?<id>\S+) /m.exec(output)?.groups;
   if (exitCode !== 0 || made === undefined) throw new Error(`keys create ended with ${exitCode}:\n${output}`);
   return { id: made.id ?? "", text: made.text ?? "" };

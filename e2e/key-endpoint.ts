@@ -1,0 +1,57 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+
+/** The variable with the URL that runs the command `keys`; absent outside a test run. */
+export const KEY_ENDPOINT = "E2E_KEY_ENDPOINT";
+
+/** A command line of `keys`, and the variables that say where its data are. */
+export interface KeyOrder {
+  readonly args: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** The exit code and output of a command. */
+export interface CommandResult {
+  readonly exitCode: number | null;
+  readonly output: string;
+}
+
+async function runKeys({ args, variables }: KeyOrder): Promise<CommandResult> {
+  // Loaded for the first key: a run of unit tests makes none.
+  const [{ commandOutcome }, { keysCommand }, { borrowDatabase }, { createLog }, { systemClock }] = await Promise.all([
+    import("#server/testing/terminal"),
+    import("#server/cli/keys"),
+    import("#server/database/database"),
+    import("#lib/log"),
+    import("#lib/clock"),
+  ]);
+  const { exitCode, output, errors } = await commandOutcome(keysCommand, args, {
+    variables: { ...(process.env as Record<string, string>), ...variables },
+    borrowDatabase: (env) => borrowDatabase(env, createLog("error"), systemClock),
+  });
+  return { exitCode, output: `${output}\n${errors}` };
+}
+
+/**
+ * Opens an endpoint of a test run that runs the command `keys` in this process. Most tests need a key, and a process for each
+ * would spend its time on starting.
+ */
+export async function openKeyEndpoint(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((request, response) => {
+    json(request)
+      .then((order) => runKeys(order as KeyOrder))
+      .then(
+        (result) => response.end(JSON.stringify(result)),
+        (error: unknown) => response.writeHead(500).end(String(error)),
+      );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
