@@ -78,7 +78,11 @@ export function tagIn(etag: string, encoding: Encoding): string {
 export function heldTag(etag: string, ifNoneMatch: Header, acceptEncoding: Header): string | undefined {
   if (!ifNoneMatch) return undefined;
   const held = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  const accepted = acceptedIn(acceptEncoding);
-  const current = [...ENCODINGS.filter((encoding) => accepted.includes(encoding)).map((encoding) => tagIn(etag, encoding)), etag];
-  return held.includes("*") ? etag : current.find((tag) => held.includes(tag));
+  const coded = ENCODINGS.filter((encoding) => held.includes(tagIn(etag, encoding)));
+  // What a client accepts counts only for a coded copy, and most clients hold a plain one.
+  const accepted = coded.length === 0 ? [] : acceptedIn(acceptEncoding);
+  const [encoding] = coded.filter((encoding) => accepted.includes(encoding));
+  if (held.includes("*")) return etag;
+  if (encoding !== undefined) return tagIn(etag, encoding);
+  return held.includes(etag) ? etag : undefined;
 }

@@ -36,6 +36,20 @@ describe.each(["quotes", "snapshots"])("latest %s", (kind) => {
     expect(answer.headers.get("retry-after")).toBe("1");
   });
 
+  test("the same request has the new record at once when one changes or arrives, and each venue has its own", async () => {
+    const { text: key } = await t.issueKey({ venue: "sandbox" });
+    const later = kind === "quotes" ? "USDNOK" : "USDSEK";
+    const prices = (answer: Awaited<ReturnType<typeof ask>>) => answer.body.data?.items?.map(({ bid }: { bid: number }) => bid);
+    t.markets.live.quote("EURUSD", 1.1, 1.2, TEST_START_MS + 1);
+    expect(prices(await ask(`EURUSD,${later}`))).toEqual([1.1]);
+    t.markets.live.quote("EURUSD", 1.15, 1.2, TEST_START_MS + 2);
+    expect(prices(await ask(`EURUSD,${later}`))).toEqual([1.15]);
+    const elsewhere = await t.ask(`/api/v1/market/${kind}/latest?tickers=EURUSD,${later}`, { key });
+    expect(prices(elsewhere)).not.toEqual([1.15]);
+    t.markets.live.quote(later, 10.1, 10.3, TEST_START_MS + 3);
+    expect(prices(await ask(`EURUSD,${later}`))).toHaveLength(2);
+  });
+
   test("one unknown ticker refuses the whole request for latest records", async () => {
     expect(await ask("EURUSD,AAABBB")).toMatchObject(failed("unknown_ticker", { tickers: ["AAABBB"] }));
   });
