@@ -6,6 +6,7 @@ import { createSteadyClock } from "#lib/steady-clock";
 import { NewerDatabaseError } from "#prisma/migrate";
 import { DRAIN_MAX_MS } from "./ops/shutdown";
 import { localAddress, startMessage } from "./ops/start-message";
+import { keepTickShape } from "./ops/tick-shape";
 import { startService } from "./service";
 
 /**
@@ -25,6 +26,7 @@ function fail(error: unknown): never {
 
 let env: ReturnType<typeof readEnv> | undefined;
 try {
+  keepTickShape();
   env = readEnv();
   const log = createLog(env.LOG_LEVEL);
   const clock = createSteadyClock({ log });
