@@ -132,13 +132,10 @@ export function createVerifier<Found extends Principal>({
     if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) throw refusal(address);
     // Others behind a blocked address may have valid keys. Its look-ups are refused only before they burden the database.
     if (!wasVerified && lookUps.busy() && failures.isBlocked(address)) throw refusal(address);
-    return verifyByLookUp(text, address);
-  }
-
-  async function verifyByLookUp(text: string, address: string): Promise<Found> {
-    const principal = await lookUps.find(text);
-    if (principal === undefined) throw refusal(address);
-    return principal;
+    return lookUps.find(text).then((principal) => {
+      if (principal === undefined) throw refusal(address);
+      return principal;
+    });
   }
 
   function find(text: string | null, address: string): Found | Promise<Found> {
