@@ -1,9 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import ipaddr from "ipaddr.js";
+import { LRUCache } from "lru-cache";
 
 /** Hops of X-Forwarded-For that are read, counted from the nearest proxy. */
 const FORWARDED_HOPS_MAX_COUNT = 20;
+
+/** Addresses whose meaning is kept. A longer text, which zones and zeros can make of one, is read each time. */
+const KNOWN_MAX_COUNT = 1_000;
+const KNOWN_MAX_CHARACTERS = 45;
+
+/** An address in canonical form, and whether it is a trusted proxy's. */
+interface Hop {
+  readonly address: string;
+  readonly isTrusted: boolean;
+}
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -55,19 +66,32 @@ export function createProxyCheck(trustedProxies: readonly string[]): (peer: stri
  */
 export function createAddressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
   const trusted = trustIn(trustedProxies);
+  const known = new LRUCache<string, Hop>({ max: KNOWN_MAX_COUNT });
+
+  /** Undefined for an invalid address. Parsing one costs more than verifying a key, and proxies and clients come again. */
+  function read(text: string): Hop | undefined {
+    const kept = known.get(text);
+    if (kept !== undefined) return kept;
+    const address = parse(text);
+    if (address === undefined) return undefined;
+    const hop = { address: address.toString(), isTrusted: trusted(address) };
+    if (text.length <= KNOWN_MAX_CHARACTERS) known.set(text, hop);
+    return hop;
+  }
+
   return (request) => {
     const peerText = request.socket.remoteAddress ?? "";
     // The most common case, on the hot path of every request.
     if (trustedProxies.length === 0) return peerText.startsWith("::ffff:") ? peerText.slice(7) : peerText;
-    let client = parse(peerText);
+    let client = read(peerText);
     if (client === undefined) return peerText;
     const header = request.headers["x-forwarded-for"];
     const hops = (Array.isArray(header) ? header.join(",") : (header ?? "")).split(",").slice(-FORWARDED_HOPS_MAX_COUNT);
-    while (trusted(client) && hops.length > 0) {
-      const hop = parse((hops.pop() ?? "").trim());
+    while (client.isTrusted && hops.length > 0) {
+      const hop = read((hops.pop() ?? "").trim());
       if (hop === undefined) break;
       client = hop;
     }
-    return client.toString();
+    return client.address;
   };
 }
