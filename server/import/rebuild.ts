@@ -5,8 +5,13 @@ import { createAlignment, type TradingAlignment } from "#lib/domain/timeframe";
 import { createAggregation, type Level, MADE_OF } from "#lib/market/aggregation";
 import type { KlineTable } from "#lib/market/kline-store";
 
-/** Rows read and written at once. */
+/** Rows read at once. */
 const PAGE_ROWS = 50_000;
+/**
+ * Klines of longer timeframes that wait: those of more than a year of minutes. Until they are written, the minutes of a year are
+ * appended to the index of its partition; after that, PostgreSQL searches the place of each.
+ */
+const WAITING_MAX_KLINES = 200_000;
 
 type Store = Pick<KlineTable, "read" | "copyKlines">;
 /** Receives the share of a range that was read, 0 to 1, and the number of rows. */
@@ -51,7 +56,7 @@ function createWriteBuffer(store: Store) {
       waiting.get(kline.timeframe)?.push(kline);
       size += 1;
     },
-    full: () => size >= PAGE_ROWS,
+    full: () => size >= WAITING_MAX_KLINES,
     written: () => written,
     async write(): Promise<void> {
       const klines = [...waiting.values()].flat();
