@@ -58,6 +58,12 @@ function headAt(bytes: Buffer, at: number): Head {
   return { kind, length: bytes.readUIntBE(content, lengthBytes), content: content + lengthBytes };
 }
 
+/** True for UTF-8. Most texts are short and ASCII: a call of the runtime for each would take longer than all the rest. */
+function isText(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if ((bytes[at] ?? 0) >= 0x80) return isUtf8(bytes.subarray(from, to));
+  return true;
+}
+
 /**
  * Checks that the bytes are one value, before anything is made of it: the decoder reserves memory for as many items as a list
  * says it has, at every level.
@@ -79,13 +85,15 @@ function requireOneValue(bytes: Buffer): void {
       if (missing.push(values) > LEVELS_MAX_COUNT + 1) throw new Error(`it has more than ${LEVELS_MAX_COUNT} levels`);
     } else {
       at += length;
-      if (kind === "string" && !isUtf8(bytes.subarray(content, at))) throw new Error("a text is not UTF-8");
+      if (kind === "string" && !isText(bytes, content, at)) throw new Error("a text is not UTF-8");
     }
   }
   if (at < bytes.length) throw new Error("more bytes follow it");
 }
 
 const decoder = new Decoder({
+  // Its cache of field names makes names that differ dear, and they are the client's to choose.
+  keyDecoder: null,
   mapKeyConverter(key) {
     if (typeof key !== "string") throw new Error("the name of a field is not a text");
     return key;
