@@ -45,14 +45,18 @@ export function requestMetrics(registry: Registry): (operation: string, code: nu
         for (const [code, count] of calls) this.inc({ operation, code: String(code) }, count);
     },
   });
-  const latency = {
+  const described = {
     name: LATENCY,
     help: "Time from the call of a route to its answer.",
     type: "histogram",
     aggregator: "sum",
-    get: async () => ({ ...latency, values: [...operations].flatMap(([name, answers]) => samplesOf(name, answers)) }),
   };
-  // A registry reads `get` alone; prom-client's types ask for its own class.
+  const latency = {
+    ...described,
+    labelNames: ["operation"],
+    get: async () => ({ ...described, values: [...operations].flatMap(([name, answers]) => samplesOf(name, answers)) }),
+  };
+  // A registry reads the name and `get`; prom-client's types ask for its own class.
   registry.registerMetric(latency as unknown as Histogram);
 
   function begin(operation: string): Answers {

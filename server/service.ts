@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { type Access, createAccess } from "#lib/access/access";
 import { createAttempts } from "#lib/access/limits/attempts";
-import { createUsage, type Usage, type UsageOptions } from "#lib/access/usage/usage";
+import { createUsage } from "#lib/access/usage/usage";
 import { bindIdentities } from "#lib/access/users/identities";
 import type { Clock } from "#lib/clock";
 import { VENUES, type Venue } from "#lib/contract/primitives";
@@ -47,8 +47,6 @@ interface ServiceOptions {
   env: Env;
   log: Logger;
   clock: Clock;
-  /** Creates the usage counter; only the bench replaces it, to measure the cost of counting. */
-  usageOf?: (options: UsageOptions) => Usage;
 }
 
 /** A running service. */
@@ -88,7 +86,7 @@ async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log
 }
 
 /** Starts the components in the order in which data flows. When one fails, those already started are stopped. */
-export async function startService({ env, log, clock, usageOf = createUsage }: ServiceOptions): Promise<Service> {
+export async function startService({ env, log, clock }: ServiceOptions): Promise<Service> {
   const started: Stoppable[] = [];
   const onStop: OnStop = (name, stop) => started.unshift({ name, stop });
   const base = { env, clock, log, metrics: createMetrics() };
@@ -108,7 +106,7 @@ export async function startService({ env, log, clock, usageOf = createUsage }: S
     const access = createAccess({ ...base, db, secret: secrets.nextAuth, controlConnected, redis });
     changeTargets.access = access;
     onStop("access", access.stop);
-    const usage = usageOf({ ...base, pool: db.pool });
+    const usage = createUsage({ ...base, pool: db.pool });
     onStop("usage", usage.stop);
 
     const tickForwarder = createTickForwarder({ secret: secrets.nextAuth, markets: () => changeTargets.markets, clock });

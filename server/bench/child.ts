@@ -30,16 +30,27 @@ export interface Contestant extends Child {
 }
 
 /** Runs a TypeScript file in a child process that always exits with this one. */
-export function startProcess(file: string, env: Record<string, string> = {}, args: readonly string[] = []): Child {
-  return childOf(spawnFile(file, env, args));
+export function startProcess(file: string): Child {
+  return childOf(spawnFile(file, {}, []));
 }
 
-/** How a server says where it listens: our benches in words, the product in its log. */
-const LISTENING = /listening on (http:\/\/\S+)|"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"/;
+/** How a server says where it listens: our benches and Next in words, the product in its log. */
+const LISTENING = /(?:listening on|Local:) +(http:\/\/\S+)|"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"/;
+
+/** How a server is started. */
+interface Starting {
+  readonly args?: readonly string[];
+  /** Where the file is looked for, and started. */
+  readonly cwd?: string;
+}
 
 /** Starts a file as a server, TypeScript or built, and waits until it says where it listens. */
-export function startChild(file: string, env: Record<string, string>, args: readonly string[] = []): Promise<Contestant> {
-  const process = spawnFile(file, env, args);
+export function startChild(
+  file: string,
+  env: Readonly<Record<string, string>> = {},
+  { args = [], cwd }: Starting = {},
+): Promise<Contestant> {
+  const process = spawnFile(file, env, args, cwd);
   const child = childOf(process);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -62,7 +73,7 @@ export function startChild(file: string, env: Record<string, string>, args: read
   });
 }
 
-function spawnFile(file: string, env: Record<string, string>, args: readonly string[]): ChildProcess {
+function spawnFile(file: string, env: Readonly<Record<string, string>>, args: readonly string[], cwd?: string): ChildProcess {
   const loader = file.endsWith(".ts") ? ["--import", "tsx"] : [];
   const child = spawn(process.execPath, ["--expose-gc", ...loader, file, ...args], {
     env: {
@@ -73,6 +84,7 @@ function spawnFile(file: string, env: Record<string, string>, args: readonly str
       ...env,
     },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
+    cwd,
   });
   const end = () => child.kill("SIGTERM");
   process.once("exit", end);

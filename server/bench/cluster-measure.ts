@@ -55,7 +55,7 @@ async function openClients({ doors, liveKey }: Installation, clients: Clients, l
   const audience = audienceOf(tickers, load.clients, load.each);
   for (const [index, { url }] of doors.entries()) {
     const share = audience.filter((_, client) => client % doors.length === index);
-    await clients.open({ url, dialect: "raw", key: liveKey, audience: share });
+    await clients.open({ url, key: liveKey, audience: share });
   }
 }
 

@@ -10,12 +10,12 @@ import { openRedis, type Redis } from "#lib/redis";
 import { acquireDatabase } from "#server/database/database";
 import type { Contestant } from "./child";
 import { freePort, startOwnRedis } from "./cluster-redis";
-import { startSpotwire } from "./quotes";
+import { startSpotwire } from "./product";
 
 const PREFIX = "bench";
 
 /** The stores that the nodes of a bench share. */
-export interface Stores {
+interface Stores {
   readonly db: Database;
   readonly redis: Redis;
   /** Environment of every node with these stores; without Redis, of a single node. */
@@ -75,16 +75,16 @@ export async function startStores(): Promise<Stores | undefined> {
 
 /** Starts one process that does everything. */
 export async function startAlone({ alone }: Stores): Promise<Installation> {
-  const server = await startSpotwire("counted", alone);
+  const server = await startSpotwire(alone);
   const { liveKey, testKey, stop } = server;
   const nodes = [{ name: "all", server }];
   return { name: "one process", nodes, doors: [server], feedAt: server, liveKey, testKey, redis: undefined, stop };
 }
 
 /** Starts a node with a role, reachable for the others. */
-export async function startNode({ shared }: Stores, role: "ingest" | "edge"): ReturnType<typeof startSpotwire> {
+async function startNode({ shared }: Stores, role: "ingest" | "edge"): ReturnType<typeof startSpotwire> {
   const port = await freePort();
-  return startSpotwire("counted", { ...shared, ROLE: role, PORT: `${port}`, NODE_URL: `http://127.0.0.1:${port}` });
+  return startSpotwire({ ...shared, ROLE: role, PORT: `${port}`, NODE_URL: `http://127.0.0.1:${port}` });
 }
 
 /** Starts an ingest node and this many edges, one after the other. */

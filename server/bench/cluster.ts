@@ -1,6 +1,6 @@
 import { type ClusterLoad, type ClusterMeasurement, measureCluster } from "./cluster-measure";
 import { type Installation, startAlone, startCluster, startStores } from "./cluster-nodes";
-import { load } from "./load";
+import { type Effort, load } from "./load";
 import { type Clients, startClients } from "./stream-load";
 import type { Row } from "./table";
 
@@ -75,9 +75,9 @@ async function throughAnEdge(installation: Installation, clients: Clients, secon
 
 async function rest({ name, doors, testKey }: Installation, seconds: number): Promise<Row> {
   const headers = { authorization: `Bearer ${testKey}` };
-  const loads = await Promise.all(doors.map((door) => load(door, QUOTES_PATH, headers, seconds)));
-  const perSecond = sum(loads.map(({ requestsPerSecond }) => requestsPerSecond));
-  const cpu = sum(loads.map(({ requestsPerSecond, requestsPerCpuSecond }) => requestsPerSecond / requestsPerCpuSecond));
+  const loads = await Promise.all(doors.map((door) => load({ server: door, path: QUOTES_PATH, headers, status: 200 }, seconds)));
+  const perSecond = sum(loads.map((each) => each.perSecond));
+  const cpu = sum(loads.map((each) => each.perSecond / each.perCpuSecond));
   const p99 = Math.max(...loads.map(({ p99Ms }) => p99Ms));
   const value = `${Math.round(perSecond)} req/s, ${Math.round(perSecond / cpu)} req/CPU-s, p99 ${p99} ms`;
   return { what: `${name}: quotes/latest at ${doors.length === 1 ? "its node" : "all edges at once"}`, value };
@@ -106,8 +106,11 @@ async function measure(installation: Installation, clients: Clients, seconds: nu
   return { rows: [...rows, ...handedOn, ...streamed, asked, ...grown], tickUs };
 }
 
-/** Compares two edges and an ingest node with a single process, under the same load on the same machine. */
-export async function benchCluster(seconds: number): Promise<Row[]> {
+/**
+ * Compares two edges and an ingest node with a single process, under the same load on the same machine. It decides when a second
+ * node pays, and gives the simulation its costs; no other bench has several nodes.
+ */
+export async function benchCluster({ seconds }: Effort): Promise<Row[]> {
   const stores = await startStores();
   if (stores === undefined) return [{ what: "cluster", value: "skipped: neither valkey-server nor redis-server is installed" }];
   const clients = startClients();

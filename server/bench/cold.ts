@@ -1,134 +1,139 @@
-import { systemClock } from "#lib/clock";
+import { Agent, get } from "node:http";
+import { buffer } from "node:stream/consumers";
+import pg from "pg";
 import { operations } from "#lib/contract/operations";
+import type { Database } from "#lib/db";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
 import { createKlineStore } from "#lib/market/kline-store";
 import { MINUTE_S } from "#lib/units";
-import { type Contestant, startChild } from "./child";
-import { type Stores, startNode, startStores } from "./cluster-nodes";
-import { freePort } from "./cluster-redis";
-import type { Row } from "./table";
+import { HISTORY_FROM_S } from "./history";
+import type { Effort } from "./load";
+import { startSpotwire } from "./product";
+import { rounded, spreadOf, spreadText } from "./spread";
+import { type Row, ratioOf } from "./table";
 
-/** The file that `npm start` runs. */
-const BUILT_SERVER = ".next/spotwire/main.mjs";
-const ROWS_COUNT = 10_000_000;
-const RUNS_COUNT = 5;
-const TARGET_S = 2;
-const ANSWER_MAX_MS = 60_000;
-const LOOK_INTERVAL_MS = 5;
-const TICKER = "EURUSD";
-const BID = 1.23456;
+const STORED_ROWS_COUNT = 20_000_000;
+const TICKERS_COUNT = 40;
+const EACH_COUNT = STORED_ROWS_COUNT / TICKERS_COUNT;
+const ROWS_COUNT = 5_000;
+/** Windows asked for in one round. */
+const PER_SECOND_COUNT = 10;
+const WARM_UP_COUNT = 30;
+const TARGET = 1.3;
 
-/** Minutes up to now, the same number for each instrument, in the order of the key. */
+/** Minutes of one instrument, in the order of the key. */
 const FILL = `
   INSERT INTO kline (venue, ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread)
   SELECT 'live', $1, 'M1', time, 1.1, 1.2, 1.0, 1.1 + (time / 60 % 1000) * 0.0001, 60, NULL, 0.0001
     FROM generate_series($2::bigint, $3::bigint, 60) AS time`;
 
-/** Stores about `rows` minutes; returns the open time of the last one, Unix seconds. */
-async function fill({ db }: Stores, rows: number): Promise<number> {
-  const each = Math.ceil(rows / LIVE_LISTINGS.length);
-  const last = Math.floor(Date.now() / 1000 / MINUTE_S) * MINUTE_S - MINUTE_S;
-  const first = last - (each - 1) * MINUTE_S;
-  await createKlineStore(db.pool, "live").ensurePartitions(first, last);
-  for (const { ticker } of LIVE_LISTINGS) await db.pool.query(FILL, [ticker, first, last]);
-  await db.pool.query("VACUUM ANALYZE kline");
-  return last;
-}
+const QUERY = `
+  SELECT time::float8 AS time, open, high, low, close, tick_volume::float8 AS tick_volume, real_volume, spread FROM kline
+    WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 ORDER BY time LIMIT ${ROWS_COUNT}`;
 
-/** Pushes one tick, so that there is a quote. */
-async function pushTick(ingest: Contestant, key: string): Promise<void> {
-  const body = JSON.stringify({ ticker: TICKER, time_msc: Date.now(), bid: BID, ask: BID + 0.0001 });
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/x-ndjson" };
-  const response = await fetch(ingest.url + operations.ingestTicks.path, { method: "POST", headers, body });
-  const text = await response.text();
-  if (!text.includes('"accepted":1')) throw new Error(`the tick was not accepted: ${text}`);
-}
-
-/** Milliseconds from `fromMs` to the first correct answer; retries after refused connections and other answers. */
-async function untilRight(url: string, key: string, isRight: (text: string) => boolean, fromMs: number): Promise<number> {
-  const headers = { authorization: `Bearer ${key}` };
-  for (;;) {
-    const text = await fetch(url, { headers }).then(
-      (response) => response.text(),
-      () => "",
-    );
-    const elapsedMs = performance.now() - fromMs;
-    if (isRight(text)) return elapsedMs;
-    if (elapsedMs > ANSWER_MAX_MS) throw new Error(`no correct answer from ${url}: ${text}`);
-    await systemClock.wait(LOOK_INTERVAL_MS);
-  }
-}
-
-interface ColdStart {
-  readonly quotesMs: number;
-  readonly klinesMs: number;
-  /** Distinguishes a slow start from a busy machine. */
-  readonly cpuMs: number;
-}
-
-/** Starts an edge like an operator; returns the milliseconds until quotes and klines are correct, and the CPU time until then. */
-async function coldStart({ shared }: Stores, key: string, last: number): Promise<ColdStart> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const quotes = `${url}${operations.latestQuotes.path}?tickers=${TICKER}`;
-  const window = `from=${last - 999 * MINUTE_S}&to=${last + MINUTE_S}&limit=1000`;
-  const klines = `${url}${operations.klines.path}?ticker=${TICKER}&timeframe=M1&${window}`;
-  const fromMs = performance.now();
-  const starting = startChild(BUILT_SERVER, {
-    ...shared,
-    ROLE: "edge",
-    PORT: `${port}`,
-    HOST: "127.0.0.1",
-    LOG_LEVEL: "info",
-  });
+/** @returns the URL of the database */
+async function fill({ pool }: Pick<Database, "pool">): Promise<string> {
+  const last = HISTORY_FROM_S + (EACH_COUNT - 1) * MINUTE_S;
+  await createKlineStore(pool, "live").ensurePartitions(HISTORY_FROM_S, last);
+  const connectionString = String(pool.options.connectionString);
+  // A connection of its own, because those of the pool give up a query after some seconds.
+  const client = new pg.Client({ connectionString });
+  await client.connect();
   try {
-    const [quotesMs, klinesMs] = await Promise.all([
-      untilRight(quotes, key, (text) => text.includes(`"bid":${BID}`), fromMs),
-      untilRight(klines, key, (text) => text.includes(`"time":${last}`) && text.split('"time":').length > 1000, fromMs),
-    ]);
-    return { quotesMs, klinesMs, cpuMs: (await starting).cpuSeconds() * 1000 };
+    for (const { ticker } of LIVE_LISTINGS.slice(0, TICKERS_COUNT)) await client.query(FILL, [ticker, HISTORY_FROM_S, last]);
+    await client.query("VACUUM ANALYZE kline");
   } finally {
-    await (await starting).stop();
+    await client.end();
   }
+  return connectionString;
 }
 
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+/** A part of the history that nobody asked for before. */
+interface Window {
+  readonly ticker: string;
+  readonly from: number;
+  readonly to: number;
 }
 
-/** Measures the time from the start of an edge to its first correct answers, with ten million stored klines. */
-export async function benchCold(): Promise<Row[]> {
-  const stores = await startStores();
-  if (stores === undefined) return [{ what: "cold edge", value: "skipped: neither valkey-server nor redis-server is installed" }];
+/** Each window once: the first of every ticker, then the second. They don't overlap. */
+function* windows(): Generator<Window> {
+  for (let start = 0; start + ROWS_COUNT <= EACH_COUNT; start += ROWS_COUNT)
+    for (const { ticker } of LIVE_LISTINGS.slice(0, TICKERS_COUNT)) {
+      const from = HISTORY_FROM_S + start * MINUTE_S;
+      yield { ticker, from, to: from + ROWS_COUNT * MINUTE_S };
+    }
+  throw new Error("all windows were used");
+}
+
+async function timed(work: () => Promise<number>): Promise<number> {
+  const startMs = performance.now();
+  const count = await work();
+  if (count !== ROWS_COUNT) throw new Error(`${count} rows instead of ${ROWS_COUNT}`);
+  return performance.now() - startMs;
+}
+
+/** The rows in a body, counted by bytes, because parsing is the client's work. */
+function rowsIn(body: Buffer): number {
+  let count = 0;
+  for (let at = body.indexOf('"time":'); at !== -1; at = body.indexOf('"time":', at + 1)) count += 1;
+  return count;
+}
+
+/** Measures klines that no cache has against the bare query for the same rows, whose pages PostgreSQL has read before. */
+export async function benchCold({ seconds, rounds }: Effort): Promise<Row[]> {
+  process.stderr.write(`  filling ${rounded(STORED_ROWS_COUNT)} rows takes some minutes …\n`);
+  let connectionString = "";
+  const server = await startSpotwire({}, async (db) => {
+    connectionString = await fill(db);
+  });
+  const client = new pg.Client({ connectionString });
+  const agent = new Agent({ keepAlive: true });
+  const headers = { authorization: `Bearer ${server.liveKey}` };
+  async function asked({ ticker, from, to }: Window): Promise<Buffer> {
+    const url = `${server.url}${operations.klines.path}?ticker=${ticker}&timeframe=M1&from=${from}&to=${to}&limit=${ROWS_COUNT}`;
+    const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
+      get(url, { agent, headers }, resolve).on("error", reject);
+    });
+    return buffer(response);
+  }
+  const queried = async ({ ticker, from, to }: Window) =>
+    (await client.query({ name: "klines", text: QUERY, values: [ticker, from, to], rowMode: "array" })).rows.length;
+  const fresh = windows();
+  const next = () => fresh.next().value as Window;
+  const [owns, anchors]: [number[], number[]] = [[], []];
   try {
-    const last = await fill(stores, ROWS_COUNT);
-    const ingest = await startNode(stores, "ingest");
-    try {
-      await pushTick(ingest, ingest.liveKey);
-      const runs: ColdStart[] = [];
-      for (let run = 0; run < RUNS_COUNT; run += 1) runs.push(await coldStart(stores, ingest.liveKey, last));
-      const spread = (times: readonly number[]) =>
-        `${Math.round(median(times))} ms (${Math.round(Math.min(...times))} to ${Math.round(Math.max(...times))})`;
-      const row = (what: string, times: readonly number[]): Row => ({
-        what: `cold edge, ${ROWS_COUNT / 1e6} million klines stored: ${what}`,
-        value: spread(times),
-        ratio: { value: median(times) / 1000 / TARGET_S, target: 1, against: `${TARGET_S} s`, bound: "at most" },
-      });
-      return [
-        row(
-          "first correct quote",
-          runs.map(({ quotesMs }) => quotesMs),
-        ),
-        row(
-          "first 1000 correct klines",
-          runs.map(({ klinesMs }) => klinesMs),
-        ),
-        { what: "the same: CPU time of the edge until then", value: spread(runs.map(({ cpuMs }) => cpuMs)) },
-      ];
-    } finally {
-      await ingest.stop();
+    await client.connect();
+    const each = Math.ceil(PER_SECOND_COUNT * seconds);
+    for (let count = -WARM_UP_COUNT; count < rounds * each; count += 1) {
+      const window = next();
+      await queried(window);
+      let body: Buffer = Buffer.alloc(0);
+      const own = () =>
+        timed(async () => {
+          body = await asked(window);
+          return ROWS_COUNT;
+        });
+      const order = count % 2 === 0 ? (["own", "anchor"] as const) : (["anchor", "own"] as const);
+      for (const who of order) {
+        const ms = who === "own" ? await own() : await timed(() => queried(window));
+        if (count >= 0) (who === "own" ? owns : anchors).push(ms);
+      }
+      if (rowsIn(body) !== ROWS_COUNT)
+        throw new Error(`${rowsIn(body)} rows instead of ${ROWS_COUNT}: ${body.toString("utf8", 0, 300)}`);
     }
   } finally {
-    await stores.stop();
+    agent.destroy();
+    await client.end();
+    await server.stop();
   }
+  const ratio = spreadOf(owns.map((own, index) => own / (anchors[index] ?? Number.NaN)));
+  return [
+    {
+      id: "cold",
+      what: `\`klines\`, ${rounded(ROWS_COUNT)} rows, cold, table of ${rounded(STORED_ROWS_COUNT)} rows`,
+      value: `${spreadText(spreadOf(owns))} ms`,
+      anchor: `${spreadText(spreadOf(anchors))} ms`,
+      ratio: ratioOf(ratio, { target: TARGET, against: "the bare query of those rows", bound: "at most" }),
+    },
+  ];
 }

@@ -1,17 +1,20 @@
 import { decode, encode } from "@msgpack/msgpack";
 import { quoteExample } from "#lib/contract/quote";
 import { type QuoteMessage, STREAM_PROTOCOLS } from "#lib/contract/stream";
+import { startChild } from "./child";
+import type { Effort } from "./load";
+import { rounded, spreadOf, spreadText } from "./spread";
 import { audienceOf, type Clients, startClients } from "./stream-load";
-import { listingsOf, measureStream, type StreamContestant, startRival, startStreamSpotwire } from "./stream-measure";
-import { memoryOf } from "./stream-memory";
-import type { Row } from "./table";
+import { listingsOf, measureStream, type StreamContestant, startStreamSpotwire } from "./stream-measure";
+import { type Row, ratioOf } from "./table";
 
 const SOCKETS_COUNT = 1_000;
 const TICKERS_COUNT = 40;
 const TICKERS_EACH_COUNT = 10;
 /** Few enough that a server that compresses keeps up: a queue would be measured with it. */
 const PER_SECOND = 1;
-const ROUNDS_COUNT = 3;
+const BYTES_MAX_RATIO = 0.9;
+const TIME_MAX_RATIO = 1.1;
 const DECODED_COUNT = 200_000;
 
 /** What one message costs in an encoding. */
@@ -23,38 +26,35 @@ interface Cost {
   readonly memory: number;
 }
 
+type Encoded = StreamContestant & { readonly name: string };
+
+/** Starts the loop over WebSockets of a library that compresses, or does not (see stream-deflate.ts). */
+async function startLoop(kind: "ws" | "deflate" | "deflate-alone", name: string): Promise<Encoded> {
+  const server = await startChild("server/bench/stream-deflate.ts", {}, { args: [kind] });
+  return { name, server, key: "bench", dialect: kind === "ws" ? "raw" : "deflate" };
+}
+
 async function measure(contestant: StreamContestant, clients: Clients, seconds: number): Promise<Cost> {
   const { server, dialect, key } = contestant;
   const listings = listingsOf(TICKERS_COUNT);
   const tickers = listings.map(({ ticker }) => ticker);
-  const before = await memoryOf(server);
+  const before = server.residentBytes();
   await clients.open({ url: server.url, dialect, key, audience: audienceOf(tickers, SOCKETS_COUNT, TICKERS_EACH_COUNT) });
-  const measured = await measureStream(contestant, { clients, listings, perSecond: PER_SECOND, seconds });
-  const after = await memoryOf(server);
+  const { messageBytes, messageUs } = await measureStream(contestant, { clients, listings, perSecond: PER_SECOND, seconds });
+  const memory = (server.residentBytes() - before) / SOCKETS_COUNT;
   await clients.close();
+  return { bytes: messageBytes, microseconds: messageUs, memory };
+}
+
+/** Memory is that of the first round, because later ones use what was freed. */
+function rowOf(name: string, rounds: readonly Cost[]): Row {
+  const bytes = spreadOf(rounds.map((round) => round.bytes)).median;
+  const micros = spreadText(spreadOf(rounds.map((round) => round.microseconds)));
+  const memory = rounded((rounds[0]?.memory ?? Number.NaN) / 1024);
   return {
-    bytes: measured.bytesPerMessage,
-    microseconds: 1_000_000 / measured.messagesPerCpuSecond,
-    memory: (after.resident - before.resident) / SOCKETS_COUNT,
+    what: `${SOCKETS_COUNT.toLocaleString("en-US")} sockets, ${name}`,
+    value: `${rounded(bytes)} bytes and ${micros} µs of the server a message, ${memory} KiB a connection with one-time costs`,
   };
-}
-
-function medianOf(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-/** Bytes and time are medians of the rounds; memory is that of the first, because later ones use what was freed. */
-function medianCost(rounds: readonly Cost[]): Cost {
-  return {
-    bytes: medianOf(rounds.map(({ bytes }) => bytes)),
-    microseconds: medianOf(rounds.map(({ microseconds }) => microseconds)),
-    memory: rounds[0]?.memory ?? Number.NaN,
-  };
-}
-
-function rowOf(name: string, { bytes, microseconds, memory }: Cost): Row {
-  const value = `${bytes.toFixed(0)} bytes and ${microseconds.toFixed(1)} µs of the server per message, ${(memory / 1024).toFixed(0)} KiB per connection, with one-time costs`;
-  return { what: `${SOCKETS_COUNT} sockets, ${name}`, value };
 }
 
 /** Microseconds that this runtime takes to decode a message. */
@@ -85,27 +85,31 @@ function decodingRow(): Row {
  * Measures what a message costs in each encoding, for a thousand sockets with ten tickers each, and what compression would cost.
  * The service does not compress: a plain loop over WebSockets of the same library stands in, once with and once without it.
  */
-export async function benchEncodings(seconds: number): Promise<Row[]> {
+export async function benchEncodings({ seconds, rounds }: Effort): Promise<Row[]> {
   const clients = startClients();
-  const contestants: StreamContestant[] = [];
+  const contestants: Encoded[] = [];
   try {
     contestants.push(
       { ...(await startStreamSpotwire("raw")), name: `Spotwire, ${STREAM_PROTOCOLS.json}` },
       { ...(await startStreamSpotwire("msgpack")), name: `Spotwire, ${STREAM_PROTOCOLS.msgpack}` },
-      await startRival("ws"),
-      await startRival("deflate"),
-      await startRival("deflate-alone"),
+      await startLoop("ws", "plain ws loop"),
+      await startLoop("deflate", "ws, permessage-deflate"),
+      await startLoop("deflate-alone", "ws, permessage-deflate without context"),
     );
-    const rounds = new Map<StreamContestant, Cost[]>(contestants.map((contestant) => [contestant, []]));
-    for (let round = 0; round < ROUNDS_COUNT; round += 1)
-      for (const [contestant, costs] of rounds) costs.push(await measure(contestant, clients, seconds));
-    const costs = [...rounds.values()].map(medianCost);
-    const [json, packed] = costs as [Cost, Cost];
-    const ratio = (value: number, target: number) => ({ value, target, against: "JSON", bound: "at most" as const });
+    const measured = new Map<Encoded, Cost[]>(contestants.map((contestant) => [contestant, []]));
+    for (let round = 0; round < rounds; round += 1)
+      for (const [contestant, costs] of measured) costs.push(await measure(contestant, clients, seconds));
+    const [json = [], packed = []] = [...measured.values()];
+    const ratio = (of: (cost: Cost) => number, target: number) =>
+      ratioOf(spreadOf(packed.map((cost, round) => of(cost) / of(json[round] ?? cost))), {
+        target,
+        against: "JSON",
+        bound: "at most",
+      });
     return [
-      ...costs.map((cost, index) => rowOf(contestants[index]?.name ?? "", cost)),
-      { what: "MessagePack, bytes", value: "", ratio: ratio(packed.bytes / json.bytes, 0.9) },
-      { what: "MessagePack, time of the server", value: "", ratio: ratio(packed.microseconds / json.microseconds, 1.1) },
+      ...[...measured].map(([{ name }, costs]) => rowOf(name, costs)),
+      { what: "MessagePack, bytes", value: "", ratio: ratio(({ bytes }) => bytes, BYTES_MAX_RATIO) },
+      { what: "MessagePack, time of the server", value: "", ratio: ratio(({ microseconds }) => microseconds, TIME_MAX_RATIO) },
       decodingRow(),
     ];
   } finally {

@@ -1,16 +1,25 @@
 import { createKey } from "#lib/access/keys";
 import { systemClock } from "#lib/clock";
-import { SCOPES, VENUES } from "#lib/contract/primitives";
+import { SCOPES, type Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 
 /** More than any load generator sends. */
 const UNLIMITED = 1_000_000_000;
 
 /** Accounts with a live key: each has a limit of pushed ticks that no plan raises. */
-export const LIVE_KEYS_COUNT = 16;
+const LIVE_ACCOUNTS_COUNT = 16;
 
-/** Creates accounts without effective limits, each with a live key, the first also with a test key; returns the texts of the keys. */
-export async function benchKeys(db: Database): Promise<string[]> {
+/** The texts of keys without effective limits. */
+export interface BenchKeys {
+  /** Of an account each. */
+  readonly liveKeys: readonly string[];
+  /** The first of them. */
+  readonly liveKey: string;
+  readonly testKey: string;
+}
+
+/** Creates accounts without effective limits, and their keys. */
+export async function benchKeys(db: Database): Promise<BenchKeys> {
   const limits = {
     restPerMinute: UNLIMITED,
     restBurst: UNLIMITED,
@@ -18,18 +27,16 @@ export async function benchKeys(db: Database): Promise<string[]> {
     subscriptionsPerConnection: UNLIMITED,
   };
   await db.prisma.plan.upsert({ where: { name: "bench" }, create: { name: "bench", ...limits }, update: limits });
-  const texts: string[] = [];
-  for (let index = 0; index < LIVE_KEYS_COUNT; index += 1) {
-    const name = `bench ${index}`;
+  const create = async (name: string, venue: Venue) => {
     const { id } = await db.prisma.account.upsert({
       where: { name },
       create: { name, planName: "bench" },
       update: { planName: "bench" },
     });
-    for (const venue of index === 0 ? VENUES : (["live"] as const)) {
-      const settings = { accountId: id, name: "bench", venue, scopes: [...SCOPES], origins: [], expiresAt: null };
-      texts.push((await createKey({ db, clock: systemClock }, settings)).text);
-    }
-  }
-  return texts;
+    const settings = { accountId: id, name: "bench", venue, scopes: [...SCOPES], origins: [], expiresAt: null };
+    return (await createKey({ db, clock: systemClock }, settings)).text;
+  };
+  const liveKeys: string[] = [];
+  while (liveKeys.length < LIVE_ACCOUNTS_COUNT) liveKeys.push(await create(`bench ${liveKeys.length + 1}`, "live"));
+  return { liveKeys, liveKey: liveKeys[0] ?? "", testKey: await create("bench", "sandbox") };
 }

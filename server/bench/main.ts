@@ -1,81 +1,92 @@
-import { execFileSync } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { bundleServer } from "#server/cli/bundle";
 import { defineCommand, runAsProcess } from "#server/cli/run-command";
-import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
+import { EXIT_DONE, EXIT_FAILED } from "#server/cli/usage-error";
 import { benchCluster } from "./cluster";
 import { benchCold } from "./cold";
-import { benchDashboard } from "./dashboard";
+import { writeTable } from "./committed";
 import { benchEncodings } from "./encodings";
-import { benchFlood } from "./flood";
+import { benchGrowth } from "./growth";
 import { benchImport } from "./import";
 import { benchIngest } from "./ingest";
-import { benchKlines } from "./klines";
-import { benchLighthouse } from "./lighthouse";
-import { benchProcesses } from "./processes";
-import { benchQuotes } from "./quotes";
-import { benchStrangers } from "./strangers";
-import { benchEngine } from "./stream-engine";
-import { benchFanout } from "./stream-fanout";
+import { benchMemory } from "./memory";
+import { type Bench, OPTIONS, readOptions, usageOf } from "./options";
+import { benchKlines, benchQuotes, benchRefused, benchStatus, benchUnchanged } from "./rest";
+import { benchInstall, benchStart } from "./start";
+import { benchFanout, benchLatency } from "./stream-fanout";
 import { benchIdle } from "./stream-idle";
-import { benchSlow } from "./stream-slow";
 import type { Row } from "./table";
-import { printTable } from "./table";
+import { tableText } from "./table";
 import { benchUnits } from "./units";
-import { benchUsage } from "./usage";
 
 /**
  * `npm run bench`: ratios from one run, contestants in turn. Absolute numbers depend on the machine and its other load, so
  * the benches compare requests or messages per CPU-second of the server.
  */
-const BENCHES: Record<string, (seconds: number) => Promise<Row[]>> = {
+const BENCHES: Record<string, Bench> = {
   quotes: benchQuotes,
   klines: benchKlines,
-  import: benchImport,
+  unchanged: benchUnchanged,
+  refused: benchRefused,
+  status: benchStatus,
   fanout: benchFanout,
-  idle: benchIdle,
-  encodings: benchEncodings,
-  slow: benchSlow,
-  engine: benchEngine,
+  latency: benchLatency,
   ingest: benchIngest,
-  usage: benchUsage,
-  dashboard: benchDashboard,
-  flood: benchFlood,
-  strangers: benchStrangers,
-  processes: benchProcesses,
-  cluster: benchCluster,
+  start: benchStart,
+  idle: benchIdle,
+  memory: benchMemory,
+  import: benchImport,
   cold: benchCold,
+  install: benchInstall,
+};
+/** Run only when they are named: they compare the product with itself, so that they are no part of the table. */
+const OTHERS: Record<string, Bench> = {
+  cluster: benchCluster,
   units: benchUnits,
-  lighthouse: benchLighthouse,
+  encodings: benchEncodings,
+  growth: benchGrowth,
 };
 
-const USAGE = `npm run bench -- [NAME…] [--seconds 5]
+const FAILED = "failed: ";
+const EXCERPT_CHARACTERS = 500;
 
-Runs the named benches, or all of them: ${Object.keys(BENCHES).join(", ")}.
-  --seconds 5   duration of one measurement`;
-
-function readArguments(seconds: string, names: readonly string[]) {
-  const unknown = names.find((name) => BENCHES[name] === undefined);
-  if (unknown !== undefined) throw new UsageError(`Unknown bench "${unknown}": use one of ${Object.keys(BENCHES).join(", ")}.`);
-  if (!(Number(seconds) > 0)) throw new UsageError(`--seconds ${seconds}: must be a number above 0.`);
-  return { seconds: Number(seconds), chosen: names.length > 0 ? names : Object.keys(BENCHES) };
+/** A bench that fails says so in a row, so that the others of a long run are not lost. */
+async function rowsOf(name: string, measured: Promise<Row[]>): Promise<Row[]> {
+  try {
+    return await measured;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    // A cell of the table is one line.
+    return [{ what: name, value: FAILED + message.replaceAll(/[\s|]+/g, " ").slice(0, EXCERPT_CHARACTERS) }];
+  }
 }
 
 /** `npm run bench`. */
 const benchCommand = defineCommand({
   name: "bench",
-  usage: USAGE,
-  options: { seconds: { type: "string", default: "5" } },
-  async run({ values, positionals }, { errors, print }) {
-    const { seconds, chosen } = readArguments(values.seconds, positionals);
+  usage: usageOf(BENCHES, OTHERS),
+  options: OPTIONS,
+  async run({ values, positionals }, { clock, errors, print }) {
+    const { effort, chosen, write } = readOptions({ values, names: positionals, benches: BENCHES, others: OTHERS });
     // Servers and clients exit with this process, even when it is interrupted.
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(EXIT_FAILED));
+    // The sources as they are now, even if nobody built since.
+    await bundleServer();
     const rows: Row[] = [];
-    for (const name of chosen) {
+    for (const [name, bench] of chosen) {
       errors.write(`running ${name} …\n`);
-      rows.push(...((await BENCHES[name]?.(seconds)) ?? []));
+      const found = await rowsOf(name, bench(effort));
+      errors.write(tableText(found));
+      rows.push(...found);
     }
-    print(`\nNode ${process.version}, ${execFileSync("nproc").toString().trim()} cores, ${new Date().toISOString()}`);
-    printTable(rows);
-    return EXIT_DONE;
+    const [date = ""] = new Date(clock.now()).toISOString().split("T");
+    const machine = `${availableParallelism()} cores, Node ${process.version.slice(1)}${write === undefined ? "" : `, ${write}`}`;
+    print(`\n${date}: ${machine}`);
+    print(tableText(rows));
+    const failed = rows.some(({ value }) => value.startsWith(FAILED));
+    if (failed) errors.write("A bench failed, so that no table is written.\n");
+    else if (write !== undefined) writeTable({ date, machine, rows });
+    return failed ? EXIT_FAILED : EXIT_DONE;
   },
 });
 

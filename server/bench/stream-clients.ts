@@ -18,7 +18,7 @@ const SAMPLES_MAX_COUNT = 1_000_000;
 /** Sockets to open: one for each entry of `audience`, which is what it subscribes to. */
 export interface OpenSockets {
   readonly url: string;
-  readonly dialect: DialectName;
+  readonly dialect?: DialectName | undefined;
   readonly key: string;
   readonly audience: readonly (readonly Subscribe[])[];
 }
@@ -52,7 +52,7 @@ function take({ textOf }: Dialect, bytes: number, from: Buffer | undefined, at: 
   if (type === "quote" && event === "update") latencies.push(elapsedMs(stampOf(data.bid), stampNow()));
 }
 
-async function open({ url, dialect: name, key, audience }: OpenSockets): Promise<void> {
+async function open({ url, dialect: name = "raw", key, audience }: OpenSockets): Promise<void> {
   let next = 0;
   const openSome = async () => {
     for (;;) {
@@ -87,8 +87,6 @@ function received(): Received {
 answerCalls({
   open,
   received,
-  /** Stops reading on the socket opened last. */
-  stall: () => sockets.at(-1)?.stall(),
   /** Closes the newest `count` sockets; all by default. */
   close: (count = sockets.length) => {
     for (const socket of sockets.splice(-count, count)) socket.close();

@@ -1,5 +1,5 @@
 import { decode, encode } from "@msgpack/msgpack";
-import { SOCKET_IO_NAMESPACE, SOCKET_IO_PATH, STREAM_PATH, STREAM_PROTOCOLS } from "#lib/contract/stream";
+import { STREAM_PATH, STREAM_PROTOCOLS } from "#lib/contract/stream";
 
 /** A subscription request. */
 export interface Subscribe {
@@ -8,10 +8,7 @@ export interface Subscribe {
   readonly timeframe?: string;
 }
 
-/** How a connecting client reacts to a message: with replies, an ack, a refusal, or nothing. */
-type Reaction = { readonly say: readonly string[] } | "acked" | "refused" | undefined;
-
-/** How a client of a protocol connects and subscribes. */
+/** How a client connects and subscribes. */
 export interface Dialect {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,11 +16,12 @@ export interface Dialect {
   readonly hello: readonly (string | Uint8Array)[];
   /** The text of a message, with JSON in it; undefined for one that is compressed. */
   textOf(payload: Buffer): string | undefined;
-  react(text: string): Reaction;
+  /** What a message to a connecting client means; undefined: nothing. */
+  react(text: string): "acked" | "refused" | undefined;
 }
 
 /** `msgpack` is the raw WebSocket in MessagePack, `deflate` in JSON with `permessage-deflate`. */
-export type DialectName = "raw" | "msgpack" | "deflate" | "socket.io";
+export type DialectName = "raw" | "msgpack" | "deflate";
 
 const utf8 = (payload: Buffer): string => payload.toString();
 
@@ -65,25 +63,7 @@ function deflate(key: string, subscribes: readonly Subscribe[]): Dialect {
   };
 }
 
-/** Engine.IO 4 and Socket.IO 5 over a WebSocket, as far as a subscriber needs them. */
-function socketIo(key: string, subscribes: readonly Subscribe[]): Dialect {
-  const subscribe = (params: Subscribe, id: number) => `42${SOCKET_IO_NAMESPACE},${id}${JSON.stringify(["subscribe", params])}`;
-  return {
-    path: `${SOCKET_IO_PATH}?EIO=4&transport=websocket`,
-    headers: {},
-    hello: [],
-    textOf: utf8,
-    react(text) {
-      if (text.startsWith("0")) return { say: [`40${SOCKET_IO_NAMESPACE},${JSON.stringify({ key })}`] };
-      if (text.startsWith(`40${SOCKET_IO_NAMESPACE},`)) return { say: subscribes.map(subscribe) };
-      if (text.startsWith(`44${SOCKET_IO_NAMESPACE},`)) return "refused";
-      if (!text.startsWith(`43${SOCKET_IO_NAMESPACE},`)) return undefined;
-      return text.includes(REJECTED) || text.includes('"type":"error"') ? "refused" : "acked";
-    },
-  };
-}
-
 /** The opening of a client that subscribes. */
 export function dialectOf(name: DialectName, key: string, subscribes: readonly Subscribe[]): Dialect {
-  return { raw, msgpack, deflate, "socket.io": socketIo }[name](key, subscribes);
+  return { raw, msgpack, deflate }[name](key, subscribes);
 }

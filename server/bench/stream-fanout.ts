@@ -1,74 +1,100 @@
+import type { Effort } from "./load";
+import { rounded, type Spread, spreadOf, spreadText } from "./spread";
 import { audienceOf, type Clients, startClients } from "./stream-load";
 import {
-  described,
   listingsOf,
   measureStream,
   type StreamContestant,
   type StreamMeasurement,
-  startRival,
+  startStreamAnchor,
   startStreamSpotwire,
 } from "./stream-measure";
-import type { Row } from "./table";
+import { type Row, ratioOf } from "./table";
 
 const SOCKETS_COUNT = 1_000;
+const TICKERS_COUNT = 40;
 const TICKERS_EACH_COUNT = 10;
-/** The scenes without a target take this share of the time of the main scene. */
-const SIDE_SHARE = 0.4;
+const PER_SECOND = 50;
+const MESSAGE_MAX_RATIO = 1.3;
+const LATENCY_MAX_RATIO = 2;
+const AGAINST = "raw sockets, prebuilt frames, same flush";
 
-/** The load: the number of instruments, and the tick rate of each. */
-interface Scene {
-  readonly name: string;
-  readonly tickersCount: number;
-  readonly perSecond: number;
-  readonly timeShare: number;
-}
-
-const MIXED: Scene = { name: "10 of 40 tickers each, 50 ticks/s", tickersCount: 40, perSecond: 50, timeShare: 1 };
-const CALM: Scene = { name: "10 of 40 tickers each, 10 ticks/s", tickersCount: 40, perSecond: 10, timeShare: SIDE_SHARE };
-const SAME: Scene = { name: "the same 10 tickers, 50 ticks/s", tickersCount: 10, perSecond: 50, timeShare: SIDE_SHARE };
-const SCENES: readonly Scene[] = [MIXED, CALM, SAME];
-
-async function measureScene(
-  contestant: StreamContestant,
+/** Measures both with the same clients, who stay on one while it is measured. */
+async function measureOne(
+  { server, key }: StreamContestant,
   clients: Clients,
-  { tickersCount, perSecond, timeShare }: Scene,
+  perSecond: number,
   seconds: number,
 ): Promise<StreamMeasurement> {
-  const { server, dialect, key } = contestant;
-  const listings = listingsOf(tickersCount);
+  const listings = listingsOf(TICKERS_COUNT);
   const tickers = listings.map(({ ticker }) => ticker);
-  await clients.open({ url: server.url, dialect, key, audience: audienceOf(tickers, SOCKETS_COUNT, TICKERS_EACH_COUNT) });
-  const measurement = await measureStream(contestant, { clients, listings, perSecond, seconds: seconds * timeShare });
-  await clients.close();
-  return measurement;
+  await clients.open({ url: server.url, key, audience: audienceOf(tickers, SOCKETS_COUNT, TICKERS_EACH_COUNT) });
+  try {
+    return await measureStream({ server, key }, { clients, listings, perSecond, seconds });
+  } finally {
+    await clients.close();
+  }
 }
 
-function rowsOf(scene: Scene, results: ReadonlyMap<string, StreamMeasurement>): Row[] {
-  const rows = [...results].map(([name, result]) => ({ what: `fan-out, ${scene.name}: ${name}`, value: described(result) }));
-  const of = (part: string) => [...results].find(([name]) => name.includes(part))?.[1].messagesPerCpuSecond ?? Number.NaN;
-  if (scene !== MIXED) return rows;
-  const own = of("Spotwire");
-  return [
-    ...rows,
-    { what: "", value: "", ratio: { value: own / of("Socket.IO"), target: 3, against: "Socket.IO" } },
-    { what: "", value: "", ratio: { value: own / of("plain ws"), target: 1.5, against: "plain ws" } },
-  ];
+interface Compared {
+  readonly own: Spread;
+  readonly anchor: Spread;
+  readonly ratio: Spread;
 }
 
-/** Measures a thousand sockets with ten tickers each, against Socket.IO rooms and a plain loop over WebSockets. */
-export async function benchFanout(seconds: number): Promise<Row[]> {
+type Both = Record<Exclude<keyof StreamMeasurement, "messageBytes">, Compared>;
+
+async function compare(
+  [own, anchor]: readonly [StreamContestant, StreamContestant],
+  clients: Clients,
+  perSecond: number,
+  { seconds, rounds }: Effort,
+): Promise<Both> {
+  const pairs: { own: StreamMeasurement; anchor: StreamMeasurement }[] = [];
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round += 1) {
+    const one = await measureOne(anchor, clients, perSecond, seconds);
+    const pair = { anchor: one, own: await measureOne(own, clients, perSecond, seconds) };
+    if (round > 0) pairs.push(pair);
+  }
+  const of = (what: keyof StreamMeasurement): Compared => ({
+    own: spreadOf(pairs.map((pair) => pair.own[what])),
+    anchor: spreadOf(pairs.map((pair) => pair.anchor[what])),
+    ratio: spreadOf(pairs.map((pair) => pair.own[what] / pair.anchor[what])),
+  });
+  return { messageUs: of("messageUs"), p99Ms: of("p99Ms"), takenShare: of("takenShare") };
+}
+
+const percent = ({ median }: Spread) => `${Math.round(median * 100)}%`;
+
+function row(id: string, title: string, unit: string, { own, anchor, ratio }: Compared, taken: Compared, target: number): Row {
+  const what = `${title}; ticks taken: ${percent(taken.own)}, anchor ${percent(taken.anchor)}`;
+  return {
+    ...{ id, what, value: `${spreadText(own)} ${unit}`, anchor: `${spreadText(anchor)} ${unit}` },
+    ratio: ratioOf(ratio, { target, against: AGAINST, bound: "at most" }),
+  };
+}
+
+async function withBoth(effort: Effort, perSecond: number): Promise<Both> {
   const clients = startClients();
   const contestants: StreamContestant[] = [];
   try {
-    contestants.push(await startRival("socket.io"), await startRival("ws"), await startStreamSpotwire());
-    const rows: Row[] = [];
-    for (const scene of SCENES) {
-      const results = new Map<string, StreamMeasurement>();
-      for (const contestant of contestants) results.set(contestant.name, await measureScene(contestant, clients, scene, seconds));
-      rows.push(...rowsOf(scene, results));
-    }
-    return rows;
+    contestants.push(await startStreamSpotwire(), await startStreamAnchor());
+    return await compare(contestants as [StreamContestant, StreamContestant], clients, perSecond, effort);
   } finally {
     await Promise.all([clients, ...contestants.map(({ server }) => server)].map((child) => child.stop()));
   }
+}
+
+/** Measures what a message to one of a thousand sockets costs. */
+export async function benchFanout(effort: Effort): Promise<Row[]> {
+  const { messageUs, takenShare } = await withBoth(effort, PER_SECOND);
+  const scene = `${rounded(SOCKETS_COUNT)} sockets × ${TICKERS_EACH_COUNT} of ${TICKERS_COUNT} tickers × ${PER_SECOND}/s`;
+  return [row("fanout", `fan-out, ${scene}: processor time a message`, "µs", messageUs, takenShare, MESSAGE_MAX_RATIO)];
+}
+
+/** Measures the time from the push of a tick to its clients, at half the load of the fan-out. */
+export async function benchLatency(effort: Effort): Promise<Row[]> {
+  const { p99Ms, takenShare } = await withBoth(effort, PER_SECOND / 2);
+  return [row("latency", "tick to client at half the load of the fan-out, p99", "ms", p99Ms, takenShare, LATENCY_MAX_RATIO)];
 }

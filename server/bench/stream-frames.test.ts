@@ -1,18 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clientFrame, FrameReader, PONG, TEXT } from "./stream-frames";
+import { clientFrame, FrameReader, PONG, serverFrame, TEXT } from "./stream-frames";
 
 /** A server frame. */
-function serverFrame(text: string): Buffer {
-  const payload = Buffer.from(text);
-  const { length } = payload;
-  if (length < 126) return Buffer.concat([Buffer.from([0x81, length]), payload]);
-  if (length < 65_536) return Buffer.concat([Buffer.from([0x81, 126, length >> 8, length & 0xff]), payload]);
-  const head = Buffer.alloc(10);
-  head.set([0x81, 127]);
-  head.writeBigUInt64BE(BigInt(length), 2);
-  return Buffer.concat([head, payload]);
-}
 
 /** Reads a stream in pieces of one size through one buffer that is overwritten, like sockets. */
 function readInPieces(stream: Buffer, size: number, whole: boolean): { bytes: number[]; texts: (string | undefined)[] } {

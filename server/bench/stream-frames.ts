@@ -19,6 +19,18 @@ export function clientFrame(opcode: number, payload: string | Uint8Array): Buffe
   return Buffer.concat([Buffer.from([opcode | 0x80, ...head, 0, 0, 0, 0]), Buffer.from(payload as string)]);
 }
 
+/** A text message as the frame of a server, which is not masked. */
+export function serverFrame(text: string): Buffer {
+  const payload = Buffer.from(text);
+  const { length } = payload;
+  if (length < 126) return Buffer.concat([Buffer.from([0x81, length]), payload]);
+  if (length < 65_536) return Buffer.concat([Buffer.from([0x81, 126, length >> 8, length & 0xff]), payload]);
+  const head = Buffer.alloc(10);
+  head.set([0x81, 127]);
+  head.writeBigUInt64BE(BigInt(length), 2);
+  return Buffer.concat([head, payload]);
+}
+
 /** Receives a frame; the payload is `bytes` of `buffer` from `at`. Undefined: skipped, because it arrived in pieces. */
 export type TakeFrame = (opcode: number, bytes: number, buffer: Buffer | undefined, at: number) => void;
 

@@ -8,8 +8,6 @@ export interface Clients {
   open(sockets: OpenSockets): Promise<void>;
   /** Returns what arrived since the last call. @throws Error when the server closed a socket, unless that is expected */
   received(mayLose?: boolean): Promise<Received>;
-  /** Stops reading on the newest socket. */
-  stall(): Promise<void>;
   /** Closes the newest `count` sockets; all by default. */
   close(count?: number): Promise<void>;
   cpuSeconds: Child["cpuSeconds"];
@@ -26,7 +24,6 @@ export function startClients(): Clients {
       if (received.lost > 0 && !mayLose) throw new Error(`the server closed ${received.lost} sockets`);
       return received;
     },
-    stall: () => child.call("stall"),
     close: (count) => child.call("close", count),
     cpuSeconds: child.cpuSeconds,
     stop: child.stop,

@@ -7,15 +7,12 @@ const OPEN_MAX_MS = 30_000;
 const HEAD_MAX_BYTES = 16_384;
 /** Longest excerpt of a rejection. */
 const EXCERPT_MAX_BYTES = 600;
-const ENGINE_IO_PING = "2".charCodeAt(0);
 
 /** Receives each message of an open socket from the frame reader. */
 type TakeMessage = (bytes: number, buffer: Buffer | undefined, at: number) => void;
 
 /** A subscribed client on a bare TCP socket. */
 export interface StreamSocket {
-  /** Stops reading; the server is blocked once the system's buffers are full. */
-  stall(): void;
   close(): void;
 }
 
@@ -85,7 +82,6 @@ export function openSocket({ url, dialect, acks, buffer, take, onLost }: SocketO
       state = "open";
       reader.whole = false;
       resolve({
-        stall: () => void socket.pause(),
         close() {
           state = "closed";
           socket.destroy();
@@ -97,14 +93,12 @@ export function openSocket({ url, dialect, acks, buffer, take, onLost }: SocketO
       const reaction = dialect.react(text);
       if (reaction === "refused") end(`was rejected: ${text.slice(0, EXCERPT_MAX_BYTES)}`);
       else if (reaction === "acked") awaited -= 1;
-      else if (reaction !== undefined) for (const message of reaction.say) say(message);
       if (awaited === 0 && state === "opening") opened();
     }
 
     function onFrame(...[opcode, bytes, from, at]: Parameters<TakeFrame>): void {
       if (opcode === TEXT || opcode === BINARY) {
         if (state === "opening") onOpening((from && dialect.textOf(from.subarray(at, at + bytes))) ?? "");
-        else if (bytes === 1 && from?.[at] === ENGINE_IO_PING) say("3");
         else take(bytes, from, at);
       } else if (opcode === PING && from !== undefined)
         socket.write(clientFrame(PONG, Buffer.from(from.subarray(at, at + bytes))));

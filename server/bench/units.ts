@@ -18,7 +18,7 @@ import { createKlineStore } from "#lib/market/kline-store";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { acquireDatabase } from "#server/database/database";
 import { HISTORY_FROM_S, history } from "./history";
-import { startSpotwire } from "./quotes";
+import { startSpotwire } from "./product";
 import type { Row } from "./table";
 
 const STORED_ROWS_COUNT = 50_000;
@@ -189,7 +189,7 @@ async function measure(server: Server, worst: Worst, idle: number): Promise<Row>
 }
 
 /**
- * Measures what one unit of the rate limit buys at most: CPU of the event loop, and bytes. The most expensive request of each
+ * Decides what each operation costs in units, which no other bench shows: what one unit of the rate limit buys at most: CPU of the event loop, and bytes. The most expensive request of each
  * operation that could be found, each with another window, one at a time.
  */
 export async function benchUnits(): Promise<Row[]> {
@@ -199,7 +199,7 @@ export async function benchUnits(): Promise<Row[]> {
   const store = createKlineStore(db.pool, "live");
   for await (const page of history(STORED_ROWS_COUNT)) await store.copyKlines(page);
   const settings = { DATABASE_URL: String(db.pool.options.connectionString), LIVE_FEED: "push" };
-  const server = await startSpotwire("counted", { ...settings, NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
+  const server = await startSpotwire({ ...settings, NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
   try {
     const rows: Row[] = [];
     const idle = await idleShare(server);

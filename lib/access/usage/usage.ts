@@ -34,7 +34,7 @@ export interface Usage {
   stop(): Promise<void>;
 }
 
-export interface UsageOptions {
+interface UsageOptions {
   readonly pool: Pick<Pool, "query">;
   readonly clock: Clock;
   readonly log: Logger;

@@ -2,18 +2,16 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { Server as SocketIoServer } from "socket.io";
 import { type PerMessageDeflateOptions, type WebSocket, WebSocketServer } from "ws";
 import type { TickLine } from "#lib/contract/ingest";
-import { type QuoteMessage, SOCKET_IO_NAMESPACE } from "#lib/contract/stream";
+import type { QuoteMessage } from "#lib/contract/stream";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { toQuote } from "#lib/domain/quote";
 import type { Subscribe } from "./stream-dialect";
-import { answerMemory } from "./stream-memory";
 
 /**
- * The rivals of Spotwire's streams: they accept the same ticks over HTTP and send the same records, through a Socket.IO room per
- * ticker or a plain loop over WebSockets. No engine, no klines, and no guards except a check of the header.
+ * What compression would cost: a plain loop over WebSockets of the library that Spotwire uses, with and without it. It accepts the
+ * same ticks over HTTP and sends the same records. No engine, no klines, no guards but a check of the header.
  */
 
 /** Sends a message to all subscribers of the ticker. */
@@ -46,22 +44,9 @@ function plainLoop(server: Server, perMessageDeflate: PerMessageDeflateOptions |
   };
 }
 
-/** Makes one `emit` to the ticker's room, which encodes the packet and its frame once for all. */
-function socketIoRooms(server: Server): Broadcast {
-  const io = new SocketIoServer(server, { transports: ["websocket"], perMessageDeflate: false, serveClient: false });
-  const namespace = io.of(SOCKET_IO_NAMESPACE);
-  namespace.on("connection", (socket) => {
-    socket.on("subscribe", ({ tickers }: Subscribe, done: () => void) => {
-      void socket.join([...tickers]);
-      done();
-    });
-  });
-  return (ticker, message) => void namespace.to(ticker).emit("quote", message);
-}
-
 const server = createServer();
 const [, , kind = "ws"] = process.argv;
-const broadcast = kind === "socket.io" ? socketIoRooms(server) : plainLoop(server, DEFLATE[kind] ?? false);
+const broadcast = plainLoop(server, DEFLATE[kind] ?? false);
 const digits = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing.digits]));
 const sequences = new Map<string, number>();
 
@@ -87,7 +72,6 @@ server.on("request", (request, response) => {
   else ingest(request).then((body) => response.end(body));
 });
 
-answerMemory();
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
 process.stdout.write(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
