@@ -61,8 +61,8 @@ interface KeySettings {
 }
 
 /** Creates a key of the live venue, with the options of makeKey. */
-export function makeLiveKey(product: Operated, scopes: string): Promise<MadeKey> {
-  return makeKey(product, { venue: "live", scopes });
+export function makeLiveKey(product: Operated, scopes: string, account?: string): Promise<MadeKey> {
+  return makeKey(product, { venue: "live", scopes, ...(account !== undefined && { account }) });
 }
 
 /**

@@ -7,6 +7,17 @@ import { telemetrySettings } from "./env-telemetry";
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
 export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
 
+/** Edge workers of one node. */
+export const WORKERS_MAX_COUNT = 64;
+
+/** Database connections of a process. With fewer, a transaction that needs a second one would wait for itself. */
+export const POOL_SHARE_MIN_COUNT = 2;
+
+/** The database connections that a node with so many edge workers needs at least. */
+export function poolMinCount({ PORTAL }: { readonly PORTAL: "on" | "off" }, workers: number): number {
+  return POOL_SHARE_MIN_COUNT * (workers + 1 + (PORTAL === "on" ? 1 : 0));
+}
+
 /** Shorter secrets can be guessed. */
 const SECRET_MIN_CHARACTERS = 32;
 
@@ -58,6 +69,14 @@ export const EnvSchema = z
       .describe(
         "on serves the pages (portal, docs, playground) from a second process; off serves the API and the streams alone.",
       ),
+    WORKERS: z
+      .union([z.literal("auto"), z.coerce.number().int().min(1).max(WORKERS_MAX_COUNT)], {
+        error: `must be auto, or a whole number from 1 to ${WORKERS_MAX_COUNT}.`,
+      })
+      .default("auto")
+      .describe(
+        "Edge workers: processes that share the port and serve clients, beside the market process and the portal's. auto: one for each core left beside these two; 1: the market process serves clients itself.",
+      ),
     NODE_URL: z
       .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
       .transform((address) => address.replace(/\/$/, ""))
@@ -88,9 +107,9 @@ export const EnvSchema = z
       .int()
       .min(2)
       .max(200)
-      .default(10)
+      .optional()
       .describe(
-        "Maximum number of database connections of a node; its two processes share them, and each may open at least two.",
+        "Maximum number of database connections of a node; its processes share them, and each may open at least two. Unset: 10, and 2 more for each edge worker.",
       ),
     DATABASE_WAIT_S: z.coerce
       .number()
@@ -188,6 +207,11 @@ export const EnvSchema = z
   .superRefine((env, context) => {
     const { ROLE, REDIS_URL, REDIS_CA_FILE, DATABASE_URL, LIVE_FEED, FEED_URL } = env;
     const missing = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+    const workers = env.WORKERS === "auto" ? 1 : env.WORKERS;
+    if (workers > 1 && REDIS_URL !== undefined)
+      missing("WORKERS", "must be 1 with REDIS_URL, where each further core is used by another node.");
+    if (workers > 1 && (env.DATABASE_POOL_SIZE ?? poolMinCount(env, workers)) < poolMinCount(env, workers))
+      missing("DATABASE_POOL_SIZE", `must be at least ${poolMinCount(env, workers)} with WORKERS=${workers}.`);
     if (ROLE !== "all" && REDIS_URL === undefined) missing("REDIS_URL", `is required with ROLE=${ROLE}.`);
     if (REDIS_CA_FILE !== undefined && !REDIS_URL?.startsWith("rediss:"))
       missing("REDIS_CA_FILE", "needs a rediss:// REDIS_URL.");

@@ -27,8 +27,8 @@ export interface Runtime {
   readonly markets: Readonly<Record<Venue, Market>>;
   /** The markets as pages show them. */
   readonly reports: MarketReports;
-  /** The metrics of the portal's process, as Prometheus text; empty without one. */
-  portalMetrics(): Promise<string>;
+  /** The metrics of all processes of this node, as Prometheus text. */
+  scrape(): Promise<string>;
   /**
    * The text of a page that looks the same to everybody, for who reached the service at `host`; undefined where there is none, and
    * on a node without pages.

@@ -15,6 +15,7 @@ import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { MINUTE_MS } from "#lib/units";
+import { createFedMarket } from "./cluster/fed-market";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
 import type { MarketFeed } from "./feed/feed";
 import { createGuard } from "./feed/filter/guard";
@@ -80,15 +81,24 @@ function startVenue(
   });
 }
 
-/** The sandbox computes its klines, in a thread of its own. */
-async function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
-  const { env, catalogues, onStop, clock, log, metrics } = options;
+type SandboxOptions = Pick<MarketsOptions, "env" | "catalogues" | "onStop" | "clock">;
+
+/** The klines of the sandbox, which are computed in a thread of its own. */
+async function openSandbox({ env, catalogues, onStop, clock }: SandboxOptions) {
   const catalogue = catalogues.sandbox;
   const prices = createSandboxPrices({ catalogue, seed: env.SANDBOX_SEED });
   const maker = startBlockThread();
   onStop("sandbox history", maker.close);
   const restored = await readDays(env.DATA_DIR);
   const blocks = createBlockStore(maker, restored);
+  const store = createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks });
+  return { catalogue, prices, store, restored, blocks };
+}
+
+/** The sandbox: prices of a formula. */
+async function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
+  const { env, clock, log, metrics } = options;
+  const { catalogue, prices, store, restored, blocks } = await openSandbox(options);
   // From the start of the current minute, so that its kline is complete.
   const startMs = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
   const open: MarketFeed["open"] = ({ fromMs = startMs, skipped }) =>
@@ -96,7 +106,7 @@ async function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
   const market = {
     venue: "sandbox" as const,
     catalogue,
-    store: createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks }),
+    store,
     feed: { name: "sandbox", open, keepsTime: true, startMs: startMs - 1 },
     acceptsPush: false,
     provider: "sandbox",
@@ -128,7 +138,7 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
     : openProviders(options, catalogues.live);
   const store = awaitedStore(createKlineStore(db.pool, "live"), startUp);
   const name = env.LIVE_FEED.join(",");
-  const named = name === "none" ? null : (env.LIVE_PROVIDER ?? name);
+  const named = liveProvider(env);
   const upstreamOf = (ticker: string) => (feed?.voices === undefined ? name : (feed.voices.speaker(ticker) ?? "none"));
   const market = {
     venue: "live" as const,
@@ -150,6 +160,30 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
     metrics,
   };
   return startVenue(options, market, store);
+}
+
+/** The slug of the live venue's provider; null without one. */
+function liveProvider({ LIVE_FEED, LIVE_PROVIDER }: Env): string | null {
+  const name = LIVE_FEED.join(",");
+  return name === "none" ? null : (LIVE_PROVIDER ?? name);
+}
+
+/** Makes both venues of an edge worker: they have no feed, because the market process has it. */
+export async function createFedMarkets(options: SandboxOptions & Pick<MarketsOptions, "db" | "startUp" | "log">) {
+  const { env, db, startUp, catalogues, clock, log } = options;
+  const { store } = await openSandbox(options);
+  const live = createFedMarket({
+    ...{ venue: "live", catalogue: catalogues.live, provider: liveProvider(env), clock, log },
+    store: awaitedStore(createKlineStore(db.pool, "live"), startUp),
+    acceptsPush: env.LIVE_FEED.includes("push"),
+    acceptsKlines: true,
+  });
+  const sandbox = createFedMarket({
+    ...{ venue: "sandbox", catalogue: catalogues.sandbox, provider: "sandbox", store, clock, log },
+    acceptsPush: false,
+    acceptsKlines: false,
+  });
+  return { live, sandbox };
 }
 
 /** Records the ticks of providers and pushes, where it is on. */

@@ -2,28 +2,26 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { type Access, createAccess } from "#lib/access/access";
 import { createAttempts } from "#lib/access/limits/attempts";
+import { createBucketBank } from "#lib/access/limits/bucket-bank";
 import { createUsage } from "#lib/access/usage/usage";
 import { bindIdentities } from "#lib/access/users/identities";
 import type { Clock } from "#lib/clock";
 import { VENUES, type Venue } from "#lib/contract/primitives";
-import type { ControlMessage } from "#lib/control/control";
-import { createRedisChannel } from "#lib/control/redis-channel";
+import type { ControlChannel } from "#lib/control/control";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
-import { createCatalogue } from "#lib/market/catalogue";
 import { feedHealth, type HealthRecorder, recordHealth } from "#lib/market/health";
 import { createReports } from "#lib/market/reports";
 import { createMetrics } from "#lib/metrics";
 import { issuerOf, signInChoices } from "#lib/portal/providers";
 import { type Runtime, setRuntime } from "#lib/runtime";
-import { type ChangeTargets, createChangeFollower } from "./cluster/change-follower";
-import { openSharedRedis } from "./cluster/shared-redis";
+import { openStores } from "./cluster/stores";
 import { createTickForwarder } from "./cluster/tick-forwarder";
 import { acquireDatabase } from "./database/database";
 import { acquireSecrets } from "./database/secrets";
 import { createAddressReader } from "./http/address";
-import { serve } from "./http/serve";
+import { serve, serveWorkers } from "./http/serve";
 import type { RunningMarket } from "./market";
 import { startMarkets } from "./markets";
 import { startNodeReports } from "./ops/node-reports";
@@ -36,6 +34,9 @@ import { startUpkeep } from "./ops/upkeep";
 import { hasPortal, poolShares } from "./portal/pool-shares";
 import { type Portal, startPortal } from "./portal/process";
 import { startStreams } from "./socket/streams";
+import { availableCores, workerCount } from "./workers/count";
+import { joinMetrics } from "./workers/joined-metrics";
+import { createWorkers, type Workers } from "./workers/workers";
 
 /** Maximum time to wait for the hand-over of the venues to another node. */
 const HAND_OVER_MAX_MS = 2_000;
@@ -60,29 +61,14 @@ interface Service {
 /** Registers a component to stop; the last one registered stops first. */
 type OnStop = (name: string, stop: Stoppable["stop"]) => void;
 
-/** Connects Redis and the database, loads the catalogues, and follows changes that other processes make. */
-async function openStores({ env, log, clock }: Pick<ServiceOptions, "env" | "log" | "clock">, onStop: OnStop) {
-  const redis = await openSharedRedis(env, log);
-  if (redis) onStop("redis", redis.close);
-  const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
-  const pool = { ...env, DATABASE_POOL_SIZE: poolShares(env).market };
-  const { db, url, startUp, release } = await acquireDatabase(pool, log, clock, channel);
-  onStop("database", release);
-  for (const { id } of signInChoices(env)) await startUp.run(() => bindIdentities({ db }, id, issuerOf(env, id)));
-  // Subscribes before the first read, so that no change in between is lost.
-  const beforeLoad: ControlMessage[] = [];
-  let onMessage = (message: ControlMessage): unknown => beforeLoad.push(message);
-  const control = await db.control.listen((message) => void onMessage(message));
-  onStop("control", control.stop);
-  const load = () => Promise.all([createCatalogue(db, "live"), createCatalogue(db, "sandbox")]);
-  const [live, sandbox] = await startUp.run(load);
-  const catalogues = { live, sandbox };
-  const changeTargets: ChangeTargets = { catalogues };
-  const changes = createChangeFollower(changeTargets, clock, log);
-  onStop("changes", changes.stop);
-  onMessage = changes.follow;
-  for (const message of beforeLoad) await changes.follow(message);
-  return { redis, db, url, startUp, catalogues, changeTargets, controlConnected: control.connected };
+/** Opens the database of this node, migrated, and what depends on its settings. */
+function openOwn({ env, log, clock }: Pick<ServiceOptions, "env" | "log" | "clock">, poolSize: number) {
+  return async (channel: ControlChannel | undefined) => {
+    const acquired = await acquireDatabase({ ...env, DATABASE_POOL_SIZE: poolSize }, log, clock, channel);
+    const { db, startUp } = acquired;
+    for (const { id } of signInChoices(env)) await startUp.run(() => bindIdentities({ db }, id, issuerOf(env, id)));
+    return acquired;
+  };
 }
 
 /** Starts the components in the order in which data flows. When one fails, those already started are stopped. */
@@ -92,18 +78,29 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
   const base = { env, clock, log, metrics: createMetrics() };
   let stage: Stage = "serving";
   let portal: Portal | undefined;
+  let workers: Workers | undefined;
+  /** The metrics of the portal's process have names of their own. */
+  const scrape = async () => {
+    const { registry } = base.metrics;
+    const own = workers ? joinMetrics(registry, await workers.metrics()) : registry.metrics();
+    return (await Promise.all([own, portal?.metrics() ?? ""])).join("");
+  };
   try {
     // Stops last: what the others do while they stop is recorded too.
     onStop("telemetry", (await startTelemetry({ ...base, registry: base.metrics.registry, process: "market" })).stop);
     const secrets = await acquireSecrets(env);
     let running: Runtime | undefined;
     portal = hasPortal(env) ? openPortal(base, () => running) : undefined;
-    const { redis, db, url, startUp, catalogues, changeTargets, controlConnected } = await openStores(base, onStop);
+    const count = workerCount(env, availableCores());
+    const shares = poolShares(env, count);
+    const stores = await openStores({ ...base, onStop, open: openOwn(base, shares.market) });
+    const { redis, db, url, startUp, catalogues, changeTargets, controlConnected } = stores;
     base.metrics.database(db.pool);
     // Before the database, which it uses, and after the requests in flight.
     if (portal) onStop("portal", portal.stop);
 
-    const access = createAccess({ ...base, db, secret: secrets.nextAuth, controlConnected, redis });
+    const bank = count > 1 ? createBucketBank(clock) : undefined;
+    const access = createAccess({ ...base, db, secret: secrets.nextAuth, controlConnected, redis, bank });
     changeTargets.access = access;
     onStop("access", access.stop);
     const usage = createUsage({ ...base, pool: db.pool });
@@ -118,7 +115,7 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
     for (const venue of VENUES) onStop(`${venue} market`, markets[venue].stop);
 
     base.metrics.venues(() => VENUES.map((venue) => feedHealth(markets[venue], clock.now())));
-    const ready = () => readiness({ db, redis, markets, draining: stage !== "serving" });
+    const ready = () => readiness({ db, redis, markets, draining: stage !== "serving", ...(workers && { workers }) });
     const runtime: Runtime = {
       ...base,
       db,
@@ -127,11 +124,13 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
       usage,
       markets,
       reports: createReports({ ...base, db, markets, ready }),
-      portalMetrics: async () => portal?.metrics() ?? "",
+      scrape,
       portalPage: async (path, reader) => portal?.read(path, reader),
       ready,
       draining: () => stage === "drained",
     };
+    const answers = { ...runtime.reports, useTicket: access.useTicket, page: runtime.portalPage, readiness: ready };
+    if (bank) workers = await createWorkers({ ...base, count, markets, answers: { ...answers, lend: bank.lend } });
     running = runtime;
     setRuntime(runtime);
 
@@ -141,19 +140,23 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
     const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, publicUrl });
     changeTargets.streams = streams;
     const attempts = createAttempts(clock, access.buckets);
-    const { server, address } = await serve({ ...base, streams, addressOf, attempts, tickForwarder, portal });
+    const serving = { ...base, streams, addressOf, attempts, tickForwarder, portal };
+    const starting = { databaseUrl: url, secret: secrets.nextAuth };
+    const { server, open } = await openDoor(serving, workers, { ...starting, poolSize: shares.worker });
     const drain = createDrain(server);
     onStop("http", drain);
     onStop("calls", () => {
       stage = "drained";
     });
+    if (workers) onStop("workers", workers.stop);
+    const address = await open();
     onStop("streams", streams.stop);
     // An ingest node has no client endpoints to probe.
     if (env.ROLE !== "ingest") onStop("health", watchHealth(runtime, address).stop);
     onStop("upkeep", startUpkeep({ ...base, db }).stop);
     const name = new URL(nodeAddress({ ...env, PORT: address.port })).host;
-    onStop("node reports", startNodeReports({ ...base, db, markets, ready, name }).stop);
-    await portal?.start({ databaseUrl: url, secret: secrets.nextAuth, base: env.PUBLIC_URL ?? localAddress(address) });
+    onStop("node reports", startNodeReports({ ...base, db, markets, ready, name, workers: workers?.metrics }).stop);
+    await portal?.start({ ...starting, poolSize: shares.portal, base: env.PUBLIC_URL ?? localAddress(address) });
     return {
       address,
       db,
@@ -161,7 +164,7 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
         await handOver(markets, clock);
         stage = "leaving";
         // No new connections, so load balancers use another node; open connections are answered while the streams close.
-        void drain();
+        void (workers?.stop ?? drain)();
         await stopAll(started, log);
         setRuntime(undefined);
       },
@@ -190,6 +193,17 @@ function openPortal(base: Pick<Runtime, "env" | "clock" | "log" | "metrics">, ru
     takeFor: (...page: Parameters<Access["takeFor"]>) => started().access.takeFor(...page),
   };
   return startPortal({ ...base, answers });
+}
+
+/** Serves clients from this process, or from edge workers, which start with `open`: it resolves with the address of clients. */
+async function openDoor(
+  serving: Parameters<typeof serve>[0],
+  workers: Workers | undefined,
+  start: Parameters<Workers["start"]>[0],
+) {
+  if (workers) return { server: await serveWorkers(serving, workers.requestsPath), open: () => workers.start(start) };
+  const { server, address } = await serve(serving);
+  return { server, open: async () => address };
 }
 
 /** The first step of a stop, while everything is still served: another node takes over the venues. */

@@ -19,9 +19,11 @@ import { DEMO_NAME, findDemo, findKey, findKeyById, findPortalToken } from "./fi
 import { hashKey } from "./key-format";
 import { createLastUsed } from "./last-used";
 import type { Verdict } from "./limits/bucket";
+import type { BucketLender } from "./limits/bucket-lender";
 import { type BucketStore, createMemoryBucketStore } from "./limits/bucket-store";
 import { createDemoDays } from "./limits/demo-days";
 import { createFailures } from "./limits/failures";
+import { createRedisLender } from "./limits/leased-bucket-script";
 import { createLeasedBuckets } from "./limits/leased-buckets";
 import { createTakeBoth } from "./limits/take-both";
 import { findLink } from "./links/find-link";
@@ -91,6 +93,8 @@ export interface Access extends KeyVerifier {
    * instead when this client failed too often; key_not_yet_valid; origin_not_allowed from another origin
    */
   redeemTicket(ticket: string, origin: string | null, address: string): Promise<Principal>;
+  /** Marks a ticket as used for an edge worker, by its id; false where it was already. */
+  useTicket(id: string): Promise<boolean>;
   /** A principal that was verified before, as the database has it now; undefined when it is no longer valid. */
   refresh(principal: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined>;
   /** Signs a token that can be used instead of a key; `issuePortalToken` has checked that the key is the user's. */
@@ -111,13 +115,18 @@ interface AccessOptions {
   controlConnected: () => boolean;
   /** What nodes share: buckets, and which tickets are used. Without it there is one node, and its memory is enough. */
   redis?: Redis | undefined;
+  /** The buckets, where edge workers lease from them. */
+  bank?: BucketStore | undefined;
+  /** The market process, in an edge worker: it lends buckets, and knows which tickets are used. */
+  market?: { readonly lender: BucketLender; readonly useTicket: Access["useTicket"] } | undefined;
 }
 
 /**
  * Opens access over a database. Feed every control message to `apply`, so that revocation counts at once.
  * @throws Error when DEMO_KEY is not a key: its last six characters must be the checksum of the rest.
  */
-export function createAccess({ db, clock, env, secret, log, metrics, controlConnected, redis }: AccessOptions): Access {
+export function createAccess(options: AccessOptions): Access {
+  const { db, clock, env, secret, log, metrics, controlConnected, redis, bank, market } = options;
   const demoKey = env.DEMO_KEY;
   if (demoKey !== "off" && !isWellFormedKey(demoKey))
     throw new Error(
@@ -144,10 +153,11 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
   });
   const lastUsed = createLastUsed({ pool, clock, log, table: "api_key" });
   const linksLastUsed = createLastUsed({ pool, clock, log, table: "data_link" });
-  const tickets = createTickets({ secret, clock, redis });
+  const tickets = createTickets({ secret, clock, redis, markThere: market?.useTicket });
   const stopping = new AbortController();
-  const leased = redis && createLeasedBuckets({ redis, clock, log });
-  const buckets = leased ?? createMemoryBucketStore(clock);
+  const lender = market?.lender ?? (redis && createRedisLender({ redis, clock, log }));
+  const leased = lender && createLeasedBuckets({ lender, clock });
+  const buckets = leased ?? bank ?? createMemoryBucketStore(clock);
   const written = [lastUsed, linksLastUsed].map((uses) => uses.run(stopping.signal));
   const running = Promise.all([...written, leased?.run(stopping.signal)]);
 
@@ -241,6 +251,7 @@ export function createAccess({ db, clock, env, secret, log, metrics, controlConn
       if (!grant.originMatches) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
       return requireBegun(principal, clock.now());
     },
+    useTicket: tickets.use,
     refresh,
     mintPortalToken: (claims) => portalTokens.mint(claims, clock.now()),
     async stop() {

@@ -43,6 +43,8 @@ interface Tickets {
   mint(grant: TicketGrant, origin: string | null): MintedTicket;
   /** What the ticket stands for; undefined for one that is unknown, used or expired. The ticket is used up either way. */
   redeem(ticket: string, origin: string | null): Promise<RedeemedTicket | undefined>;
+  /** Marks a ticket as used, by its id; false where it was already. */
+  use(id: string): Promise<boolean>;
 }
 
 interface TicketsOptions {
@@ -51,6 +53,8 @@ interface TicketsOptions {
   readonly clock: Clock;
   /** Where nodes tell each other which are used; without it there is one node. */
   readonly redis?: Redis | undefined;
+  /** `use` of the process that knows which are used, where this is another one of the same node. @throws when it does not answer */
+  readonly markThere?: ((id: string) => Promise<boolean>) | undefined;
   readonly usedMaxCount?: number;
 }
 
@@ -68,7 +72,7 @@ const originHash = (origin: string | null) => (origin === null ? null : createHa
 /**
  * Tickets carry their claims, signed, so that every node can read them; a mark in Redis says which are used. While Redis is unreachable a ticket opens at most one connection at each node.
  */
-export function createTickets({ secret, clock, redis, usedMaxCount = USED_MAX_COUNT }: TicketsOptions): Tickets {
+export function createTickets({ secret, clock, redis, markThere, usedMaxCount = USED_MAX_COUNT }: TicketsOptions): Tickets {
   const tokens = createSignedTokens({
     secret,
     purpose: "stream ticket",
@@ -82,6 +86,7 @@ export function createTickets({ secret, clock, redis, usedMaxCount = USED_MAX_CO
   async function use(id: string): Promise<boolean> {
     if (used.has(id)) return false;
     used.set(id, true);
+    if (markThere !== undefined) return markThere(id);
     if (!redis?.connected()) return true;
     const options = { condition: "NX", expiration: { type: "PX", value: USED_KEPT_MS } } as const;
     // Redis became unreachable: this node decides by what it knows.
@@ -92,6 +97,7 @@ export function createTickets({ secret, clock, redis, usedMaxCount = USED_MAX_CO
   }
 
   return {
+    use,
     mint({ keyId, portal }, origin) {
       const until = Math.floor(clock.now()) + LIFETIME_MS;
       const id = randomBytes(ID_RANDOM_BYTES).toString("base64url");

@@ -54,11 +54,10 @@ export const serviceStatus: RouteHandler = handlerOf(async (exchange) => {
   return exchange.method === "HEAD" ? withoutBody(answered) : answered;
 });
 
-/** Prometheus text exposition of this node: of this process, and of the portal's. */
+/** Prometheus text exposition of this node, with all its processes. */
 export async function metrics(): Promise<Response> {
-  const { metrics: own, portalMetrics } = runtime();
-  const texts = await Promise.all([own.registry.metrics(), portalMetrics()]);
-  return new Response(texts.join(""), {
+  const { metrics: own, scrape } = runtime();
+  return new Response(await scrape(), {
     headers: { "content-type": own.registry.contentType, "cache-control": "no-store" },
   });
 }

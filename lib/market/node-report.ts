@@ -10,12 +10,15 @@ import { lastTickOf } from "./health";
 const CLIENT_ERRORS_FROM = 40_000;
 const SERVER_ERRORS_FROM = 50_000;
 
-/** The parts of a running process that its report is made from. */
+/** The parts of a running node that its report is made from. */
 export interface NodeSources extends Pick<FeedSources, "markets" | "metrics" | "clock" | "ready"> {
   readonly env: Pick<Env, "ROLE" | "DATA_DIR">;
   readonly version: string;
+  /** The metrics of each edge worker; absent where there are none. */
+  readonly workers?: (() => Promise<readonly MetricTable[]>) | undefined;
 }
 
+type MetricTable = readonly { readonly name: string; readonly values: Series }[];
 type Rates = NonNullable<NodeReport["rates"]>;
 /** What a process counted since it started. */
 type Counts = Rates & { readonly atMs: number };
@@ -31,17 +34,20 @@ const sumOf = (series: Series) => series.reduce((sum, { value }) => sum + value,
 const forVenues = <Value>(of: (venue: Venue) => Value) =>
   Object.fromEntries(VENUES.map((venue) => [venue, of(venue)])) as Record<Venue, Value>;
 
-async function countsOf({ metrics, clock }: NodeSources): Promise<Counts> {
+/** The series of a metric in all processes of the node. */
+type Whole = (name: string) => Promise<Series>;
+
+async function countsOf(whole: Whole, atMs: number): Promise<Counts> {
   const [calls, messages, ticks] = await Promise.all([
-    seriesOf(metrics, "spotwire_http_requests_total"),
-    seriesOf(metrics, "spotwire_stream_messages_total"),
-    seriesOf(metrics, "spotwire_ticks_total"),
+    whole("spotwire_http_requests_total"),
+    whole("spotwire_stream_messages_total"),
+    whole("spotwire_ticks_total"),
   ]);
   const from = (least: number, below: number) =>
     sumOf(calls.filter(({ labels }) => Number(labels.code) >= least && Number(labels.code) < below));
   const taken = (venue: Venue) => sumOf(ticks.filter(({ labels }) => labels.venue === venue && labels.outcome === "accepted"));
   return {
-    atMs: clock.now(),
+    atMs,
     calls: sumOf(calls),
     rejected: from(CLIENT_ERRORS_FROM, SERVER_ERRORS_FROM),
     failed: from(SERVER_ERRORS_FROM, Number.POSITIVE_INFINITY),
@@ -53,7 +59,8 @@ async function countsOf({ metrics, clock }: NodeSources): Promise<Counts> {
 function ratesOf(before: Counts | undefined, after: Counts): NodeReport["rates"] {
   const minutes = before === undefined ? 0 : (after.atMs - before.atMs) / MINUTE_MS;
   if (before === undefined || minutes <= 0) return null;
-  const rate = (was: number, is: number) => (is - was) / minutes;
+  // The counts of a worker that ended are gone.
+  const rate = (was: number, is: number) => Math.max(0, is - was) / minutes;
   return {
     calls: rate(before.calls, after.calls),
     rejected: rate(before.rejected, after.rejected),
@@ -70,13 +77,19 @@ async function diskOf(folder: string): Promise<NodeReport["disk"]> {
   return disk === undefined ? null : { free_bytes: disk.bavail * disk.bsize, bytes: disk.blocks * disk.bsize };
 }
 
-/** Makes the function that reports this process by its own metrics. Each report has the rates since the one before. */
+/** Makes the function that reports this node by the metrics of its processes. Each report has the rates since the one before. */
 export function createNodeReport(sources: NodeSources): () => Promise<NodeReport> {
-  const { metrics, markets, env, version } = sources;
+  const { metrics, markets, env, version, workers, clock } = sources;
   let before: Counts | undefined;
   return async () => {
+    const tables = (await workers?.()) ?? [];
+    const whole: Whole = async (name) => {
+      const others = tables.flatMap((table) => table.filter((metric) => metric.name === name));
+      return [...(await seriesOf(metrics, name)), ...others.flatMap(({ values }) => values)];
+    };
     const sum = async (name: string) => sumOf(await seriesOf(metrics, name));
-    const counts = await countsOf(sources);
+    const sumAll = async (name: string) => sumOf(await whole(name));
+    const counts = await countsOf(whole, clock.now());
     const rates = ratesOf(before, counts);
     before = counts;
     // Reading this one measures the event loop, and sets its percentiles.
@@ -87,9 +100,9 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
       started_ms: (await sum("process_start_time_seconds")) * SECOND_MS,
       checks: (await sources.ready()).checks,
       rates,
-      connections: await sum("spotwire_stream_connections"),
+      connections: await sumAll("spotwire_stream_connections"),
       lag_ms: forVenues((venue) => lagOf(lastTickOf(markets[venue]), counts.atMs)),
-      memory_bytes: await sum("process_resident_memory_bytes"),
+      memory_bytes: await sumAll("process_resident_memory_bytes"),
       loop_lag_ms: (await sum("nodejs_eventloop_lag_p99_seconds")) * SECOND_MS,
       disk: await diskOf(env.DATA_DIR),
     };

@@ -209,6 +209,7 @@ export const FLOORS: readonly string[] = [
   "server/ops/",
   "server/portal/",
   "server/http/",
+  "server/workers/",
   "server/service",
   "server/main",
 ];

@@ -10,6 +10,7 @@ const PROC_HZ = 100;
 
 /** A process started by the bench. */
 export interface Child {
+  readonly pid: number;
   /** Calls a method of the process (see stream-calls.ts); rejects when it fails or the process exits. */
   call<Result>(method: string, argument?: unknown): Promise<Result>;
   /** CPU seconds the process has used so far; NaN without /proc. */
@@ -94,6 +95,7 @@ function spawnFile(file: string, env: Readonly<Record<string, string>>, args: re
 
 function childOf(child: ChildProcess): Child {
   return {
+    pid: child.pid ?? 0,
     call: createCaller(child),
     cpuSeconds: () => cpuSeconds(child),
     loopSeconds: () => loopSeconds(child),

@@ -18,6 +18,7 @@ import { benchIdle } from "./stream-idle";
 import type { Row } from "./table";
 import { tableText } from "./table";
 import { benchUnits } from "./units";
+import { benchWorkers } from "./workers";
 
 /**
  * `npm run bench`: ratios from one run, contestants in turn. Absolute numbers depend on the machine and its other load, so
@@ -43,6 +44,7 @@ const BENCHES: Record<string, Bench> = {
 const OTHERS: Record<string, Bench> = {
   cluster: benchCluster,
   units: benchUnits,
+  workers: benchWorkers,
   encodings: benchEncodings,
   growth: benchGrowth,
 };

@@ -8,6 +8,7 @@ import type { MarketEvent } from "#server/events/event";
 import { createMemoryBus } from "#server/events/memory-bus";
 import { caughtUp, followVenue, publishVenue, SOON } from "#server/testing/bus-scene";
 import { eventOf } from "#server/testing/events";
+import { openLocalBus } from "#server/testing/local-bus";
 
 /** A subscriber that receives the events published after its creation. */
 interface Heard {
@@ -58,6 +59,29 @@ async function redisCarrier(nodes: RedisNodes): Promise<Carrier> {
     async settled() {
       await vi.waitUntil(() => publisher.published(), SOON);
       for (const node of following) await caughtUp(node);
+    },
+  };
+}
+
+async function localCarrier(): Promise<Carrier> {
+  const { publisher, follow } = await openLocalBus();
+  const following = new Set<Awaited<ReturnType<typeof follow>>>();
+  return {
+    publish: (events) => publisher.publish("live", events),
+    async follow() {
+      const worker = await follow();
+      following.add(worker);
+      return {
+        events: worker.events,
+        async end() {
+          following.delete(worker);
+          worker.follower.stop();
+        },
+      };
+    },
+    async settled() {
+      const position = publisher.position();
+      await vi.waitUntil(() => [...following].every(({ follower }) => follower.position() >= position), SOON);
     },
   };
 }
@@ -160,6 +184,7 @@ function busSuite(open: () => Promise<Carrier>): void {
 }
 
 describe("the bus in memory", () => busSuite(memoryCarrier));
+describe("the bus from the market process to its edge workers", () => busSuite(localCarrier));
 
 const withRedis = await redisDescribe();
 withRedis("the bus through Redis", (nodes) => busSuite(() => redisCarrier(nodes)));

@@ -22,6 +22,7 @@ const ownCommands = new Set(Object.values(COMMANDS).map((file) => path.resolve(f
 const ENTRIES = {
   worker: path.join("server", "feed", "sandbox", "worker.ts"),
   "strength-worker": path.join("lib", "access", "users", "strength-worker.ts"),
+  "edge-main": path.join("server", "workers", "edge-main.ts"),
   "portal-main": path.join("server", "portal", "portal-main.ts"),
 };
 /** Such an entry, as the source beside it names it, or the place of a source. All files of the bundle lie in one folder. */

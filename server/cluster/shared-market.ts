@@ -1,11 +1,8 @@
 import type { Pool } from "pg";
-import { isClosed, type Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
-import { createAlignment } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";
 import type { KlineTable } from "#lib/market/kline-store";
 import type { Redis } from "#lib/redis";
-import { repeat } from "#lib/repeat";
 import { createFollower } from "#server/bus/redis-follower";
 import { createPublisher, type Publisher } from "#server/bus/redis-publisher";
 import { raiseFence } from "#server/bus/redis-writer";
@@ -14,6 +11,7 @@ import { newEpoch } from "#server/events/event";
 import { speakerIn } from "#server/feed/feed";
 import { leasedMender, type MarketOptions, type RunningMarket, readSide } from "#server/market";
 import { createProjection } from "#server/view/projection";
+import { createFollowing } from "./following";
 import { competeForLease, type Lease } from "./lease";
 import type { TickForwarder } from "./tick-forwarder";
 
@@ -21,12 +19,6 @@ import type { TickForwarder } from "./tick-forwarder";
 const EDGE_START_MAX_MS = 1_000;
 /** A node that may produce them itself also waits for the lease. */
 const PRODUCER_START_MAX_MS = 6_000;
-/** The producer has written a closed kline by then. */
-const WRITTEN_AFTER_MS = 5_000;
-/** The producer sends a heartbeat each second. Past this, events are late or lost on the way. */
-const BEHIND_AFTER_MS = 3_000;
-/** How often a node that is behind drops its cached klines; the producer stores rows at least as often. */
-const BEHIND_LOOK_MS = 500;
 /** After a database restore, a token that was used before must not be used again. */
 const RAISE_TOKEN = "UPDATE venue_lease SET token = $3, holder = NULL WHERE venue = $1 AND token = $2";
 /** Before the first event. */
@@ -80,9 +72,16 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
   const log = options.log.child({ venue });
   const stopping = new AbortController();
   const leaving = new AbortController();
-  const alignment = createAlignment();
   const projection = createProjection({ catalogue, store, clock, epoch: NO_EPOCH, sinceMs: clock.now() });
   const follower = createFollower({ redis, venue, projection, clock, log });
+  const { isBehind, closedUpTo, lookBack, ...following } = createFollowing({
+    projection,
+    reachedMs: () => follower.header()?.reachedMs,
+    problem: follower.problem,
+    keepsTime: () => feed?.keepsTime ?? false,
+    clock,
+    log,
+  });
   let holding: Holding | undefined;
 
   /**
@@ -139,20 +138,6 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     await publisher.stop();
   }
 
-  /** True while this node lacks the newest events, so that the store may be newer than its view. */
-  function isBehind(): boolean {
-    const header = follower.header();
-    if (header === undefined) return false;
-    // A feed that keeps time is its own clock, so its age says nothing.
-    return follower.problem() !== null || (!feed?.keepsTime && clock.now() - header.reachedMs > BEHIND_AFTER_MS);
-  }
-
-  /** While this node is behind, klines are read from the store, where the lease holder still writes them. */
-  const dropCachedKlinesWhileBehind = (signal: AbortSignal) =>
-    repeat({ clock, signal, pause: BEHIND_LOOK_MS }, () => {
-      if (isBehind()) projection.forget(undefined, () => true);
-    });
-
   /**
    * Accepts ticks once another holder would continue from them: when Redis has their events or, while Redis is unreachable, when
    * they are stored.
@@ -167,14 +152,10 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     });
   }
 
-  const following = Promise.all([follower.run(stopping.signal), dropCachedKlinesWhileBehind(stopping.signal)]);
+  const running = Promise.all([follower.run(stopping.signal), following.dropWhileBehind(stopping.signal)]);
   const lease = { pool, venue, holder: address, able: redis.connected, clock, log };
   const competing = produces ? competeForLease(lease, leaving.signal, hold) : Promise.resolve();
   await Promise.race([follower.begun, clock.wait(produces ? PRODUCER_START_MAX_MS : EDGE_START_MAX_MS, stopping.signal)]);
-  const lookBack = () =>
-    projection
-      .lookBack(clock.now())
-      .catch((error: unknown) => log.warn({ err: error }, "cannot read stored minutes; earlier feed gaps stay unknown"));
   void lookBack();
 
   /** The holder knows it first. */
@@ -188,11 +169,9 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     },
     ...(feed?.keepsTime && { now: () => follower.header()?.reachedMs ?? clock.now() }),
     isBehind,
-    closedUpTo: () => follower.header()?.reachedMs ?? 0,
+    closedUpTo,
     async historyChanged(ticker, minutes) {
-      const writtenMs = clock.now() - WRITTEN_AFTER_MS;
-      projection.forget(ticker, (kline: Kline) => !isClosed(kline, writtenMs, alignment));
-      await lookBack();
+      await following.historyChanged(ticker, minutes);
       await holding?.producer.historyChanged(ticker, minutes);
     },
     feedProblem: () => follower.problem() ?? follower.header()?.problem ?? null,
@@ -217,7 +196,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
       leaving.abort();
       await competing;
       stopping.abort();
-      await following;
+      await running;
     },
   };
 }

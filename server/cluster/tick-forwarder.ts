@@ -14,6 +14,7 @@ import { ingestBody } from "#lib/market/ingest";
 import { ingestKlinesBody } from "#lib/market/ingest-klines";
 import type { KlinePush } from "#lib/market/mending";
 import type { Market } from "#lib/market/ports";
+import { postTo } from "./post-to";
 import { openBody, sealBody } from "./sealed-body";
 
 /** Where a node accepts ticks and klines that were pushed to another one. */
@@ -153,14 +154,11 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
     const limited = tickers.length > 0 && { tickers: [...tickers] };
     const pass = passes.sign({ venue, until, id, ...limited, ...(klines && { klines }) });
     try {
-      const response = await fetch(address + FORWARDED_TICKS_PATH, {
-        method: "POST",
+      return await postTo(address + FORWARDED_TICKS_PATH, {
         headers: { authorization: `Bearer ${pass}` },
         body: sealBody(body, { key, id }),
-        signal: AbortSignal.timeout(FORWARD_MAX_MS),
-        duplex: "half",
-      } as unknown as RequestInit);
-      return await response.json();
+        maxMs: FORWARD_MAX_MS,
+      });
     } catch {
       throw elsewhere();
     }

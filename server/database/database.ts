@@ -8,9 +8,11 @@ import { migrate } from "#prisma/migrate";
 import { seed } from "#prisma/seed";
 import { DataDirInUseError, findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded/embedded-postgres";
 
-type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_POOL_SIZE" | "DATABASE_WAIT_S">;
+type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_WAIT_S"> & Partial<Pick<Env, "DATABASE_POOL_SIZE">>;
 type CommandEnv = DatabaseEnv & Pick<Env, "REDIS_URL" | "REDIS_PREFIX"> & Partial<Pick<Env, "REDIS_CA_FILE">>;
 
+/** Connections of a node, unless DATABASE_POOL_SIZE says otherwise. */
+export const POOL_COUNT = 10;
 /** A command continues without Redis after this time. */
 const REDIS_WAIT_MS = 2_000;
 const NOT_NOTIFIED =
@@ -51,7 +53,12 @@ async function open({ url, stop }: Source, { env, channel, ...rest }: Opening): 
   try {
     const wait = { url, waitS: env.DATABASE_WAIT_S, ...rest };
     const startUp = createStartUp(wait);
-    const db = await openDatabase({ ...wait, startUp, poolSize: env.DATABASE_POOL_SIZE, ...(channel && { channel }) });
+    const db = await openDatabase({
+      ...wait,
+      startUp,
+      poolSize: env.DATABASE_POOL_SIZE ?? POOL_COUNT,
+      ...(channel && { channel }),
+    });
     try {
       const applied = await startUp.run(() => migrate(url));
       if (applied.length > 0) log.info({ migrations: applied }, "database migrated");

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -34,7 +35,9 @@ import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { createAuthRateLimit } from "#lib/portal/auth-rate-limit";
 import { isSecure } from "#lib/portal/cookies";
+import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
+import { hasPortal } from "#server/portal/pool-shares";
 import type { Portal } from "#server/portal/process";
 import { refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
@@ -87,12 +90,18 @@ interface ServeOptions {
   portal: Pick<Portal, "handle" | "upgrade"> | undefined;
 }
 
+/** What an edge worker leaves to the market process, for which it has no state. */
+interface EdgeOptions extends Omit<ServeOptions, "attempts" | "tickForwarder" | "portal"> {
+  /** Passes requests on to the market process: pages, and those to operators. */
+  market: Pick<Portal, "handle" | "upgrade"> & { readonly operate: Portal["handle"] };
+}
+
 /**
  * Listens. Pages wait for the portal's process; everything else is answered at once.
  * @throws Error naming host and port when they cannot be listened on
  */
 export async function serve(options: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
-  const { env, log, metrics, streams, addressOf, attempts, clock, tickForwarder, portal } = options;
+  const { env, log, metrics, addressOf, attempts, clock, tickForwarder, portal } = options;
   const operational = {
     "/api/health": health,
     "/api/ready": ready,
@@ -100,36 +109,91 @@ export async function serve(options: ServeOptions): Promise<{ server: Server; ad
     [FORWARDED_TICKS_PATH]: tickForwarder.answer,
   };
   const keylessCalls = createKeylessCalls({ clock, addressOf, metrics });
-  const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
   const secure = isSecure(env);
   if (env.ROLE === "ingest") {
     const server = createIngestServer({ operational, keylessCalls, addressOf, log, metrics, secure });
     boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
     return { server, address: await listen(server, env) };
   }
+  const server = createClientServer(options, {
+    direct: { ...operational, [SERVICE_STATUS_PATH]: serviceStatus },
+    portal,
+    keylessCalls,
+    authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
+  });
+  boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
+  return { server, address: await listen(server, env) };
+}
+
+/**
+ * Listens as an edge worker, which shares the port with the others.
+ * @throws Error naming host and port when they cannot be listened on
+ */
+export async function serveEdge(options: EdgeOptions): Promise<{ server: Server; address: AddressInfo }> {
+  const { env, metrics, addressOf, clock, market } = options;
+  const server = createClientServer(options, {
+    direct: { "/api/health": health },
+    passed: { "/api/ready": market.operate, "/metrics": market.operate, [SERVICE_STATUS_PATH]: market.operate },
+    portal: hasPortal(env) ? market : undefined,
+    keylessCalls: createKeylessCalls({ clock, addressOf, metrics }),
+    // The market process counts the attempts.
+    authRateLimit: () => undefined,
+  });
+  boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
+  return { server, address: await listen(server, env) };
+}
+
+/** Listens at a socket, for the edge workers of this node: what they pass on, and what they do not have. */
+export async function serveWorkers(options: Omit<ServeOptions, "addressOf">, socketPath: string): Promise<Server> {
+  const { env, attempts, tickForwarder, portal } = options;
+  const addressOf = ({ headers }: IncomingMessage) => String(headers[ADDRESS_HEADER] ?? "");
+  const server = createClientServer(
+    { ...options, addressOf },
+    {
+      direct: {
+        "/api/ready": ready,
+        "/metrics": scrape,
+        [FORWARDED_TICKS_PATH]: tickForwarder.answer,
+        [SERVICE_STATUS_PATH]: serviceStatus,
+      },
+      portal,
+      // The worker has counted them.
+      keylessCalls: () => undefined,
+      authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
+      inner: true,
+    },
+  );
+  server.listen(socketPath);
+  await once(server, "listening");
+  return server;
+}
+
+type HttpOptions = Parameters<typeof createHttpServer>[0];
+
+/** The server of clients: REST, streams and pages. */
+function createClientServer(
+  options: Pick<ServeOptions, "env" | "log" | "metrics" | "streams" | "addressOf">,
+  parts: Pick<HttpOptions, "direct" | "passed" | "keylessCalls" | "authRateLimit" | "inner"> & Pick<ServeOptions, "portal">,
+): Server {
+  const { env, log, metrics, streams, addressOf } = options;
+  const { portal, direct, keylessCalls, ...rest } = parts;
   const pages = portal?.handle ?? refusing("This node serves no pages.");
   const server = createHttpServer({
+    ...rest,
     api: createRestApi(),
-    direct: {
-      ...operational,
-      "/openapi.json": openApi,
-      "/asyncapi.json": asyncApi,
-      "/mcp": mcp,
-      [SERVICE_STATUS_PATH]: serviceStatus,
-    },
+    direct: { ...direct, "/openapi.json": openApi, "/asyncapi.json": asyncApi, "/mcp": mcp },
     socketIo: streams.socketIo.handleRequest,
     // In development Next compiles these files when they are asked for.
     pages: env.NODE_ENV === "development" || portal === undefined ? pages : serveAssets({ folder: ASSETS_FOLDER, pages }),
     keylessCalls,
-    authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
     addressOf,
     log,
     metrics,
-    secure,
+    secure: isSecure(env),
   });
+  const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
   routeUpgrades(server, { streams, pages: portal?.upgrade ?? (() => false), keylessCalls, refusal });
-  boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
-  return { server, address: await listen(server, env) };
+  return server;
 }
 
 /** A listener that answers every request with not_found. */

@@ -47,6 +47,8 @@ interface HttpOptions {
   socketIo: Listener;
   /** Handles everything else: the portal's process. */
   pages: Listener;
+  /** Handles further exact paths in another process. Like pages, it gets the client's address in a header. */
+  passed?: Readonly<Record<string, Listener>>;
   /** Refuses too many sign-in attempts before they reach the portal. */
   authRateLimit: AuthRateLimit;
   /** Refuses too many calls without a key to everything but pages. */
@@ -56,6 +58,8 @@ interface HttpOptions {
   metrics: Pick<Metrics, "refused">;
   /** True when clients connect by HTTPS: every answer then asks browsers to stay with it. */
   secure?: boolean;
+  /** True where only other processes of this node connect: they have checked the limits, and keep their connections. */
+  inner?: boolean;
 }
 
 const API_PREFIX = "/api/v1";
@@ -84,7 +88,19 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  * process. (Behind Next, the same function serves about 25 times fewer requests.) Invalid HTTP and oversized requests also get the envelope.
  */
 export function createHttpServer(options: HttpOptions): Server {
-  const { direct, api, socketIo, pages, authRateLimit, keylessCalls, addressOf, log, metrics, secure = false } = options;
+  const {
+    direct,
+    api,
+    socketIo,
+    pages,
+    authRateLimit,
+    keylessCalls,
+    addressOf,
+    log,
+    metrics,
+    secure = false,
+    inner = false,
+  } = options;
   const compress = createCompression();
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
@@ -98,24 +114,35 @@ export function createHttpServer(options: HttpOptions): Server {
     return (request, response) => void listener(request, response);
   };
   const apiListener = listenBare({ api, compress, addressOf, log });
-  const directListeners = new Map(Object.entries(direct).map(([path, handler]) => [path, listen(handler)]));
 
   /**
-   * Pages read the client address from this header only, so a value from the client is overwritten. Forwarding headers count
-   * only when a trusted proxy sent them.
+   * Other processes read the client address from this header only, so a value from the client is overwritten. Forwarding headers
+   * count only when a trusted proxy sent them.
    */
-  const addressed = (request: IncomingMessage, response: ServerResponse, path: string) => {
+  const addressed =
+    (listener: Listener): Listener =>
+    (request, response) => {
+      const address = addressOf(request);
+      request.headers[ADDRESS_HEADER] = address;
+      if (address === peerOf(request)) for (const name of FORWARDED) delete request.headers[name];
+      listener(request, response);
+    };
+  const passPage = addressed(pages);
+  const page = (request: IncomingMessage, response: ServerResponse, path: string) => {
     if (!isPageMethod(request.method)) return refuseMessage(response, methodRefusal(request.method ?? ""));
     const refused = authRateLimit(request, path);
     if (refused !== undefined) return writeAnswer(response, refused);
-    const address = addressOf(request);
-    request.headers[ADDRESS_HEADER] = address;
-    if (address === peerOf(request)) for (const name of FORWARDED) delete request.headers[name];
-    pages(request, response);
+    passPage(request, response);
   };
+  const directListeners = new Map([
+    ...Object.entries(direct).map(([path, handler]) => [path, listen(handler)] as const),
+    ...Object.entries(options.passed ?? {}).map(([path, listener]) => [path, addressed(listener)] as const),
+  ]);
 
   const limits = {
-    maxHeaderSize: HEADERS_MAX_BYTES,
+    // The header with the address comes on top of those of the client.
+    maxHeaderSize: inner ? 2 * HEADERS_MAX_BYTES : HEADERS_MAX_BYTES,
+    ...(inner && { keepAliveTimeout: 0 }),
     headersTimeout: REQUEST_HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node looks for overdue requests this often; at its default of 30 s, half a request could stay three times its limit.
@@ -140,7 +167,7 @@ export function createHttpServer(options: HttpOptions): Server {
     if (listener !== undefined) listener(request, response);
     // The API answers unknown paths under /api, so that they cost no page.
     else if (isApi(path)) apiListener(request, response);
-    else addressed(request, response, path);
+    else page(request, response, path);
   };
   const server = createServer(limits, inOrder({ handle, onRefused: () => metrics.refused("http", "too_many_pipelined") }));
   server.on("checkExpectation", (_, response: ServerResponse) => refuseMessage(response, EXPECTATION_REFUSAL));

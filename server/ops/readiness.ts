@@ -9,21 +9,26 @@ interface ReadinessOptions {
   redis: Redis | undefined;
   markets: Readonly<Record<Venue, RunningMarket>>;
   draining: boolean;
+  /** Absent where this process serves clients itself. */
+  workers?: { running(): number; readonly count: number };
 }
 
 /**
  * The checks of /api/ready. A single node is not ready while its database or a feed is down. In a cluster each node keeps
  * serving what it has while a shared dependency is unavailable: taking out every node would turn a partial outage into a
- * full one.
+ * full one. So does a node of which some edge workers are starting.
  */
-export async function readiness({ db, redis, markets, draining }: ReadinessOptions): Promise<Readiness> {
+export async function readiness({ db, redis, markets, draining, workers }: ReadinessOptions): Promise<Readiness> {
   const store = await db.pool.query(promptQuery({ text: "SELECT 1" })).then(
     () => null,
     () => "the database does not answer",
   );
   const feeds = VENUES.map((venue): [string, string | null] => [`feed_${venue}`, markets[venue].feedProblem()]);
   const sharing = redis && { redis: redis.connected() ? null : "Redis does not answer" };
-  const checks = { process: draining ? "draining" : null, store, ...sharing, ...Object.fromEntries(feeds) };
-  const healthy = Object.values(checks).every((check) => check === null);
-  return { checks, serving: healthy || (redis !== undefined && !draining) };
+  const needed = { process: draining ? "draining" : null, store, ...sharing, ...Object.fromEntries(feeds) };
+  const healthy = Object.values(needed).every((check) => check === null);
+  const serving = (healthy || (redis !== undefined && !draining)) && workers?.running() !== 0;
+  if (workers === undefined) return { checks: needed, serving };
+  const lacking = workers.count - workers.running();
+  return { checks: { ...needed, workers: lacking === 0 ? null : `${lacking} of ${workers.count} are starting` }, serving };
 }

@@ -12,8 +12,8 @@ interface TelemetryOptions {
   readonly log: Logger;
   /** The metrics that are sent. */
   readonly registry: Registry;
-  /** Which of the two processes of a node this is. */
-  readonly process: "market" | "portal";
+  /** Which of the processes of a node this is. */
+  readonly process: "market" | "portal" | "worker";
 }
 
 /** What sends traces and metrics. */

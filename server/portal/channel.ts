@@ -18,7 +18,7 @@ export interface ProcessEnd {
   on(event: "disconnect", listener: () => void): unknown;
 }
 
-/** One side of the conversation between the market process and the portal's. */
+/** One side of the conversation between the market process and the portal's, or an edge worker. */
 export interface Channel<Theirs extends Answers> {
   /**
    * Asks the other process.
@@ -47,8 +47,14 @@ function unavailable(detail: string): Fault {
 /**
  * Opens this side of the channel. Only the process at its other end can use it: it is a socket pair that no path leads to.
  * @param mine what this side answers
+ * @param pendingMaxCount questions that may wait for an answer
  */
-export function openChannel<Theirs extends Answers>(end: ProcessEnd, mine: Answers, clock: Clock): Channel<Theirs> {
+export function openChannel<Theirs extends Answers>(
+  end: ProcessEnd,
+  mine: Answers,
+  clock: Clock,
+  pendingMaxCount = PENDING_MAX_COUNT,
+): Channel<Theirs> {
   const waiting = new Map<number, Waiting>();
   let asked = 0;
   let ended = false;
@@ -81,7 +87,7 @@ export function openChannel<Theirs extends Answers>(end: ProcessEnd, mine: Answe
   return {
     async ask(name, ...input) {
       if (ended) throw unavailable("The other process has ended.");
-      if (waiting.size >= PENDING_MAX_COUNT) throw unavailable("Too many questions wait for the other process.");
+      if (waiting.size >= pendingMaxCount) throw unavailable("Too many questions wait for the other process.");
       asked += 1;
       const id = asked;
       const answered = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));

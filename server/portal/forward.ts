@@ -102,9 +102,9 @@ function passOn(answer: IncomingMessage, response: ServerResponse): void {
 
 /**
  * Makes the listener that forwards requests to the portal's process. A request that finds no place, or none in time, is answered
- * with 503 and Retry-After; one whose client leaves is dropped.
+ * with 503 and Retry-After, or as `refuse` does; one whose client leaves is dropped.
  */
-export function createForwarder(send: Send): Listener {
+export function createForwarder(send: Send, refuse: typeof refuseBusy = refuseBusy): Listener {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request);
     if (response.destroyed) return;
@@ -117,7 +117,7 @@ export function createForwarder(send: Send): Listener {
       headers,
       body,
       onAnswer: (answer) => passOn(answer, response),
-      onRefused: (detail) => refuseBusy(request, response, detail),
+      onRefused: (detail) => refuse(request, response, detail),
     });
     response.once("close", drop);
   }

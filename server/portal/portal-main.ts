@@ -18,7 +18,6 @@ import { startWebhooks } from "#server/ops/webhooks";
 import { startUsers } from "#server/users";
 import { openChannel } from "./channel";
 import { servePages } from "./pages";
-import { poolShares } from "./pool-shares";
 import { createProcessMetrics } from "./process-metrics";
 import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
 
@@ -36,13 +35,12 @@ const ended = new AbortController();
 // While the market process opens the database, Next is loaded.
 void import("next");
 
-async function start({ databaseUrl, secret, socketPath, base }: PortalStart): Promise<void> {
+async function start({ databaseUrl, poolSize, secret, socketPath, base }: PortalStart): Promise<void> {
   // Stops last: what the others do while they stop is recorded too.
   stops.unshift({ name: "telemetry", stop: (await startTelemetry({ env, clock, log, registry, process: "portal" })).stop });
   const redis = await openSharedRedis(env, log);
   if (redis) stops.unshift({ name: "redis", stop: redis.close });
   const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
-  const { portal: poolSize } = poolShares(env);
   const connection = { url: databaseUrl, poolSize, waitS: env.DATABASE_WAIT_S, clock, log, ...(channel && { channel }) };
   const db = await openDatabase(connection);
   stops.unshift({ name: "database", stop: db.close });

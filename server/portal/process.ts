@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -20,18 +19,13 @@ import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
 import { createSend, type Target } from "./send";
 import { createTurns } from "./turns";
 import { passUpgrade } from "./upgrade";
+import { PING_EVERY_MS, responds, watchProcess } from "./watch";
 
 /** A process that leaks ends at this heap and is started again, instead of taking the machine's memory. */
 const HEAP_MAX_MIB = 768;
 const TURNS = { runningMaxCount: 8, waitingMaxCount: 512, clientWaitingMaxCount: 64 };
 /** Time for a start: a cold one on a busy machine. */
 const START_MAX_MS = 120_000;
-const PING_EVERY_MS = 2_000;
-/**
- * Pings without an answer after which the process is considered hung; the channel waits five seconds for each. On a busy machine
- * a healthy process may miss several.
- */
-const SILENT_MAX_COUNT = 4;
 const STOP_MAX_MS = 2_000;
 const RESTART: Backoff = { firstMs: 100, longestMs: 10 * SECOND_MS };
 
@@ -98,28 +92,6 @@ function launch(answers: MarketAnswers, clock: Clock): Generation {
   };
 }
 
-/** Whether a process answers. */
-function responds({ channel }: Generation): Promise<boolean> {
-  return channel.ask("ping").then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Ends a process that does not answer. Returns when it has ended. */
-async function watch(generation: Generation, { clock, log }: PortalOptions): Promise<void> {
-  const { child, ended } = generation;
-  let silent = 0;
-  while (!ended.aborted) {
-    await clock.wait(PING_EVERY_MS, ended);
-    silent = ended.aborted || (await responds(generation)) ? 0 : silent + 1;
-    if (silent < SILENT_MAX_COUNT || ended.aborted) continue;
-    log.error("the portal's process does not answer; ending it");
-    child.kill("SIGKILL");
-    await once(ended, "abort");
-  }
-}
-
 /**
  * Starts the portal's process and keeps it running: it is started again when it ends, and ended when it hangs. The market waits
  * for it in nothing but `start`.
@@ -148,7 +120,7 @@ export function startPortal(options: PortalOptions): Portal {
       target = { socketPath, agent };
       cache?.clear();
       turns.open(true);
-      await watch(current, options);
+      await watchProcess(current, "the portal's process", options);
     } else child.kill("SIGKILL");
     turns.open(false);
     target = undefined;
@@ -204,7 +176,7 @@ export function startPortal(options: PortalOptions): Portal {
     read: async (path, reader) => cache?.read(path, reader),
     upgrade(request, socket, head) {
       if (target === undefined) return false;
-      passUpgrade(request, socket, head, target.socketPath);
+      passUpgrade(request, socket, head, { socketPath: target.socketPath });
       return true;
     },
     metrics: () =>

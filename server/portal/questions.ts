@@ -8,6 +8,8 @@ export type MarketAnswers = Pick<MarketReports, keyof MarketReports> & Pick<Acce
 export interface PortalStart {
   /** Contains the password: never logged. */
   readonly databaseUrl: string;
+  /** Its share of the database connections. */
+  readonly poolSize: number;
   /** The installation's secret: never logged. */
   readonly secret: string;
   /** Path of the socket to listen on. */

@@ -26,6 +26,7 @@ import type { Peer } from "./peer";
 import { readMessage } from "./protocol";
 import { docsBaseFor, handshakeFault, handshakeId, type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
 import type { Session } from "./session";
+import { sessionId } from "./session-ids";
 import type { Sessions } from "./sessions";
 
 const OPENING_LIMITS = {
@@ -45,6 +46,8 @@ interface SocketIoOptions {
   refusal: RefusalContext;
   clock: Clock;
   metrics: Pick<Metrics, "refused">;
+  /** The number of this edge worker, which its session ids name; undefined where there are no others. */
+  worker?: number | undefined;
 }
 
 /** Socket.IO on our own HTTP server. */
@@ -183,7 +186,8 @@ function boundOpenings({ engine, addressOf, clock, metrics }: OpeningOptions) {
 }
 
 /** Creates the Socket.IO transport, with the same sessions as the raw WebSocket, in one namespace. */
-export function createSocketIo({ sessions, admissions, addressOf, refusal, clock, metrics }: SocketIoOptions): SocketIoTransport {
+export function createSocketIo(options: SocketIoOptions): SocketIoTransport {
+  const { sessions, admissions, addressOf, refusal, clock, metrics, worker } = options;
   const { docsBase, log } = refusal;
   const engine = new EngineServer({
     maxHttpBufferSize: STREAM_MESSAGE_MAX_BYTES,
@@ -193,6 +197,7 @@ export function createSocketIo({ sessions, admissions, addressOf, refusal, clock
     // Any page may connect; the allowed origins of its key decide. No cookie is involved.
     cors: { origin: true, methods: ["GET", "POST"] },
   });
+  if (worker !== undefined) engine.generateId = () => sessionId(worker);
   const io = new Server({ serveClient: false, connectTimeout: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 });
   io.bind(engine);
   const openings = boundOpenings({ engine, addressOf, clock, metrics });

@@ -14,7 +14,7 @@ import { createFlusher } from "#server/hub/outbox";
 import { sharedOf } from "#server/hub/outgoing";
 import { createStatusWatch } from "#server/hub/status-watch";
 import type { RunningMarket } from "#server/market";
-import { createLocalConnections } from "./connections";
+import { type Connections, createLocalConnections } from "./connections";
 import { createAdmissions } from "./handshake";
 import { createSessions } from "./sessions";
 import { createSharedConnections } from "./shared-connections";
@@ -53,6 +53,10 @@ interface StreamsOptions {
   draining: () => boolean;
   /** Shares the connection limits between nodes. */
   redis?: Redis | undefined;
+  /** Counts the connections in an edge worker: those of all workers. */
+  connections?: Connections;
+  /** The number of this edge worker. */
+  worker?: number;
   /** True while control messages arrive without gaps. */
   controlConnected: () => boolean;
   /** PUBLIC_URL: base of links to the documentation, and an origin of our own. */
@@ -81,7 +85,7 @@ export function startStreams(options: StreamsOptions): Streams {
   const venues = { live: startVenue("live"), sandbox: startVenue("sandbox") };
 
   const refusal = { docsBase, log };
-  const connections = redis ? createSharedConnections({ redis, clock, log }) : createLocalConnections();
+  const connections = options.connections ?? (redis ? createSharedConnections({ redis, clock, log }) : createLocalConnections());
   running.push(connections.run(stopping.signal));
   const tally = { sent: metrics.streamSent, merged: metrics.streamMerged, closed: metrics.streamClosed };
   const flusher = createFlusher();
@@ -96,7 +100,7 @@ export function startStreams(options: StreamsOptions): Streams {
     onFull: sessions.probe,
   });
   const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock });
-  const socketIo = createSocketIo({ sessions, admissions, addressOf, refusal, clock, metrics });
+  const socketIo = createSocketIo({ sessions, admissions, addressOf, refusal, clock, metrics, worker: options.worker });
   running.push(sessions.run(stopping.signal));
 
   async function closeAll(): Promise<void> {

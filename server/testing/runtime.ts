@@ -161,7 +161,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
     /** Publishes the service as the runtime of this process, and as that of the portal, which is another process in production. */
     publish<Markets extends Runtime["markets"]>(markets: Markets) {
       const reports = createReports({ markets, metrics, db, clock, log, ready: state.ready });
-      const portalMetrics = async () => "";
+      const scrape = () => metrics.registry.metrics();
       const portalPage = async () => undefined;
       const storedData = createStoredData({ db, clock });
       const uptime = createUptime({ db, clock });
@@ -179,7 +179,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
           reports,
           storedData,
           uptime,
-          portalMetrics,
+          scrape,
           portalPage,
         },
         ...state,

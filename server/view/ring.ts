@@ -7,6 +7,8 @@ import { arrivalOf, pack, packedLength, unpack } from "./packed-events";
 /** The recent events of a venue, from which a client that was briefly disconnected catches up. */
 export interface Ring {
   readonly apply: Listener;
+  /** Notes that a topic has reached a sequence by events that are not known here; does nothing where it has. */
+  reach(epoch: string, topic: string, seq: number): void;
   /** The epoch of the newest event; before the first event, the one it was made with. */
   epoch(): string;
   /** Sequence of the last event of a topic; 0 before the first. */
@@ -96,16 +98,24 @@ function eventsAfter(recent: Recent, seq: number): readonly MarketEvent[] | unde
  */
 export function createRing(clock: Clock, firstEpoch: string): Ring {
   const topics = new Map<string, Recent>();
+  /** Of topics without a known event. */
+  const reached = new Map<string, number>();
   let epoch = firstEpoch;
+
+  const seqOf = (topic: string) => topics.get(topic)?.seq ?? reached.get(topic) ?? 0;
+
+  function continueIn(other: string): void {
+    if (other === epoch) return;
+    topics.clear();
+    reached.clear();
+    epoch = other;
+  }
 
   return {
     apply(events) {
       const nowMs = clock.now();
       for (const event of events) {
-        if (event.epoch !== epoch) {
-          topics.clear();
-          epoch = event.epoch;
-        }
+        continueIn(event.epoch);
         let recent = topics.get(event.topic);
         if (recent === undefined) {
           recent = newRecent(event);
@@ -114,13 +124,21 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
         add(recent, event, nowMs);
       }
     },
+    reach(reachedEpoch, topic, seq) {
+      continueIn(reachedEpoch);
+      if (seq <= seqOf(topic)) return;
+      // What is kept does not reach up to there, so that nothing can be continued from it.
+      topics.delete(topic);
+      reached.set(topic, seq);
+    },
     epoch: () => epoch,
-    seq: (topic) => topics.get(topic)?.seq ?? 0,
+    seq: seqOf,
     since(topic, asked, seq) {
-      const recent = topics.get(topic);
-      const last = recent?.seq ?? 0;
+      const last = seqOf(topic);
       if (asked !== epoch || seq > last) return undefined;
-      if (recent === undefined || seq === last) return [];
+      if (seq === last) return [];
+      const recent = topics.get(topic);
+      if (recent === undefined) return undefined;
       dropOlder(recent, clock.now());
       return eventsAfter(recent, seq);
     },

@@ -1,12 +1,6 @@
 import { createSharedScript, type SharedOptions } from "#lib/redis-script";
-import { type Bucket, type BucketLimits, PARTS_PER_UNIT, partsPerMs, take, WINDOW_MS } from "./bucket";
-
-/** Unspent units are returned after this time. Long enough that a busy client does not need a call for each request. */
-export const LEASE_MS = 2_000;
-/** A lease is recorded for longer than it can be spent, so that units returned at its end still count. */
-const LEASE_NOTED_MS = 2 * LEASE_MS;
-/** A lease takes at most 1/n of the remaining units, so that a node that the client does not use does not hold the last ones. */
-const LEASE_PART = 4;
+import { PARTS_PER_UNIT, partsPerMs, take, WINDOW_MS } from "./bucket";
+import { type BucketLender, LEASE_MS, LEASE_NOTED_MS, LEASE_PART } from "./bucket-lender";
 
 /**
  * A shared bucket. It decides like `take` in bucket.ts, which a test verifies. In addition, units held by nodes are already
@@ -87,44 +81,11 @@ local function exact(number) return string.format("%.17g", number) end
 return { exact(now - start), exact(used), exact(parts), exact(leased), exact(lasts) }
 `;
 
-/** The arguments of a node's call for a bucket. */
-export interface BucketCall {
-  /** Identifies the node. */
-  readonly node: string;
-  readonly limits: BucketLimits;
-  /** Cost of the waiting request; 0 without one. */
-  readonly cost: number;
-  /** Additional units that the node wants to hold. */
-  readonly want: number;
-  /** Units that the node holds during the call; it may have spent some when the reply arrives. */
-  readonly held: number;
-  /** Held units that the node returns. */
-  readonly back: number;
-  /** Units that the node allowed while Redis was unreachable. */
-  readonly owed: number;
-  /** True for a request, which can begin a window; false for background work, which cannot. */
-  readonly opens: boolean;
-  /** The node's copy of the bucket, in case Redis has lost it; undefined without a copy. */
-  readonly known: Bucket | undefined;
-}
-
-interface BucketReply {
-  /** The shared bucket before the cost and the lease are subtracted, in the node's time; `take` applies the cost to it. */
-  readonly bucket: Bucket;
-  /** Units leased by this call. */
-  readonly leased: number;
-  /** How long after the call the held and leased units can be spent; 0 once their window is over. */
-  readonly lastsMs: number;
-}
-
-/** Runs the script for one bucket, in one call. */
-type AskBucket = (key: string, call: BucketCall) => Promise<BucketReply>;
-
-/** Makes the call. Rejects when Redis is unreachable. */
-export function createAskBucket(options: SharedOptions): AskBucket {
+/** Makes the lender of an installation whose nodes share a Redis. */
+export function createRedisLender(options: SharedOptions): BucketLender {
   const { redis, clock } = options;
   const script = createSharedScript(options, LUA);
-  return async (key, { node, limits, cost, want, held, back, owed, opens, known }) => {
+  const ask: BucketLender["ask"] = async (key, { node, limits, cost, want, held, back, owed, opens, known }) => {
     const sentMs = clock.now();
     const { restPerMinute, restBurst } = limits;
     const ageMs = known === undefined ? WINDOW_MS : Math.max(0, sentMs - known.windowStartMs);
@@ -136,4 +97,5 @@ export function createAskBucket(options: SharedOptions): AskBucket {
     // Counted from the time of the call, so that a window and a lease end no later here than in Redis.
     return { bucket: { windowStartMs: sentMs - age, used, parts: left, partsAtMs: sentMs }, leased, lastsMs };
   };
+  return { ask, connected: redis.connected };
 }

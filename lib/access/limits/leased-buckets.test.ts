@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { type ManualClock, manualClock } from "#lib/clock";
+import { type Clock, type ManualClock, manualClock } from "#lib/clock";
 import type { Redis } from "#lib/redis";
 import { bucketStoreSuite } from "#lib/testing/bucket-store-suite";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type RedisNodes, ready, redisDescribe } from "#lib/testing/redis-nodes";
 import { type Bucket, take } from "./bucket";
+import { createRedisLender } from "./leased-bucket-script";
 import { createLeasedBuckets, type LeasedBuckets } from "./leased-buckets";
 
 const START = 1_767_225_600_000;
@@ -14,6 +15,12 @@ const LIMITS = { restPerMinute: 60, restBurst: 20 };
 const WIDE = { restPerMinute: 600, restBurst: 120 };
 
 const describeOnRedis = await redisDescribe();
+
+/** Buckets leased from a Redis whose clock is that of the test. */
+function leasedFrom(redis: Redis, clock: Clock, bounds = {}, lines: Record<string, unknown>[] = []): LeasedBuckets {
+  const lender = createRedisLender({ redis, clock, log: collectingLog(lines, "warn"), serverClock: clock });
+  return createLeasedBuckets({ lender, clock, ...bounds });
+}
 
 interface Node extends LeasedBuckets {
   readonly redis: Redis;
@@ -26,7 +33,7 @@ async function openNodes(t: RedisNodes, clock: ManualClock, count: number, waiti
   const prefix = randomUUID();
   const open = async () => {
     const redis = await t.open(prefix);
-    const store = createLeasedBuckets({ redis, clock, log: collectingLog([], "warn"), serverClock: clock, waitingMaxCount });
+    const store = leasedFrom(redis, clock, { waitingMaxCount });
     const spend = async (wanted: number, limits = LIMITS) => {
       let passed = 0;
       for (let index = 0; index < wanted; index += 1) if ((await store.take("a", limits, 1)).allowed) passed += 1;
@@ -47,7 +54,7 @@ async function pair(t: RedisNodes) {
 describeOnRedis("leased buckets", (t) => {
   bucketStoreSuite("leased from Redis", async (clock) => {
     const redis = await t.open();
-    return createLeasedBuckets({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
+    return leasedFrom(redis, clock);
   });
 
   test("leased buckets on several nodes never allow more than one bucket would, for any sequence of requests", async () => {
@@ -175,13 +182,7 @@ describeOnRedis("leased buckets", (t) => {
 
   test("leased buckets are kept up to a limit, and a dropped one is read from Redis and does not start full", async () => {
     const clock = manualClock(START);
-    const store = createLeasedBuckets({
-      redis: await t.open(),
-      clock,
-      log: collectingLog([], "warn"),
-      serverClock: clock,
-      maxCount: 2,
-    });
+    const store = leasedFrom(await t.open(), clock, { maxCount: 2 });
     for (const key of ["a", "b", "c"]) expect(await store.take(key, LIMITS, 10)).toMatchObject({ remaining: 50 });
     const again = store.take("a", LIMITS, 1);
     expect(again).toBeInstanceOf(Promise);
@@ -192,7 +193,7 @@ describeOnRedis("leased buckets", (t) => {
     const lines: Record<string, unknown>[] = [];
     const clock = manualClock(START);
     const redis = await t.open();
-    const store = createLeasedBuckets({ redis, clock, log: collectingLog(lines, "warn"), serverClock: clock });
+    const store = leasedFrom(redis, clock, {}, lines);
     await redis.client.configSet("maxmemory", "1");
     try {
       expect(await store.take("a", LIMITS, 15)).toMatchObject({ allowed: true, remaining: 45 });
@@ -209,7 +210,7 @@ describeOnRedis("leased buckets", (t) => {
   test("a leased bucket is stored in units, including fractions, so that an earlier release can share it", async () => {
     const clock = manualClock(START);
     const redis = await t.open();
-    const store = createLeasedBuckets({ redis, clock, log: collectingLog([], "warn"), serverClock: clock });
+    const store = leasedFrom(redis, clock);
     const key = redis.key("b:a", "bucket");
     const limits = { restPerMinute: 36, restBurst: 5 };
     // The result of sums of fractions: 3 units minus a rounding error.

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { SharedOptions } from "#lib/redis-script";
+import type { Clock } from "#lib/clock";
 import { repeat } from "#lib/repeat";
 import { createLru } from "../lru";
 import { type Bucket, type BucketLimits, giveBack, PARTS_PER_UNIT, take, type Verdict } from "./bucket";
+import { type BucketCall, type BucketLender, LEASE_MS } from "./bucket-lender";
 import { BUCKETS_MAX_COUNT, type BucketStore } from "./bucket-store";
-import { type BucketCall, createAskBucket, LEASE_MS } from "./leased-bucket-script";
 
 /** A node holds at most 1/n of the burst allowance, so that a busy client needs a call only every few requests. */
 const BLOCK_PART = 8;
-/** A reply of Redis stays valid this long, so that a flood of rejected requests makes no calls. */
+/** A reply of the lender stays valid this long, so that a flood of rejected requests makes no calls. */
 const BELIEVED_MS = 1_000;
 /** Pause after a failed call, before a single call is tried. */
 const FAILED_PAUSE_MS = 1_000;
@@ -23,7 +23,7 @@ interface Share {
   /** The last known shared bucket, including the units held here. */
   bucket: Bucket | undefined;
   limits: BucketLimits;
-  /** When Redis sent it. */
+  /** When the lender sent it. */
   seenMs: number;
   /** Units subtracted from the shared bucket that can be spent here. */
   units: number;
@@ -32,7 +32,7 @@ interface Share {
   untilMs: number;
   renewMs: number;
   renewUnits: number;
-  /** Units allowed while Redis was unreachable, minus those lost in transit. */
+  /** Units allowed while the lender was unreachable, minus those lost in transit. */
   owed: number;
   /** The call in progress. */
   asking: Promise<Verdict | undefined> | undefined;
@@ -57,21 +57,22 @@ export interface LeasedBuckets extends BucketStore {
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface LeasedBucketsOptions extends SharedOptions {
+interface LeasedBucketsOptions {
+  readonly lender: BucketLender;
+  readonly clock: Clock;
   /** Maximum number of owners kept; past it the least recently used one is dropped and read again later. */
   readonly maxCount?: number;
   readonly waitingMaxCount?: number;
 }
 
 /**
- * Buckets in Redis, from which this node leases small blocks of units: they are subtracted first and spent here, so that most
+ * Buckets of a lender, from which this process leases small blocks of units: they are subtracted first and spent here, so that most
  * requests make no call. All nodes together allow no more than one bucket would. If a node dies, the units it holds are lost
- * until the window ends. While Redis is unreachable, each node uses its last known state, and reports to Redis afterwards.
+ * until the window ends. While the lender is unreachable, each process uses its last known state, and reports afterwards.
  */
 export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBuckets {
-  const { redis, clock, maxCount = BUCKETS_MAX_COUNT, waitingMaxCount = WAITING_MAX_COUNT } = options;
+  const { lender, clock, maxCount = BUCKETS_MAX_COUNT, waitingMaxCount = WAITING_MAX_COUNT } = options;
   const node = randomUUID();
-  const ask = createAskBucket(options);
   /** Local states that hold units or must report some. */
   const unsettled = new Map<string, Share>();
   const shares = createLru<Share>(maxCount, (key) => unsettled.delete(key));
@@ -79,7 +80,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
   let calls = 0;
 
   function mayAsk(): boolean {
-    if (!redis.connected()) return false;
+    if (!lender.connected()) return false;
     return failedMs === undefined || (calls === 0 && !within(clock.now(), failedMs, FAILED_PAUSE_MS));
   }
 
@@ -99,13 +100,13 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
     else if (unsettled.get(key) === share) unsettled.delete(key);
   }
 
-  /** Calls Redis and applies the reply. Resolves with the outcome for its cost, undefined when Redis is unreachable. */
+  /** Calls the lender and applies the reply. Resolves with the outcome for its cost, undefined when it is unreachable. */
   async function settle(key: string, share: Share, call: Pick<BucketCall, "cost" | "want" | "held" | "back" | "opens">) {
     const { limits, owed, bucket: known } = share;
     const sentMs = clock.now();
     calls += 1;
     try {
-      const { bucket, leased, lastsMs } = await ask(key, { ...call, node, limits, owed: Math.max(0, owed), known });
+      const { bucket, leased, lastsMs } = await lender.ask(key, { ...call, node, limits, owed: Math.max(0, owed), known });
       const { bucket: after, verdict } = take(bucket, limits, call.cost, sentMs);
       failedMs = undefined;
       const { units } = share;
@@ -152,7 +153,7 @@ export function createLeasedBuckets(options: LeasedBucketsOptions): LeasedBucket
     share.asking = settle(key, share, { cost: 0, want: Math.max(0, blockOf(limits) - held), held, back: 0, opens: false });
   }
 
-  /** Decides from the last state before Redis became unreachable. */
+  /** Decides from the last state before the lender became unreachable. */
   function judgeAlone(key: string, share: Share, cost: number): Verdict {
     const { bucket, verdict } = take(share.bucket, share.limits, cost, clock.now());
     // Units of a window that is over need not be reported.

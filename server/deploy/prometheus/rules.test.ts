@@ -68,8 +68,8 @@ metrics.streamConnections(() => 0);
 metrics.database({ totalCount: 0, idleCount: 0, waitingCount: 0 });
 metrics.lastBackup(0);
 
-/** Added to each sample by Prometheus, or by the library for a part of a histogram. */
-const ADDED_LABELS = ["instance", "job", "le", "quantile"];
+/** Added to each sample by Prometheus, by the library for a part of a histogram, or by an edge worker. */
+const ADDED_LABELS = ["instance", "job", "le", "quantile", "worker"];
 const PARTS = /_(bucket|sum|count)$/;
 
 function labelsOf(metric: string): readonly string[] | undefined {

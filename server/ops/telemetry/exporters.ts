@@ -16,7 +16,7 @@ interface ExportersOptions {
   readonly env: Env;
   readonly log: Logger;
   readonly registry: Registry;
-  readonly process: "market" | "portal";
+  readonly process: "market" | "portal" | "worker";
   readonly wanted: { readonly traces: boolean; readonly metrics: boolean };
 }
 
