@@ -138,13 +138,20 @@ export async function memory({ cluster, reference }: Scene): Promise<Census> {
   return { nodes, ticks: reference.totals().in };
 }
 
-/** Processes that grew by more than noise. The current leader is compared with the former one. */
-export async function growth(scene: Scene, before: Census): Promise<string[]> {
-  const after = await memory(scene);
+interface Growth {
+  /** What is printed of each process. */
+  readonly shown: readonly string[];
+  /** The processes that hold more than they may. */
+  readonly grown: readonly string[];
+}
+
+const mib = (bytes: number) => Math.round(bytes / MIB);
+
+/** The growth of each process. The current leader is compared with the former one. */
+function growthOf(before: Census, after: Census): Growth {
   const leading = after.nodes.get(LEADER)?.pid;
   const kept = (after.ticks - before.ticks) * KEPT_BYTES_PER_TICK;
-  const mib = (bytes: number) => Math.round(bytes / MIB);
-  const shown: string[] = [];
+  const shown = [`up to ${mib(kept)} for events of the last minutes`];
   const grown: string[] = [];
   for (const [name, now] of after.nodes) {
     const then = before.nodes.get(name);
@@ -154,8 +161,19 @@ export async function growth(scene: Scene, before: Census): Promise<string[]> {
     const allowed = Math.max(then.liveBytes * MEMORY_SHARE, MEMORY_NOISE_BYTES) + kept * (name === LEADER ? 2 : 1);
     if (now.liveBytes > then.liveBytes + allowed) grown.push(`${name} grew from ${then.liveBytes} to ${now.liveBytes} bytes`);
   }
-  print(`live (and resident) memory in MiB: ${shown.join(", ")}; of it up to ${mib(kept)} for events of the last minutes`);
-  return grown;
+  return { shown, grown };
+}
+
+/** Processes that grew by more than noise and do not get smaller: a take-over needs memory for as long as its work takes. */
+export async function growth(scene: Scene, before: Census): Promise<readonly string[]> {
+  let last: Growth = { shown: [], grown: [] };
+  const look = async () => {
+    last = growthOf(before, await memory(scene));
+    return last.grown.length === 0;
+  };
+  await vi.waitUntil(look, { interval: 500, timeout: AGREE_MAX_MS }).catch(() => undefined);
+  print(`live (and resident) memory in MiB: ${last.shown.join(", ")}`);
+  return last.grown;
 }
 
 /** Differences that remain after everything had time to arrive. */

@@ -14,7 +14,7 @@ const SILENT_AFTER_MS = 3 * SECOND_MS;
 export interface LocalFollower {
   /** Resolves when the projections have the newest records. */
   readonly begun: Promise<void>;
-  /** Resolves with the reason when the connection has ended. It is not opened again: the worker starts anew. */
+  /** Resolves with the reason when the connection has ended. It is not opened again: the worker restarts. */
   readonly lost: Promise<string>;
   /** What was last said of a venue; undefined before the first line. */
   status(venue: Venue): (VenueStatus & { readonly reachedMs: number }) | undefined;

@@ -51,7 +51,7 @@ export interface PublishedVenue {
 }
 
 interface LocalPublisherOptions {
-  /** Path of the socket; whoever can open it reads the events. */
+  /** Path of the socket; anyone who can open it reads the events. */
   readonly path: string;
   readonly venues: Readonly<Record<Venue, PublishedVenue>>;
   readonly clock: Clock;

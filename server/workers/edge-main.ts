@@ -72,7 +72,7 @@ async function feedMarkets(
   const follower = followLocally({ path: eventsPath, projections, clock });
   void follower.lost.then((reason) => {
     if (stage !== "serving") return;
-    log.error({ reason }, "the events of the market process ended; starting anew");
+    log.error({ reason }, "the events of the market process ended; restarting");
     process.exit(1);
   });
   await follower.begun;

@@ -77,7 +77,7 @@ export async function createWorkers({ count, markets, answers, clock, log, metri
   const [eventsPath, requestsPath] = [path.join(folder, "events.sock"), path.join(folder, "requests.sock")];
   const onTooSlow = () => {
     metrics.refused("workers", "too_far_behind");
-    log.error("an edge worker reads events too slowly and was cut off; it starts anew");
+    log.error("an edge worker reads events too slowly and was cut off; it restarts");
   };
   const events = await publishMarkets({ path: eventsPath, markets, clock, onTooSlow });
   const places = createPlaces();
