@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
+import { openTestEndpoint, type TestEndpoint } from "#lib/testing/lazy-endpoint";
 
 /** The variable with the URL that runs the command `keys`; absent outside a test run. */
 export const KEY_ENDPOINT = "E2E_KEY_ENDPOINT";
@@ -37,21 +36,6 @@ async function runKeys({ args, variables }: KeyOrder): Promise<CommandResult> {
  * Opens an endpoint of a test run that runs the command `keys` in this process. Most tests need a key, and a process for each
  * would spend its time on starting.
  */
-export async function openKeyEndpoint(): Promise<{ readonly url: string; close(): void }> {
-  const server = createServer((request, response) => {
-    json(request)
-      .then((order) => runKeys(order as KeyOrder))
-      .then(
-        (result) => response.end(JSON.stringify(result)),
-        (error: unknown) => response.writeHead(500).end(String(error)),
-      );
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+export function openKeyEndpoint(): Promise<TestEndpoint> {
+  return openTestEndpoint(async (request) => JSON.stringify(await runKeys((await json(request)) as KeyOrder)));
 }

@@ -228,7 +228,7 @@ describe("a product with two edge workers", () => {
     expect((await checksOf(product)).workers).toBe("ok");
   });
 
-  test("a worker that came back serves clients of before without a gap, from what it was told at its start", async () => {
+  test("a restarted worker resumes the clients of the one before it without a gap", async () => {
     const client = await subscribed(key);
     await push();
     await vi.waitFor(() => expect(quotesOf(client).length).toBeGreaterThanOrEqual(4), SOON);

@@ -7,7 +7,7 @@ import { telemetrySettings } from "./env-telemetry";
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
 export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
 
-/** Edge workers of one node. */
+/** The most edge workers that one node may start. */
 export const WORKERS_MAX_COUNT = 64;
 
 /** Database connections of a process. With fewer, a transaction that needs a second one would wait for itself. */

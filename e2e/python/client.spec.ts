@@ -122,7 +122,7 @@ print(json.dumps({c.__name__: {n: list(inspect.signature(f).parameters)[1:] for 
   expect(Spotwire).toEqual({ ...others, close: aclose });
 });
 
-test("a stream in MessagePack has the records of one in JSON, and needs the package msgpack", { timeout: SLOW_MS }, async ({
+test("a stream in MessagePack has the same records as one in JSON, and needs the msgpack package", { timeout: SLOW_MS }, async ({
   skip,
 }) => {
   const there = await withPackages(built.sources, { msgpack: "python3-msgpack" });

@@ -33,7 +33,7 @@ export interface BarSource {
   readonly follow?: (timeframe: Timeframe, listener: BarListener) => () => void;
 }
 
-/** Passes the events of one stream on to the listener of a chart. */
+/** Passes stream events to the listener of a chart. */
 function callbacksOf(listener: BarListener): StreamCallbacks {
   let last: SpotwireError | undefined;
   return {

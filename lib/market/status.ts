@@ -20,7 +20,7 @@ const NO_CALENDAR = compileCalendar(undefined, []);
 /** Tickers of a call that are read from the store in parallel. */
 const PARALLEL_READS_COUNT = 8;
 
-/** A status as it was encoded last, up to `updated_at`, its last field. */
+/** The last encoding of a status, cut off at the value of `updated_at`, its last field. */
 interface Encoded extends Judgement {
   readonly session: SessionAnswer;
   readonly provider: string | null;

@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type Bucket, take } from "#lib/access/limits/bucket";
 import type { BucketStore } from "#lib/access/limits/bucket-store";
 import { type ManualClock, manualClock } from "#lib/clock";
 
@@ -54,4 +56,60 @@ export function bucketStoreSuite(name: string, open: (clock: ManualClock) => Buc
       expect(await store.take("a", { restPerMinute: 12, restBurst: 5 }, 1)).toMatchObject({ limit: 12, remaining: 1 });
     });
   });
+}
+
+/** Stores that share buckets, as processes do. */
+interface SharingStores {
+  readonly stores: readonly Pick<BucketStore, "take">[];
+  /** Runs the background work of each, once. */
+  sweep(): Promise<unknown>;
+  /** Resolves when the calls between them have ended. */
+  settled(): Promise<unknown>;
+  close(): void;
+}
+
+/** For any sequence of requests to any of them, stores that share a bucket never allow more than one bucket would. */
+export async function expectOneBucket(
+  { count, numRuns }: { readonly count: number; readonly numRuns: number },
+  open: (clock: ManualClock) => SharingStores | Promise<SharingStores>,
+): Promise<void> {
+  const request = fc.record({ at: fc.nat(count - 1), cost: fc.integer({ min: 0, max: 5 }) });
+  const step = fc.record({
+    afterMs: fc.oneof(fc.nat(300), fc.nat(3_000), fc.nat(70_000)),
+    requests: fc.array(request, { maxLength: 12 }),
+    sweeps: fc.boolean(),
+  });
+  const limits = fc.record({ restPerMinute: fc.integer({ min: 5, max: 200 }), restBurst: fc.integer({ min: 5, max: 60 }) });
+  await fc.assert(
+    fc.asyncProperty(limits, fc.array(step, { minLength: 5, maxLength: 25 }), async (limit, steps) => {
+      const clock = manualClock(START);
+      const { stores, sweep, settled, close } = await open(clock);
+      let oracle: Bucket | undefined;
+      let passed = 0;
+      for (const { afterMs, requests, sweeps } of steps) {
+        clock.set(clock.now() + afterMs);
+        if (sweeps) await sweep();
+        const verdicts = await Promise.all(
+          requests.map(async ({ at, cost }) => ({
+            cost,
+            ...(await (stores[at] as SharingStores["stores"][number]).take("a", limit, cost)),
+          })),
+        );
+        await settled();
+        for (const { cost, allowed, remaining, resetS } of verdicts) {
+          expect(remaining).toBeGreaterThanOrEqual(0);
+          expect(remaining).toBeLessThanOrEqual(limit.restPerMinute);
+          expect(resetS).toBeLessThanOrEqual(60);
+          const judged = take(oracle, limit, allowed ? cost : 0, clock.now());
+          expect(judged.verdict.allowed || !allowed).toBe(true);
+          oracle = judged.bucket;
+          if (allowed) passed += 1;
+        }
+      }
+      // It must not be safe by refusing everything.
+      expect(passed).toBeGreaterThanOrEqual(steps.some(({ requests }) => requests.length > 0) ? 1 : 0);
+      close();
+    }),
+    { numRuns },
+  );
 }

@@ -1,18 +1,16 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Answers every request with the same text, which is made at the first request. */
-interface LazyEndpoint {
+/** An endpoint of a test run on this machine. */
+export interface TestEndpoint {
   readonly url: string;
   close(): void;
 }
 
-/** Opens an endpoint of a test run, through which its worker processes share something that only some of them need. */
-export async function openLazyEndpoint(make: () => Promise<string>): Promise<LazyEndpoint> {
-  let made: Promise<string> | undefined;
-  const server = createServer((_request, response) => {
-    made ??= make();
-    made.then(
+/** Opens an endpoint that answers each request with the text that `answer` makes, or with 500 and why it cannot. */
+export async function openTestEndpoint(answer: (request: IncomingMessage) => Promise<string>): Promise<TestEndpoint> {
+  const server = createServer((request, response) => {
+    answer(request).then(
       (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
@@ -25,6 +23,18 @@ export async function openLazyEndpoint(make: () => Promise<string>): Promise<Laz
       server.close();
     },
   };
+}
+
+/**
+ * Opens an endpoint of a test run, through which its worker processes share something that only some of them need: a text that is
+ * made at the first request.
+ */
+export function openLazyEndpoint(make: () => Promise<string>): Promise<TestEndpoint> {
+  let made: Promise<string> | undefined;
+  return openTestEndpoint(() => {
+    made ??= make();
+    return made;
+  });
 }
 
 /**

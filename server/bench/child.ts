@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { processorSeconds } from "./processor-time";
 import { createCaller } from "./stream-calls";
 
 const START_MAX_MS = 180_000;
 /** A child that does not stop within this time is killed. */
 const STOP_MAX_MS = 20_000;
-/** Clock ticks a second in /proc, fixed on Linux. */
-const PROC_HZ = 100;
 
 /** A process started by the bench. */
 export interface Child {
@@ -106,8 +105,7 @@ function childOf(child: ChildProcess): Child {
 
 function cpuSeconds(child: ChildProcess): number {
   try {
-    const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / PROC_HZ;
+    return processorSeconds(child.pid ?? 0);
   } catch {
     return Number.NaN;
   }

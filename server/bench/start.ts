@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "#lib/clock";
 import { operations } from "#lib/contract/operations";
 import { startChild } from "./child";
 import type { Effort } from "./load";
+import { endedChildrenSeconds } from "./processor-time";
 import { BUILT_SERVER } from "./product";
 import { rounded, type Spread, spreadOf, spreadText } from "./spread";
 import { type Row, ratioOf } from "./table";
@@ -18,8 +19,6 @@ const DEMO_KEY = /"demo_key":"(\w+)"/;
 const QUOTES = `${operations.latestQuotes.path}?tickers=EURUSD`;
 /** Made by an installation, or no part of it. */
 const NOT_COPIED = new Set(["node_modules", ".next", ".git", ".data", "generated", "test-results"]);
-/** Clock ticks a second in /proc, fixed on Linux. */
-const PROC_HZ = 100;
 const MS_PER_S = 1_000;
 
 const within = (value: Spread, limit: number): Spread => ({
@@ -74,12 +73,6 @@ export async function benchStart({ rounds }: Effort): Promise<Row[]> {
   }
 }
 
-/** Processor seconds of the children that have ended. */
-function childrenSeconds(): number {
-  const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[13]) + Number(fields[14])) / PROC_HZ;
-}
-
 function run(folder: string, ...args: readonly string[]): void {
   const { status, stderr } = spawnSync("npm", args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" });
   if (status !== 0) throw new Error(`npm ${args.join(" ")} exited with ${status}\n${stderr.slice(-2_000)}`);
@@ -93,11 +86,11 @@ export async function benchInstall(): Promise<Row[]> {
   const steps: string[] = [];
   let total = 0;
   const step = async (name: string, work: () => unknown) => {
-    const [startMs, cpu] = [performance.now(), childrenSeconds()];
+    const [startMs, cpu] = [performance.now(), endedChildrenSeconds()];
     await work();
     const seconds = (performance.now() - startMs) / MS_PER_S;
     total += seconds;
-    steps.push(`${name} ${rounded(seconds)} s (processor ${rounded(childrenSeconds() - cpu)} s)`);
+    steps.push(`${name} ${rounded(seconds)} s (processor ${rounded(endedChildrenSeconds() - cpu)} s)`);
   };
   try {
     cpSync(".", product, { recursive: true, filter: (source) => !NOT_COPIED.has(path.basename(source)) });

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import autocannon from "autocannon";
 import type { Contestant } from "./child";
 import type { Effort } from "./load";
+import { processorSeconds } from "./processor-time";
 import { startSpotwire } from "./product";
+import { spreadOf } from "./spread";
 import type { Row } from "./table";
 
 const PATH = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
@@ -10,7 +12,6 @@ const PATH = "/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD";
 const WARM_UP_COUNT = 20_000;
 const REQUESTS_PER_SECOND = 4_000;
 const CONNECTIONS_COUNT = 32;
-const PROC_HZ = 100;
 /** The cores for which the throughput is computed. */
 const CORES_COUNT = 4;
 const TARGET_RATIO = 3.4;
@@ -25,18 +26,16 @@ interface Cost {
   readonly workers: number;
 }
 
-function cpuOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / PROC_HZ;
-}
-
 /** The edge workers of a service. */
 function workersOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
   return children.filter((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").includes("edge-main"));
 }
 
-const used = (pid: number) => ({ market: cpuOf(pid), workers: workersOf(pid).reduce((sum, worker) => sum + cpuOf(worker), 0) });
+const used = (pid: number) => ({
+  market: processorSeconds(pid),
+  workers: workersOf(pid).reduce((sum, worker) => sum + processorSeconds(worker), 0),
+});
 
 /** What `work` costs the processes, and how long it took. */
 async function measured<Result>(pid: number, work: () => Promise<Result>) {
@@ -79,7 +78,7 @@ async function costOf(service: Service, seconds: number): Promise<Cost> {
 }
 
 function medianOf(costs: readonly Cost[]): Cost {
-  const middle = (name: keyof Cost) => costs.map((cost) => cost[name]).sort((a, b) => a - b)[Math.floor(costs.length / 2)] ?? 0;
+  const middle = (name: keyof Cost) => spreadOf(costs.map((cost) => cost[name])).median;
   return {
     ...{ idleMarket: middle("idleMarket"), idleWorkers: middle("idleWorkers") },
     ...{ market: middle("market"), workers: middle("workers") },

@@ -13,7 +13,7 @@ type SendParts = (response: ServerResponse, answer: AnswerInParts) => void;
  * Lets work take turns: each call resolves in a turn of the event loop of its own, first come, first served. So callers delay
  * everything else by one piece of their work at a time, however many they are.
  */
-function createTurns(): () => Promise<void> {
+function createPace(): () => Promise<void> {
   // At most one for each response, and those are bounded by the connections.
   const waiting: (() => void)[] = [];
   const next = () => {
@@ -32,7 +32,7 @@ function createTurns(): () => Promise<void> {
  * made before: a slow reader holds a few parts, one that leaves ends the work.
  */
 export function createPartsSender(log: Pick<Logger, "error">): SendParts {
-  const turn = createTurns();
+  const turn = createPace();
 
   async function* inTurns(parts: Iterable<string>) {
     await turn();

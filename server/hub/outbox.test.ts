@@ -148,7 +148,7 @@ describe.each(["json", "msgpack"] as const)("the queue of a connection that take
         }
         expect([counts.sent, counts.merged]).toEqual([taken.length, pushed.length - taken.length]);
       }),
-      { numRuns: 75 },
+      { numRuns: 150 },
     );
   });
 

@@ -1,8 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Clock, manualClock } from "#lib/clock";
-import { bucketStoreSuite } from "#lib/testing/bucket-store-suite";
-import { type Bucket, take } from "./bucket";
+import { bucketStoreSuite, expectOneBucket } from "#lib/testing/bucket-store-suite";
 import { createBankLender, createBucketBank } from "./bucket-bank";
 import { createLeasedBuckets } from "./leased-buckets";
 
@@ -28,41 +26,15 @@ bucketStoreSuite("leased from the bank", (clock) => open(clock, 1).workers[0] as
 
 describe("buckets of the market process, leased by its edge workers", () => {
   test("never allow more than one bucket would, for any sequence of requests to any process", async () => {
-    const request = fc.record({ at: fc.nat(4), cost: fc.integer({ min: 0, max: 5 }) });
-    const step = fc.record({
-      afterMs: fc.oneof(fc.nat(300), fc.nat(3_000), fc.nat(70_000)),
-      requests: fc.array(request, { maxLength: 12 }),
-      sweeps: fc.boolean(),
+    await expectOneBucket({ count: 5, numRuns: 100 }, (clock) => {
+      const { bank, workers } = open(clock, 4);
+      return {
+        stores: [...workers, bank],
+        sweep: () => Promise.all(workers.map((worker) => worker.run(AbortSignal.abort()))),
+        settled,
+        close: () => undefined,
+      };
     });
-    const limits = fc.record({ restPerMinute: fc.integer({ min: 5, max: 200 }), restBurst: fc.integer({ min: 5, max: 60 }) });
-    await fc.assert(
-      fc.asyncProperty(limits, fc.array(step, { minLength: 5, maxLength: 25 }), async (limit, steps) => {
-        const clock = manualClock(START);
-        const { bank, workers } = open(clock, 4);
-        let oracle: Bucket | undefined;
-        let passed = 0;
-        for (const { afterMs, requests, sweeps } of steps) {
-          clock.set(clock.now() + afterMs);
-          if (sweeps) await Promise.all(workers.map((worker) => worker.run(AbortSignal.abort())));
-          const verdicts = await Promise.all(
-            requests.map(async ({ at, cost }) => ({ cost, ...(await (workers[at] ?? bank).take("a", limit, cost)) })),
-          );
-          await settled();
-          for (const { cost, allowed, remaining, resetS } of verdicts) {
-            expect(remaining).toBeGreaterThanOrEqual(0);
-            expect(remaining).toBeLessThanOrEqual(limit.restPerMinute);
-            expect(resetS).toBeLessThanOrEqual(60);
-            const judged = take(oracle, limit, allowed ? cost : 0, clock.now());
-            expect(judged.verdict.allowed || !allowed).toBe(true);
-            oracle = judged.bucket;
-            if (allowed) passed += 1;
-          }
-        }
-        // It must not be safe by refusing everything.
-        expect(passed).toBeGreaterThanOrEqual(steps.some(({ requests }) => requests.length > 0) ? 1 : 0);
-      }),
-      { numRuns: 100 },
-    );
   });
 
   test("need no call for most requests of an active client", async () => {

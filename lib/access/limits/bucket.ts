@@ -37,7 +37,7 @@ export interface Verdict {
   readonly retryAfterS: number;
   /** What rejected it: the window's quota, or only the burst allowance; absent when it was allowed. */
   readonly refusedBy?: "quota" | "burst";
-  /** The limit this is: of the key alone, of pushed ticks, or of one link. Absent for the account's. */
+  /** The limit that decided: the key's own, that of pushed ticks, or that of one link. Absent for the account's. */
   readonly of?: "key" | "ticks" | "link";
 }
 

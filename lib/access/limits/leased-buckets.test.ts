@@ -1,12 +1,10 @@
 import { randomUUID } from "node:crypto";
-import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { type Clock, type ManualClock, manualClock } from "#lib/clock";
 import type { Redis } from "#lib/redis";
-import { bucketStoreSuite } from "#lib/testing/bucket-store-suite";
+import { bucketStoreSuite, expectOneBucket } from "#lib/testing/bucket-store-suite";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type RedisNodes, ready, redisDescribe } from "#lib/testing/redis-nodes";
-import { type Bucket, take } from "./bucket";
 import { createRedisLender } from "./leased-bucket-script";
 import { createLeasedBuckets, type LeasedBuckets } from "./leased-buckets";
 
@@ -58,43 +56,17 @@ describeOnRedis("leased buckets", (t) => {
   });
 
   test("leased buckets on several nodes never allow more than one bucket would, for any sequence of requests", async () => {
-    const request = fc.record({ node: fc.nat(2), cost: fc.integer({ min: 0, max: 5 }) });
-    const step = fc.record({
-      afterMs: fc.oneof(fc.nat(300), fc.nat(3_000), fc.nat(70_000)),
-      requests: fc.array(request, { maxLength: 12 }),
-      sweeps: fc.boolean(),
+    await expectOneBucket({ count: 3, numRuns: 60 }, async (clock) => {
+      const stores = await openNodes(t, clock, 3);
+      return {
+        stores,
+        sweep: () => Promise.all(stores.map((store) => store.run(AbortSignal.abort()))),
+        settled: () => t.settled(...stores.map(({ redis }) => redis)),
+        close() {
+          for (const { redis } of stores) redis.close();
+        },
+      };
     });
-    const limits = fc.record({ restPerMinute: fc.integer({ min: 5, max: 200 }), restBurst: fc.integer({ min: 5, max: 60 }) });
-    await fc.assert(
-      fc.asyncProperty(limits, fc.array(step, { minLength: 5, maxLength: 25 }), async (limit, steps) => {
-        const clock = manualClock(START);
-        const stores = await openNodes(t, clock, 3);
-        const settled = () => t.settled(...stores.map(({ redis }) => redis));
-        let oracle: Bucket | undefined;
-        for (const { afterMs, requests, sweeps } of steps) {
-          clock.set(clock.now() + afterMs);
-          const stopped = AbortSignal.abort();
-          if (sweeps) await Promise.all(stores.map((store) => store.run(stopped)));
-          const verdicts = await Promise.all(
-            requests.map(async ({ node, cost }) => {
-              const verdict = await (stores[node] as Node).take("a", limit, cost);
-              return { cost, ...verdict };
-            }),
-          );
-          await settled();
-          for (const { cost, allowed, remaining, resetS } of verdicts) {
-            expect(remaining).toBeGreaterThanOrEqual(0);
-            expect(remaining).toBeLessThanOrEqual(limit.restPerMinute);
-            expect(resetS).toBeLessThanOrEqual(60);
-            const judged = take(oracle, limit, allowed ? cost : 0, clock.now());
-            expect(judged.verdict.allowed || !allowed).toBe(true);
-            oracle = judged.bucket;
-          }
-        }
-        for (const { redis } of stores) redis.close();
-      }),
-      { numRuns: 60 },
-    );
   });
 
   test("leased buckets make no call for the requests of an active client, and few in the background", async () => {
