@@ -75,13 +75,13 @@ export default defineConfig({
   test: {
     reporters: ["default", "./lib/testing/total-reporter.ts"],
     globalSetup: ["server/testing/global-setup.ts", "e2e/global-setup.ts"],
-    // One more than there are cores: browsers, databases and whole clusters leave a core idle while they wait.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: browsers, databases and whole clusters leave a core idle while they wait.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LaneSequencer },
     projects: [
       lane("waiting", { include: WAITING }),
-      lane("e2e", { include: [E2E], exclude: WAITING }),
-      // A unit test leaves no state behind, so that the next one need not import everything again.
+      // These leave no state behind, so that the next file need not import everything again, nor open a browser.
+      lane("e2e", { include: [E2E], exclude: WAITING, isolate: false }),
       lane("unit", { include: [UNIT], exclude: WAITING, isolate: false }),
     ],
   },

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Locator, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, returnBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { expectToFit } from "./reading";
@@ -66,7 +66,7 @@ beforeAll(async () => {
   mailbox = await openMailbox();
   [product, browser, folder] = await Promise.all([
     startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1", ...NO_FEED }),
-    openBrowser(),
+    borrowBrowser(),
     mkdtemp(join(tmpdir(), "spotwire-imports-")),
   ]);
   operator = await signUp(OPERATOR, "198.51.100.1");
@@ -80,7 +80,7 @@ beforeAll(async () => {
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   await product?.dispose();
   await mailbox?.close();
   if (folder !== undefined) await rm(folder, { recursive: true });

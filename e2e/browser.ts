@@ -68,6 +68,23 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ ...(await findOrInstall()), args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
 }
 
+let borrowed: Promise<Browser> | undefined;
+
+/**
+ * The browser of this test worker, opened once: its start costs more processor time than most pages. One spec file has it at a
+ * time, and gives it back.
+ * @throws Error as `openBrowser` does.
+ */
+export async function borrowBrowser(): Promise<Browser> {
+  if (!(await borrowed)?.isConnected()) borrowed = openBrowser();
+  return borrowed as Promise<Browser>;
+}
+
+/** Closes all pages of a borrowed browser, and forgets their cookies and caches. */
+export async function returnBrowser(browser: Browser | undefined): Promise<void> {
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+}
+
 /** The console line of a refused form, which is an expected answer. */
 export const ANSWERED = /^Failed to load resource/;
 

@@ -10,7 +10,7 @@ import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChartingLibrary, isOpen, type LibraryDatafeed, openLibrary } from "#lib/testing/charting-library";
 import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
 import { makeKey } from "./commands";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -54,7 +54,7 @@ const load = async <Module>(file: string): Promise<Module> =>
   import(/* @vite-ignore */ pathToFileURL(path.join(folder, "node_modules", "spotwire-client", file)).href);
 
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), openBrowser()]);
+  [product, browser] = await Promise.all([startProduct(), borrowBrowser()]);
   await install();
   site = createServer((_, response) => {
     response.setHeader("content-type", "text/html; charset=utf-8").end(html);
@@ -72,7 +72,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   datafeed?.close();
-  await browser?.close();
+  await returnBrowser(browser);
   site?.close();
   await product?.dispose();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
 import { MCP_RESOURCES_PER_PAGE_COUNT } from "#lib/contract/limits";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
-import { BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, returnBrowser } from "./browser";
 import { type MadeKey, makeKey } from "./commands";
 import { picture } from "./reading";
 import { examplePath, type RecordedAnswer, type RecordedAnswers, SAMPLE_BASE } from "./recorded-answers";
@@ -29,11 +29,11 @@ let product: Product;
 let browser: Browser;
 
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), openBrowser()]);
+  [product, browser] = await Promise.all([startProduct(), borrowBrowser()]);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   await product?.dispose();
 }, SERVER_TIMEOUT_MS);
 

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
 import { keyHolder, makeLiveKey } from "./commands";
 import { createFeeder } from "./feeder";
 import { type Mailbox, openMailbox } from "./mailbox";
@@ -22,14 +22,14 @@ beforeAll(async () => {
   [product, browser] = await Promise.all([
     // Each tab gets an address of its own, and with it calls of its own on the demo key.
     startProduct({ TRUSTED_PROXIES: "127.0.0.1", LIVE_FEED: "push", SMTP_URL: mailbox.url }),
-    openBrowser(),
+    borrowBrowser(),
   ]);
   // The first request of a fresh process pays for all.
   await fetch(product.baseUrl);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   await product?.dispose();
   await mailbox?.close();
 }, SERVER_TIMEOUT_MS);

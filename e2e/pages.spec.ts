@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DAY_MS } from "#lib/units";
-import { ANSWERED, BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { createVisits, expectToFit, type Reading } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -112,7 +112,10 @@ async function fillAccount(visitor: Visitor): Promise<void> {
 
 beforeAll(async () => {
   mailbox = await openMailbox();
-  [product, browser] = await Promise.all([startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }), openBrowser()]);
+  [product, browser] = await Promise.all([
+    startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }),
+    borrowBrowser(),
+  ]);
   readers.new = await signUp("new@example.test", "203.0.113.1");
   readers.busy = await signUp("busy@example.test", "203.0.113.2");
   await fillAccount(readers.busy);
@@ -120,7 +123,7 @@ beforeAll(async () => {
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   await product?.dispose();
   await mailbox?.close();
 }, SERVER_TIMEOUT_MS);

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operations } from "#lib/contract/operations";
 import { DAY_S, HOUR_S } from "#lib/units";
-import { ANSWERED, BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { overhangOf, picture, SCHEMES, show } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -25,11 +25,14 @@ let problems: string[] = [];
 
 beforeAll(async () => {
   mailbox = await openMailbox();
-  [product, browser] = await Promise.all([startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }), openBrowser()]);
+  [product, browser] = await Promise.all([
+    startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }),
+    borrowBrowser(),
+  ]);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   await product?.dispose();
   await mailbox?.close();
 }, SERVER_TIMEOUT_MS);

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 /** Enough senders to take every request the limit lets in while the page shows its error. */
@@ -18,13 +18,13 @@ let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), openBrowser()]);
+  [product, browser] = await Promise.all([startProduct(), borrowBrowser()]);
   context = await browser.newContext();
   page = await context.newPage();
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   await product?.dispose();
 }, SERVER_TIMEOUT_MS);
 

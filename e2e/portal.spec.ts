@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, collectProblems, openBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, returnBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
@@ -44,7 +44,7 @@ beforeAll(async () => {
   mailbox = await openMailbox();
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   const settings = { SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1", WEBHOOK_ALLOWED_HOSTS: receiverHost() };
-  [product, browser] = await Promise.all([startProduct(settings), openBrowser()]);
+  [product, browser] = await Promise.all([startProduct(settings), borrowBrowser()]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   context.setDefaultTimeout(STEP_MAX_MS);
   page = await context.newPage();
@@ -52,7 +52,7 @@ beforeAll(async () => {
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   await product?.dispose();
   await mailbox?.close();
   receiver.close();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
 import { makeKey } from "./commands";
 import { findOnPath, PACKAGE_TIMEOUT_MS } from "./packages";
 import { BUILD_TIMEOUT_MS, installToolchain, type Program, SEPARATOR, startProgram, TOOLCHAINS } from "./sample-programs";
@@ -106,7 +106,7 @@ function codeOf(operation: string, language: string): string {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spotwire samples "));
-  [product, browser] = await Promise.all([startProduct(), openBrowser()]);
+  [product, browser] = await Promise.all([startProduct(), borrowBrowser()]);
   key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
   const page = await browser.newPage();
   page.setDefaultTimeout(STEP_MAX_MS);
@@ -116,7 +116,7 @@ beforeAll(async () => {
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   await product?.dispose();
   await rm(folder, { recursive: true, force: true });
 }, SERVER_TIMEOUT_MS);

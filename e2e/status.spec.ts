@@ -1,7 +1,7 @@
 import type { Browser, Locator } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ServiceStatus } from "../lib/contract/service-status";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
 import { blockStream, createVisits, feedBy, picture, SCHEMES, show } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -12,12 +12,12 @@ let product: Product;
 let browser: Browser;
 
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct({ TRUSTED_PROXIES: "127.0.0.1" }), openBrowser()]);
+  [product, browser] = await Promise.all([startProduct({ TRUSTED_PROXIES: "127.0.0.1" }), borrowBrowser()]);
   await fetch(`${product.baseUrl}/status`);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   await product?.dispose();
 }, SERVER_TIMEOUT_MS);
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BROWSER_TIMEOUT_MS, openBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
 import { type MadeKey, makeKey } from "./commands";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -28,12 +28,12 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  [product, browser] = await Promise.all([startProduct(), openBrowser()]);
+  [product, browser] = await Promise.all([startProduct(), borrowBrowser()]);
   key = await makeKey(product, { venue: "sandbox", scopes: "market:stream", origins: siteUrl });
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
-  await browser?.close();
+  await returnBrowser(browser);
   site?.close();
   await product?.dispose();
 }, SERVER_TIMEOUT_MS);
