@@ -93,7 +93,9 @@ export async function benchInstall(): Promise<Row[]> {
     steps.push(`${name} ${rounded(seconds)} s (processor ${rounded(endedChildrenSeconds() - cpu)} s)`);
   };
   try {
-    cpSync(".", product, { recursive: true, filter: (source) => !NOT_COPIED.has(path.basename(source)) });
+    // Otherwise a link of the copy would point out of it, which the build refuses.
+    const verbatimSymlinks = true;
+    cpSync(".", product, { recursive: true, verbatimSymlinks, filter: (source) => !NOT_COPIED.has(path.basename(source)) });
     await step("`npm ci`", () => run(product, "ci", "--no-audit", "--no-fund"));
     await step("generate", () => run(product, "run", "generate"));
     await step("build", () => run(product, "run", "build"));
