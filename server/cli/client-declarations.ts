@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,6 +10,7 @@ import { createAuxiliaryTypeStore, createTypeAlias, printNode, zodToTs } from "z
 import { ERROR_IDS } from "#lib/contract/errors";
 
 const CLIENT = path.join("lib", "client");
+const COMPILER = path.join("node_modules", "typescript-7", "bin", "tsc");
 const CONTRACT = path.join("lib", "contract");
 /** Matches an exported type that zod infers from the schema of the same name. */
 const INFERRED_TYPE = /^export type (\w+) = z\.infer<typeof \1>;/gm;
@@ -21,15 +23,15 @@ export type ClientEntry = (typeof CLIENT_ENTRIES)[number];
 /** The library whose types the package refers to; its users have it. */
 export const CHARTS = "lightweight-charts";
 
-/** Emits one `.d.ts` for each source of the client. */
+/** Emits one `.d.ts` for each source of the client, by the native compiler: the other takes seconds longer. */
 function emitClient(root: string, outDir: string): void {
-  const { config } = ts.readConfigFile(path.join(root, "tsconfig.json"), ts.sys.readFile);
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
+  const project = path.join(outDir, "tsconfig.json");
   const emit = { noEmit: false, incremental: false, declaration: true, emitDeclarationOnly: true, rootDir: root, outDir };
-  const sources = CLIENT_ENTRIES.map((entry) => path.join(root, CLIENT, `${entry}.ts`));
-  const program = ts.createProgram(sources, { ...options, ...emit });
-  const problems = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics];
-  if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, ts.createCompilerHost({})));
+  const compilerOptions = { ...emit, typeRoots: [path.join(root, "node_modules", "@types")] };
+  const files = CLIENT_ENTRIES.map((entry) => path.join(root, CLIENT, `${entry}.ts`));
+  writeFileSync(project, JSON.stringify({ extends: path.join(root, "tsconfig.json"), compilerOptions, files, include: [] }));
+  const { status, stdout } = spawnSync(process.execPath, [path.join(root, COMPILER), "--project", project], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`The client has type errors:\n${stdout}`);
 }
 
 /** The types of the contract without zod: each inferred type is printed from its schema, under its name and with its comments. */
