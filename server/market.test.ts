@@ -13,7 +13,7 @@ import { createMetrics } from "#lib/metrics";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_S, MINUTE_MS } from "#lib/units";
-import type { KlineEvent } from "./events/event";
+import type { KlineEvent, MarketEvent } from "./events/event";
 import { type MarketFeed, Refused } from "./feed/feed";
 import { createGuard } from "./feed/filter/guard";
 import { makeBlocksHere } from "./feed/sandbox/block-maker";
@@ -78,6 +78,28 @@ describe("a running market", () => {
     store.away(false);
     await clock.advance(1_000);
     expect(await push()).toEqual([null]);
+    await market.stop();
+  });
+
+  test("the events of a large batch are published in parts, each once and in order, before the push is answered", async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 7, 12));
+    const settings = { venue: "live", store: createMemoryKlines(), acceptsPush: true, provider: "push" } as const;
+    const market = await startMarket({ ...settings, catalogue: catalogueOfOne(), clock, log, metrics: createMetrics() });
+    const parts: MarketEvent[][] = [];
+    market.follow((events) => parts.push([...events]));
+    const fromMs = clock.now();
+    const ticks = Array.from({ length: 500 }, (_, i) => ({ ticker: TICKER, time_msc: fromMs + i, bid: 1.1 + i / 1e5, ask: 1.2 }));
+    expect(await market.push?.(ticks)).toEqual(ticks.map(() => null));
+    const events = parts.flat();
+    const topics = new Set(events.map(({ topic }) => topic));
+    expect(topics.size).toBe(2 + TIMEFRAMES.length);
+    for (const topic of topics)
+      expect(events.filter((event) => event.topic === topic).map(({ seq }) => seq)).toEqual(ticks.map((_, i) => i + 1));
+    expect(events.flatMap(({ type, record }) => (type === "quote" ? [record.time_msc] : []))).toEqual(
+      ticks.map(({ time_msc }) => time_msc),
+    );
+    expect(Math.max(...parts.map((part) => part.length))).toBeLessThan(events.length / 10);
+    expect(market.view.quote(TICKER)?.time_msc).toBe(ticks.at(-1)?.time_msc);
     await market.stop();
   });
 

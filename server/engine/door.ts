@@ -7,9 +7,15 @@ import type { createEngine } from "./engine";
 
 type Outcome = TickRejection | null;
 
+/**
+ * Events that are published together. Those of a large batch would all be alive when the young ones are collected, so that each
+ * was copied, and would have left the caches before they are read.
+ */
+const PUBLISHED_EVENTS = 256;
+
 interface DoorOptions {
   readonly engine: Pick<ReturnType<typeof createEngine>, "judge" | "ingest">;
-  /** Gets the events of the ticks that were taken, once for each batch. */
+  /** Gets the events of the ticks that were taken, in order: those of a large batch in parts. */
   readonly publish: (events: readonly MarketEvent[]) => void;
   /** The instant of a tick, Unix milliseconds. */
   readonly nowMs: (tick: Tick) => number;
@@ -62,14 +68,23 @@ export function createDoor({ engine, publish, nowMs, wallMs, decided, count, gua
     return reason;
   }
 
+  function publishMade(): void {
+    if (events.length === 0) return;
+    const made = events;
+    events = [];
+    publish(made);
+  }
+
   return {
     /** Takes ticks in order; returns why each was refused, null where it was taken. */
     take(ticks: readonly Tick[]): Outcome[] {
       receivedMs = wallMs();
-      const outcomes = ticks.map(take);
-      const made = events;
-      events = [];
-      if (made.length > 0) publish(made);
+      const outcomes = ticks.map((tick) => {
+        const outcome = take(tick);
+        if (events.length >= PUBLISHED_EVENTS) publishMade();
+        return outcome;
+      });
+      publishMade();
       // A held tick is counted when its fate is known.
       count(gate === undefined ? outcomes : outcomes.filter((outcome) => outcome !== "spike"));
       return outcomes;
