@@ -78,6 +78,29 @@ test("every tick of a repeated batch is a duplicate, however late it is repeated
   );
 });
 
+test("exactly the ticks that are kept are found again, also many of one instant", () => {
+  const steps = fc.array(
+    fc.record({ wait: fc.integer({ min: 0, max: 1 }), bid: fc.integer({ min: 1, max: 5 }), ask: fc.integer({ min: 1, max: 5 }) }),
+    { maxLength: 60 },
+  );
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1, max: 16 }), (given, capacity) => {
+      const recent = createRecentTicks(capacity);
+      let time = NOW;
+      const added: Tick[] = [];
+      for (const { wait, bid, ask } of given) {
+        time += wait;
+        const tick = tickAt(time, bid, ask);
+        const kept = added.slice(-capacity);
+        expect(recent.has(tick)).toBe(kept.some((other) => other.time_msc === time && other.bid === bid && other.ask === ask));
+        recent.add(tick);
+        added.push(tick);
+      }
+      expect(added.slice(-capacity).every((tick) => recent.has(tick))).toBe(true);
+    }),
+  );
+});
+
 test("the duplicate check is bounded: a dropped tick is out_of_order, then too_late, never accepted twice", () => {
   const recent = createRecentTicks(4);
   for (let index = 0; index < 10; index += 1) recent.add(tickAt(NOW + index));

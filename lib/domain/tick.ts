@@ -6,6 +6,8 @@ import { MINUTE_MS } from "#lib/units";
 const PRICE_END = 1e12;
 /** Accepted ticks kept per ticker to recognise duplicates: a busy minute of a busy instrument. */
 const RECENT_TICKS_COUNT = 1_024;
+/** Four times as many, so that few ticks share one. A power of two. */
+const MARKS_COUNT = 4 * RECENT_TICKS_COUNT;
 
 /** A tick as it enters the engine, normalised to the service's terms. */
 export interface Tick {
@@ -28,17 +30,27 @@ export interface RecentTicks {
   has(tick: Tick): boolean;
 }
 
+/** A number below MARKS_COUNT that equal ticks have in common, others rarely. */
+const markOf = (timeMs: number, bid: number, ask: number) => (timeMs + bid * 1e6 + ask * 1e5) & (MARKS_COUNT - 1);
+
 /** Makes an empty list of accepted ticks; a restart adds the last stored tick to it. */
 export function createRecentTicks(capacity: number = RECENT_TICKS_COUNT): RecentTicks {
+  /** How many ticks have a mark. A tick whose mark none has is not searched for among the many that a batch has of one instant. */
+  const marked = new Uint16Array(MARKS_COUNT);
   const times = new Float64Array(capacity);
   const bids = new Float64Array(capacity);
   const asks = new Float64Array(capacity);
   let added = 0;
   let newest = Number.NEGATIVE_INFINITY;
+  const count = (mark: number, by: number) => {
+    marked[mark] = (marked[mark] ?? 0) + by;
+  };
   return {
     newestMs: () => newest,
     add(tick) {
       const slot = added % capacity;
+      if (added >= capacity) count(markOf(times[slot] ?? 0, bids[slot] ?? 0, asks[slot] ?? 0), -1);
+      count(markOf(tick.time_msc, tick.bid, tick.ask), 1);
       times[slot] = tick.time_msc;
       bids[slot] = tick.bid;
       asks[slot] = tick.ask;
@@ -46,6 +58,7 @@ export function createRecentTicks(capacity: number = RECENT_TICKS_COUNT): Recent
       newest = tick.time_msc;
     },
     has(tick) {
+      if (marked[markOf(tick.time_msc, tick.bid, tick.ask)] === 0) return false;
       const oldest = Math.max(0, added - capacity);
       let low = oldest;
       let high = added;
