@@ -72,6 +72,19 @@ export function readTick(value: unknown, mayPush: MayPush): Tick | TickRejection
   return onlyPrices ? "bad_price" : "malformed_line";
 }
 
+/** What became of ticks, in order: null for an accepted one. */
+export type Outcomes = readonly (TickRejection | null)[];
+type Push = (ticks: readonly Tick[]) => Promise<Outcomes>;
+
+/** Pushes the ticks among what was read; returns what became of each, also of what was no tick. @throws what `push` throws */
+export async function pushRead(read: readonly (Tick | TickRejection)[], push: Push): Promise<Outcomes> {
+  const ticks = read.filter((tick) => typeof tick !== "string");
+  const judged = await push(ticks);
+  if (judged.length === read.length) return judged;
+  const rest = judged.values();
+  return read.map((tick) => (typeof tick === "string" ? tick : (rest.next().value ?? null)));
+}
+
 /**
  * Ingests a pushed NDJSON body line by line as it arrives; each line is judged on its own. The next lines are read only
  * after the engine has applied the previous ones and the recorder has room, so a fast feeder is slowed down, not
@@ -94,11 +107,7 @@ export async function ingestBody(
   try {
     for await (const lines of readLines(body, limits)) {
       const room = INGEST_MAX_LINES - receipt.received();
-      await takeLines(
-        lines.slice(0, room).map((line) => ({ number: line.number, tick: parseLine(line, mayPush) })),
-        push,
-        receipt,
-      );
+      await takeLines(lines.slice(0, room), { mayPush, push, receipt });
       if (lines.length > room) throw new BodyTooLong();
     }
   } catch (error) {
@@ -114,16 +123,20 @@ export async function ingestBody(
   return receipt.result();
 }
 
+interface Taking {
+  readonly mayPush: MayPush;
+  readonly push: Push;
+  readonly receipt: ReturnType<typeof createReceipt<TickRejection>>;
+}
+
 /** Pushes the ticks of one chunk, and records the outcome of each line in order. */
-async function takeLines(
-  lines: readonly { readonly number: number; readonly tick: Tick | TickRejection }[],
-  push: NonNullable<Market["push"]>,
-  receipt: ReturnType<typeof createReceipt<TickRejection>>,
-): Promise<void> {
-  const ticks = lines.map(({ tick }) => tick).filter((tick) => typeof tick !== "string");
-  const judged = (await push(ticks)).values();
-  for (const { number, tick } of lines) {
-    const reason = typeof tick === "string" ? tick : judged.next().value;
+async function takeLines(lines: readonly Line[], { mayPush, push, receipt }: Taking): Promise<void> {
+  const outcomes = await pushRead(
+    lines.map((line) => parseLine(line, mayPush)),
+    push,
+  );
+  for (const [index, { number }] of lines.entries()) {
+    const reason = outcomes[index];
     if (reason) receipt.reject(number, reason);
     else receipt.accept();
   }

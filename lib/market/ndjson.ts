@@ -51,7 +51,10 @@ export async function* readLines(body: AsyncIterable<Uint8Array>, limits: LineLi
     }
     const whole = Buffer.concat([rest, chunk.subarray(0, end)]).toString();
     rest = Buffer.from(chunk.subarray(end + 1, end + 2 + lineMaxBytes));
-    return whole.split("\n").flatMap((text) => lineOf(text) ?? []);
+    return whole
+      .split("\n")
+      .map(lineOf)
+      .filter((line) => line !== undefined);
   }
 
   for await (const chunk of chunksOf(body)) {

@@ -7,7 +7,7 @@ import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import { acceptsNoTicks, createReceipt, pushable, readTick } from "#lib/market/ingest";
+import { acceptsNoTicks, createReceipt, type Outcomes, pushable, pushRead, readTick } from "#lib/market/ingest";
 import type { Market } from "#lib/market/ports";
 import type { Admission } from "./handshake";
 
@@ -38,9 +38,6 @@ interface FeederOptions {
 }
 
 const encoder = new TextEncoder();
-
-/** What was decided of each tick: null for an accepted one. */
-type Outcomes = readonly (TickRejection | null)[];
 
 /**
  * Takes the ticks of one connection in the order of its messages. While a batch is stored, further messages wait, up to a bound,
@@ -140,9 +137,7 @@ export class Feeder {
     if (!allowed) throw new Fault("rate_limited", { detail: "Too many ticks are pushed.", retry_after: retryAfterS });
     const mayPush = pushable(key.tickers);
     const read = values.map((value) => readTick(value, mayPush));
-    const ticks = read.filter((tick) => typeof tick !== "string");
-    const judged = (await this.#push(ticks, market)).values();
-    return read.map((tick) => (typeof tick === "string" ? tick : (judged.next().value ?? null)));
+    return pushRead(read, (ticks) => this.#push(ticks, market));
   }
 
   async #push(ticks: readonly Tick[], { venue, push, forwardPush }: FeederOptions["market"]): Promise<Outcomes> {
