@@ -1,9 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TickRejection } from "#lib/contract/ingest";
+import { TickLine, type TickRejection } from "#lib/contract/ingest";
 import { INGEST_MAX_LINES, INGEST_PUSH_MIN_TICKS } from "#lib/contract/limits";
 import type { Tick } from "#lib/domain/tick";
 import { Fault, isFault } from "#lib/fault";
-import { ingestTicks } from "./ingest";
+import { ingestTicks, readTick } from "./ingest";
 import type { Market } from "./ports";
 import type { SentBody } from "./question";
 
@@ -64,6 +65,27 @@ describe("a pushed body", () => {
       ],
     });
     expect(taken.map(({ ticker }) => ticker)).toEqual(tickers);
+  });
+
+  test("a tick is taken exactly if it fits the schema of the contract, without fields that it does not know", () => {
+    const number = fc.oneof(fc.double(), fc.maxSafeInteger(), fc.constantFrom(0, -0, 0.5, 1, -1));
+    const anything = fc.oneof(number, fc.string(), fc.constantFrom("EURUSD", "eurusd", "EU", null, undefined, true));
+    const fields = { ticker: anything, time_msc: anything, bid: anything, ask: anything, volume: anything, other: anything };
+    const valid = fc.record({
+      ticker: fc.constant("EURUSD"),
+      time_msc: fc.maxSafeNat(),
+      bid: fc.double({ min: 1e-9, noNaN: true, noDefaultInfinity: true }),
+      ask: fc.double({ min: 1e-9, noNaN: true, noDefaultInfinity: true }),
+    });
+    const mixed = fc.tuple(valid, fc.record(fields, { requiredKeys: [] })).map(([tick, other]) => ({ ...tick, ...other }));
+    fc.assert(
+      fc.property(fc.oneof(mixed, valid, anything, fc.array(valid)), (value) => {
+        const read = readTick(value, () => true);
+        const { success, data } = TickLine.safeParse(value);
+        if (success) expect(read).toEqual(data);
+        else expect(["bad_price", "malformed_line"]).toContain(read);
+      }),
+    );
   });
 
   test("a pushed body with the largest number of lines is accepted, one more line is refused", async () => {

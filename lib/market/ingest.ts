@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { type IngestReceipt, TickLine, type TickRejection } from "#lib/contract/ingest";
 import {
   INGEST_LINE_MAX_BYTES,
@@ -14,6 +15,8 @@ import type { Market } from "./ports";
 import type { Call, DataReply, SentBody } from "./question";
 
 const VENUE_RETRY_AFTER_S = 60;
+/** The schema as one function; what it refuses is read again by the schema itself, for the issues. */
+const CompiledTickLine = z.compile(TickLine);
 /** The price fields of a line: a number that cannot be a price (0, -1) is a bad price, not a malformed line. */
 const PRICES: ReadonlySet<unknown> = new Set(["bid", "ask"]);
 
@@ -66,7 +69,7 @@ export function pushable(tickers: readonly string[]): MayPush {
 
 /** Reads a parsed tick; the reason why it is rejected, if it is. */
 export function readTick(value: unknown, mayPush: MayPush): Tick | TickRejection {
-  const parsed = TickLine.safeParse(value);
+  const parsed = CompiledTickLine.safeParse(value);
   if (parsed.success) return mayPush(parsed.data.ticker) ? parsed.data : "unknown_ticker";
   const onlyPrices = parsed.error.issues.every(({ code, path: [field] }) => code === "too_small" && PRICES.has(field));
   return onlyPrices ? "bad_price" : "malformed_line";
