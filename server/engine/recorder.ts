@@ -4,6 +4,7 @@ import type { Logger } from "#lib/log";
 import type { LastQuote } from "#lib/market/ports";
 import { repeat } from "#lib/repeat";
 import type { Listener } from "#server/events/bus";
+import { topicName } from "#server/events/topic";
 
 /** Longest time between a change and its write. */
 const FLUSH_INTERVAL_MS = 500;
@@ -52,6 +53,8 @@ interface RecorderOptions {
 export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = PENDING_MAX_ROWS }: RecorderOptions): Recorder {
   let klines = new Map<string, Kline>();
   let quotes = new Map<string, LastQuote>();
+  /** The last key of each series, by topic. */
+  const keys = new Map<string, { readonly time: number; readonly key: string }>();
   let waiters: (() => void)[] = [];
   /** Callers that wait for the next flush to start. */
   let awaited: (() => void)[] = [];
@@ -60,14 +63,22 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
 
   const pending = () => klines.size + quotes.size;
 
-  function put(kline: Kline): void {
-    klines.set(`${kline.ticker}:${kline.timeframe}:${kline.time}`, kline);
+  /** The key of a row. That of the row before in its series is used again: to make and hash one costs more than to keep the row. */
+  function keyOf(topic: string, time: number): string {
+    const known = keys.get(topic);
+    if (known?.time === time) return known.key;
+    const key = `${topic}:${time}`;
+    keys.set(topic, { time, key });
+    return key;
   }
+
+  const put = (topic: string, kline: Kline) => void klines.set(keyOf(topic, kline.time), kline);
 
   function record(events: Parameters<Listener>[0]): void {
     for (const event of events) {
       if (event.type === "snapshot") quotes.set(event.record.ticker, event.record);
-      else if (event.type === "kline" && !event.corrected && (event.closed || event.record.timeframe === "M1")) put(event.record);
+      else if (event.type === "kline" && !event.corrected && (event.closed || event.record.timeframe === "M1"))
+        put(event.topic, event.record);
     }
   }
 
@@ -138,7 +149,7 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
 
   return {
     record,
-    amend: (amended) => amended.forEach(put),
+    amend: (amended) => amended.forEach((kline) => put(topicName("kline", kline.ticker, kline.timeframe), kline)),
     pending,
     hasRoom: () => pending() < pendingMaxRows,
     room(signal) {
