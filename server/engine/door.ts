@@ -48,7 +48,7 @@ export function createDoor({ engine, publish, nowMs, wallMs, decided, count, gua
   const arrivals = new WeakMap<Tick, number>();
 
   function decide(tick: Tick, outcome: Outcome, cameMs = receivedMs): Outcome {
-    if (outcome === null) for (const event of engine.ingest(tick)) events.push(event);
+    if (outcome === null) engine.ingest(tick, events);
     decided(tick, outcome, cameMs);
     return outcome;
   }

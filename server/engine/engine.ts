@@ -31,8 +31,8 @@ export interface RestoredTicker {
 interface Engine {
   /** Why a tick is rejected, null when it is valid. */
   judge(tick: Tick, nowMs: number): TickRejection | null;
-  /** Applies a valid tick; returns its quote, its snapshot and the klines it changed. */
-  ingest(tick: Tick): MarketEvent[];
+  /** Applies a valid tick; returns `events` with its quote, its snapshot and the klines it changed added. */
+  ingest(tick: Tick, events?: MarketEvent[]): MarketEvent[];
   /** Closes the klines that are due, each once. */
   advance(nowMs: number): MarketEvent[];
   /** Shows the new state of closed klines whose stored minutes changed. */
@@ -222,14 +222,14 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
       return judgeTick(state.recent, tick, nowMs);
     },
 
-    ingest(tick) {
+    ingest(tick, events = []) {
       const state = stateOf(tick.ticker);
-      if (state === undefined) return [];
+      if (state === undefined) return events;
       const quote = toQuote(tick, state.listing.digits);
       state.recent.add(tick);
       state.quote = quote;
       state.day = foldDay(state.day, quote, alignment, calendarOf(tick.ticker));
-      const events = [quoteEvent(state, quote), snapshotEvent(state, quote)];
+      events.push(quoteEvent(state, quote), snapshotEvent(state, quote));
       for (const series of state.series) events.push(foldSeries(state, series, quote, tick.volume));
       return events;
     },
