@@ -31,34 +31,33 @@ export interface RecentTicks {
 }
 
 /** A number below MARKS_COUNT that equal ticks have in common, others rarely. */
-const markOf = (timeMs: number, bid: number, ask: number) => (timeMs + bid * 1e6 + ask * 1e5) & (MARKS_COUNT - 1);
+const markOf = ({ time_msc, bid, ask }: Tick) => (time_msc + bid * 1e6 + ask * 1e5) & (MARKS_COUNT - 1);
 
 /** Makes an empty list of accepted ticks; a restart adds the last stored tick to it. */
 export function createRecentTicks(capacity: number = RECENT_TICKS_COUNT): RecentTicks {
-  /** How many ticks have a mark. A tick whose mark none has is not searched for among the many that a batch has of one instant. */
-  const marked = new Uint16Array(MARKS_COUNT);
+  /**
+   * How many ticks there were with the last one of each mark, modulo 2^32. A tick whose mark none of those kept has is not
+   * searched for among the many that a batch has of one instant.
+   */
+  const lastOf = new Uint32Array(MARKS_COUNT).fill(2 ** 31);
   const times = new Float64Array(capacity);
   const bids = new Float64Array(capacity);
   const asks = new Float64Array(capacity);
   let added = 0;
   let newest = Number.NEGATIVE_INFINITY;
-  const count = (mark: number, by: number) => {
-    marked[mark] = (marked[mark] ?? 0) + by;
-  };
   return {
     newestMs: () => newest,
     add(tick) {
       const slot = added % capacity;
-      if (added >= capacity) count(markOf(times[slot] ?? 0, bids[slot] ?? 0, asks[slot] ?? 0), -1);
-      count(markOf(tick.time_msc, tick.bid, tick.ask), 1);
       times[slot] = tick.time_msc;
       bids[slot] = tick.bid;
       asks[slot] = tick.ask;
       added += 1;
+      lastOf[markOf(tick)] = added;
       newest = tick.time_msc;
     },
     has(tick) {
-      if (marked[markOf(tick.time_msc, tick.bid, tick.ask)] === 0) return false;
+      if ((added - (lastOf[markOf(tick)] ?? 0)) >>> 0 >= capacity) return false;
       const oldest = Math.max(0, added - capacity);
       let low = oldest;
       let high = added;
