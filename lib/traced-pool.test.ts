@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { channel } from "node:diagnostics_channel";
 import { pipeline } from "node:stream/promises";
-import type { Pool } from "pg";
+import pg, { type Pool } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
@@ -30,6 +30,9 @@ test("each query is told by verb and table, without its values, however it is ma
     values: ["a secret", "nobody"],
   });
   await new Promise((resolve) => pool.query('INSERT INTO "public"."nowhere" VALUES ($1)', ["a secret"], resolve));
+  const copy = new pg.Query("COPY (SELECT id FROM account WHERE name = 'a secret') TO STDOUT");
+  const ask = pool.query as unknown as (query: pg.Query, ended: (error?: Error) => void) => void;
+  await new Promise((resolve) => ask.call(pool, copy, resolve));
   const client = await pool.connect();
   await client.query("BEGIN");
   await pipeline(client.query(copyTo("COPY (SELECT 1) TO STDOUT")), async (rows) => {
@@ -41,6 +44,7 @@ test("each query is told by verb and table, without its values, however it is ma
     ["SELECT account", undefined],
     ["UPDATE account", undefined],
     ["INSERT nowhere", "42P01"],
+    ["SELECT account", undefined],
     ["BEGIN", undefined],
     ["ROLLBACK", undefined],
   ]);

@@ -2,8 +2,9 @@ import { AsyncResource } from "node:async_hooks";
 import pg from "pg";
 import { beginWork, recordsWork, type Work } from "./spans";
 
-/** The verb of a statement, that of one that begins with WITH, and the first table. */
-const VERB = /\b(SELECT|INSERT|UPDATE|DELETE|MERGE|COPY|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|CREATE|ALTER|DROP|LOCK|NOTIFY|LISTEN)\b/i;
+/** The verb of a statement, that of one that begins with WITH, and the first table. A COPY of a query is that query. */
+const VERB =
+  /\b(SELECT|INSERT|UPDATE|DELETE|MERGE|COPY(?! *\()|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|CREATE|ALTER|DROP|LOCK|NOTIFY|LISTEN)\b/i;
 const VERB_AFTER_WITH = /^\s*WITH\b.*?\b(INSERT|UPDATE|DELETE|MERGE)\b/is;
 const TABLE = /\b(?:FROM|INTO|UPDATE|TABLE)\s+(?:"?public"?\.)?"?(\w+)"?/i;
 /** How much of a statement is looked at. */
@@ -29,16 +30,16 @@ function describe(text: string): Work {
 type Callback = (error: unknown, result: unknown) => void;
 
 /**
- * A connection whose queries are recorded as parts of the work that makes them; streams of rows (COPY) are not. The signatures
+ * A connection whose queries are recorded as parts of the work that makes them; streams of rows (pg-copy-streams) are not. The signatures
  * of `never` stand for all overloads of the driver's.
  */
 class TracedClient extends pg.Client {
   override query(...given: never[]): never {
     const query = super.query as unknown as (...given: readonly unknown[]) => unknown;
-    const text = textOf(given[0]);
+    const at = given.findLastIndex((each: unknown) => typeof each === "function");
+    const text = textOf(given[0], at !== -1);
     if (text === undefined || !recordsWork()) return query.apply(this, given) as never;
     const end = beginWork(describe(text));
-    const at = given.findLastIndex((each: unknown) => typeof each === "function");
     if (at === -1) {
       const result = query.apply(this, given) as Promise<unknown>;
       result.then(() => end(), end);
@@ -53,11 +54,12 @@ class TracedClient extends pg.Client {
   }
 }
 
-/** The statement of a query; undefined for one that reads and writes rows by itself. */
-function textOf(query: unknown): string | undefined {
+/** The statement of a query; undefined for a stream, and for a query of the driver's own that tells its end to nobody. */
+function textOf(query: unknown, hasCallback: boolean): string | undefined {
   if (typeof query === "string") return query;
   const { text, submit } = query as { text?: unknown; submit?: unknown };
-  return submit === undefined && typeof text === "string" ? text : undefined;
+  const told = submit === undefined || (query instanceof pg.Query && hasCallback);
+  return told && typeof text === "string" ? text : undefined;
 }
 
 class TracedPool extends pg.Pool {

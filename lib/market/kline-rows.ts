@@ -7,6 +7,10 @@ const COPY_CHUNK_BYTES = 65_536;
 /** Largest size of a row without its texts: field count, twelve lengths, eight numbers and the batch. */
 const COPY_ROW_FIXED_BYTES = 2 + 12 * 4 + 8 * 8 + 4;
 const COPY_FIELDS_COUNT = 12;
+/** Before the fields of a row: their count. */
+const COPY_COUNT_BYTES = 2;
+/** A number with its length. */
+const COPY_FIELD_BYTES = 4 + 8;
 /** The columns of copyChunks, in its order. */
 export const COPY_COLUMNS = "venue, ticker, timeframe, batch, time, open, high, low, close, tick_volume, real_volume, spread";
 /** "PGCOPY\n\377\r\n\0", no flags, no extension (PostgreSQL manual, COPY, "Binary Format"). */
@@ -18,6 +22,8 @@ export const NUMBERS: CustomTypesConfig = { getTypeParser: () => Number as (text
 
 /** A stored row: time, open, high, low, close, tick_volume, real_volume, spread. */
 export type KlineRow = [number, number, number, number, number, number, number | null, number | null];
+
+const ROW_FIELDS_COUNT = 8;
 
 /** The wire record of a stored row. */
 export function toKline(ticker: string, timeframe: Timeframe, row: KlineRow): Kline {
@@ -174,4 +180,46 @@ export function* copyChunks(venue: string, klines: readonly Kline[], batch: numb
   }
   yield chunk.bytes.subarray(0, end);
   yield COPY_TRAILER;
+}
+
+/** The nullable number in a field of 8 bytes or none. */
+function readDouble(view: DataView, at: number): number | null {
+  return view.getInt32(at) === -1 ? null : view.getFloat64(at + 4);
+}
+
+/** The row that starts here; only its last two columns can be null, so that all before have their place. */
+function readRow(ticker: string, timeframe: Timeframe, view: DataView, start: number): Kline {
+  const first = start + COPY_COUNT_BYTES + 4;
+  const real = start + COPY_COUNT_BYTES + 6 * COPY_FIELD_BYTES;
+  const real_volume = readDouble(view, real);
+  return {
+    type: "kline",
+    ticker,
+    timeframe,
+    time: view.getInt32(first) * 4_294_967_296 + view.getUint32(first + 4),
+    open: view.getFloat64(first + COPY_FIELD_BYTES),
+    high: view.getFloat64(first + 2 * COPY_FIELD_BYTES),
+    low: view.getFloat64(first + 3 * COPY_FIELD_BYTES),
+    close: view.getFloat64(first + 4 * COPY_FIELD_BYTES),
+    tick_volume: view.getFloat64(first + 5 * COPY_FIELD_BYTES),
+    real_volume,
+    spread: readDouble(view, real + (real_volume === null ? 4 : COPY_FIELD_BYTES)),
+  };
+}
+
+/**
+ * Reads the rows (see KlineRow) of a series that PostgreSQL sends in its binary COPY format. Each message has one row, the first
+ * one the header before it ("Frontend/Backend Protocol", COPY Operations).
+ */
+export function createRowReader(ticker: string, timeframe: Timeframe) {
+  const rows: Kline[] = [];
+  let start = COPY_HEADER.length;
+  return {
+    rows,
+    read({ buffer, byteOffset, byteLength }: Uint8Array): void {
+      const view = new DataView(buffer, byteOffset, byteLength);
+      if (start < byteLength && view.getInt16(start) === ROW_FIELDS_COUNT) rows.push(readRow(ticker, timeframe, view, start));
+      start = 0;
+    },
+  };
 }

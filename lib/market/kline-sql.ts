@@ -1,11 +1,11 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type pg from "pg";
+import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import type { Venue } from "#lib/contract/primitives";
 import { longQuery, promptQuery } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
-import { COPY_COLUMNS, copyChunks, type KlineRow, NUMBERS, type RowRange, toKline } from "./kline-rows";
+import { COPY_COLUMNS, copyChunks, createRowReader, type RowRange } from "./kline-rows";
 import type { KlineQuery } from "./ports";
 
 /** The columns of a kline that a writer gives; the batch is null unless an import sets it. */
@@ -26,10 +26,42 @@ export const mergeIncoming = (table: "kline" | "planned") => `INSERT INTO ${tabl
   SELECT venue, ${COLUMNS}, batch FROM incoming ${LAST_WRITE_WINS}`;
 
 /** Database functions: their settings keep the planner on the key, whatever its statistics say. */
-const READ = {
-  oldest: "SELECT * FROM kline_oldest($1, $2, $3, $4, $5, $6)",
-  newest: "SELECT * FROM kline_newest($1, $2, $3, $4, $5, $6)",
-};
+const READ = { oldest: "kline_oldest", newest: "kline_newest" };
+
+/** A query whose rows go to a reader as they come, in PostgreSQL's binary COPY format. It takes no parameters. */
+class CopyOut extends pg.Query {
+  /** The first error of the reader. */
+  problem: unknown;
+
+  constructor(
+    select: string,
+    readonly read: (message: Uint8Array) => void,
+  ) {
+    super(`COPY (${select}) TO STDOUT (FORMAT binary)`);
+  }
+
+  /** Called by the driver, where an error would end the process. */
+  handleCopyData({ chunk }: { readonly chunk: Uint8Array }): void {
+    try {
+      this.read(chunk);
+    } catch (error) {
+      this.problem ??= error;
+    }
+  }
+}
+
+/** Runs it. @throws pg's error, and the first of the reader */
+function copyOut(pool: Pick<pg.Pool, "query"> | pg.ClientBase, copy: CopyOut): Promise<void> {
+  // The types of the driver lack its own queries with a callback, without which a pool does not get its connection back.
+  const query = pool.query as unknown as (copy: CopyOut, ended: (error?: Error | null) => void) => void;
+  return new Promise((resolve, reject) => {
+    query.call(pool, copy, (error) => {
+      const problem = error ?? copy.problem;
+      if (problem === undefined) resolve();
+      else reject(problem);
+    });
+  });
+}
 
 const ANY_STORED = `SELECT EXISTS (
     SELECT FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[]) AS asked (ticker, timeframe, first, last),
@@ -61,16 +93,19 @@ export async function copyInto(
   await pipeline(Readable.from(copyChunks(venue, klines, batch), { objectMode: true }), sink);
 }
 
-/** The stored klines that a query asks for, ascending. */
+/**
+ * The stored klines that a query asks for, ascending. They come as binary numbers, which neither side prints or parses: the driver
+ * makes a text of each column of an ordinary row.
+ */
 export async function readKlines(
   pool: Pick<pg.Pool, "query"> | pg.ClientBase,
   venue: Venue,
   query: KlineQuery,
 ): Promise<Kline[]> {
   const { ticker, timeframe, from, to, limit, end, prompt = false } = query;
-  const values = [venue, ticker, timeframe, from, to, limit];
-  const read = { text: READ[end], values, rowMode: "array" as const, types: NUMBERS };
-  const { rows } = await pool.query<KlineRow>(prompt ? promptQuery(read) : read);
-  if (end === "newest") rows.reverse();
-  return rows.map((row) => toKline(ticker, timeframe, row));
+  const { rows, read } = createRowReader(ticker, timeframe);
+  const key = [venue, ticker, timeframe].map((text) => pg.escapeLiteral(text));
+  const copy = new CopyOut(`SELECT * FROM ${READ[end]}(${[...key, from, to, limit].join(", ")})`, read);
+  await copyOut(pool, prompt ? promptQuery(copy) : copy);
+  return end === "newest" ? rows.reverse() : rows;
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/domain/kline";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { readKlines } from "./kline-sql";
 import { createKlineStore, type KlineTable } from "./kline-store";
 
 /** 2019-12-31T23:00:00Z: an hour before the end of a year, and so of a partition. */
@@ -47,6 +48,39 @@ describe("read", () => {
 
   test("a read returns wire records bit for bit as written, across the end of a year", async () => {
     expect(await readAll("READER")).toEqual(minutes("READER", 120));
+  });
+
+  test("a read returns every number and null as it was written, past 2038 too", async () => {
+    const [farS, mineS] = [Date.UTC(2106, 1, 7, 6, 27) / 1000, Date.UTC(2107, 0, 1) / 1000];
+    const rows = [
+      kline("O'NUMBERS", 0, { open: 0.1 + 0.2, tick_volume: 2 ** 53, real_volume: 0.5, spread: 0 }),
+      kline("O'NUMBERS", farS, { low: -1e-300, real_volume: 1e21, spread: null }),
+      kline("O'NUMBERS", mineS, { high: Number.MAX_VALUE, tick_volume: 0 }),
+    ];
+    await store.writeKlines(rows);
+    const found = { ticker: "O'NUMBERS", timeframe: "M1" as const, from: 0, to: 2 ** 40, limit: 10 };
+    expect(await store.read({ ...found, end: "oldest" })).toEqual(rows);
+    expect(await store.read({ ...found, end: "newest", limit: 2 })).toEqual(rows.slice(1));
+  });
+
+  test("a read of rows in another form fails, and its connection goes on", async () => {
+    const client = await db.pool.connect();
+    await client.query("BEGIN");
+    await client.query("CREATE SCHEMA other; SET LOCAL search_path = other");
+    await client.query(`CREATE FUNCTION kline_oldest(TEXT, TEXT, TEXT, BIGINT, BIGINT, INTEGER)
+      RETURNS TABLE (a REAL, b REAL, c REAL, d REAL, e REAL, f REAL, g REAL, h REAL)
+      LANGUAGE sql AS 'SELECT 1, 2, 3, 4, 5, 6, 7, 8 FROM generate_series(1, 3)'`);
+    const query = { ticker: "READER", timeframe: "M1" as const, from: 0, to: 1, limit: 1, end: "oldest" as const };
+    await expect(readKlines(client, "live", query)).rejects.toThrow(RangeError);
+    await client.query("ROLLBACK");
+    expect(await readKlines(client, "live", query)).toEqual([]);
+    client.release();
+  });
+
+  test("a read that the database refuses fails with its error, and gives its connection back", async () => {
+    for (let count = 0; count < 20; count += 1)
+      await expect(ask(0, START_S, 1e12, "oldest")).rejects.toMatchObject({ code: "42883" });
+    expect(times(await ask(START_S, START_S + 60, 10, "oldest"))).toEqual([0]);
   });
 
   test("a read includes from, excludes to, and limits from the requested end, always ascending", async () => {
