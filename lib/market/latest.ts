@@ -3,7 +3,7 @@ import type { Listing } from "#lib/domain/instrument";
 import { Fault } from "#lib/fault";
 import type { MarketView } from "./ports";
 import { type Call, type EncodedReply, type Question, SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
-import { requireListings } from "./tickers";
+import { createListingsFinder } from "./tickers";
 
 const NOT_READY_RETRY_AFTER_S = 1;
 
@@ -28,6 +28,7 @@ const isSame = (a: Records, b: Records) => a.length === b.length && a.every((rec
  * answer as long as none of its records changes.
  */
 function createLatest(read: (view: MarketView, ticker: string) => object | undefined): Question<TickersQuery> {
+  const listingsOf = createListingsFinder();
   const encoded = new WeakMap<object, string>();
   const answers = new LRUCache<TickersQuery, Answer>({
     maxSize: KEPT_MAX_CHARACTERS,
@@ -62,7 +63,7 @@ function createLatest(read: (view: MarketView, ticker: string) => object | undef
 
   return (call: Call<TickersQuery>): EncodedReply => {
     const { query, market } = call;
-    const listings = requireListings(call, query.tickers, "tickers");
+    const listings = listingsOf(call, query.tickers, "tickers");
     const records = listings.map(({ ticker }) => read(market.view, ticker));
     const known = answers.get(query);
     if (known !== undefined && isSame(known.records, records)) return known;

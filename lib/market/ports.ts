@@ -101,7 +101,7 @@ export interface ChangedMinutes {
 
 /** The current listings and calendars of a venue. */
 export interface Catalogue {
-  /** Listings by asset class, then ticker; retired ones are absent. */
+  /** Listings by asset class, then ticker; retired ones are absent. The same array until a listing or a calendar changes. */
   list(): readonly Listing[];
   find(ticker: string): Listing | undefined;
   /** The instrument as the API shows it. */

@@ -110,6 +110,40 @@ describe("market status", () => {
     expect(item).toMatchObject({ updated_at: "2026-01-07T12:00:00.000Z", next_close_at: expect.stringMatching(/Z$/) });
   });
 
+  test("a market status is of its millisecond, of its venue, and of the newest quote at once", async () => {
+    const { text: key } = await t.issueKey({ venue: "sandbox" });
+    const ask = async (given = {}) => {
+      const { items } = (await t.ask("/api/v1/market/status?tickers=USDHUF,USDPLN", given)).body.data;
+      return items.map((item: Record<string, string>) => [
+        item.market_data_state,
+        item.updated_at?.slice(17),
+        item.provider_source,
+      ]);
+    };
+    expect(await ask()).toEqual(Array(2).fill(["missing", "00.000Z", null]));
+    expect(await ask({ key })).toEqual(Array(2).fill([expect.any(String), "00.000Z", "sandbox"]));
+    t.markets.live.quote("USDPLN", 1.1, 1.2, TEST_START_MS);
+    expect(await ask()).toEqual([
+      ["missing", "00.000Z", null],
+      ["live", "00.000Z", null],
+    ]);
+    t.clock.set(TEST_START_MS + 1);
+    expect(await ask()).toEqual([
+      ["missing", "00.001Z", null],
+      ["live", "00.001Z", null],
+    ]);
+  });
+
+  test("more questions of one millisecond than are kept all have their answers", async () => {
+    const all = LIVE_LISTINGS.map(({ ticker }) => ticker);
+    const lists = all.map((_, index) => [...all.slice(index), ...all.slice(0, index)]);
+    for (let round = 0; round < 2; round += 1)
+      for (const list of lists) {
+        const items: { ticker: string }[] = await status(list.join(","));
+        expect(items.map(({ ticker }) => ticker)).toEqual(list);
+      }
+  });
+
   test("a past market status uses stored klines", async () => {
     const minute = Date.UTC(2026, 0, 6, 10, 0) / 1000;
     await t.markets.live.store.writeBatch([testKline("AUDUSD", "M1", minute)], []);

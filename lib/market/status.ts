@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
+import { LRUCache } from "lru-cache";
+import type { Quote } from "#lib/contract/quote";
 import type { MarketStatus } from "#lib/contract/status";
 import { type Calendar, compileCalendar, type SessionAnswer } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import { type Judgement, marketStatus as judge, judgeStatus, type StatusFacts } from "#lib/domain/status";
 import { MINUTE_MS } from "#lib/units";
+import type { Market } from "./ports";
 import { type Call, type Question, SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
-import { requireListings } from "./tickers";
+import { createListingsFinder } from "./tickers";
 
 interface StatusQuery {
   readonly tickers: readonly string[];
@@ -19,6 +22,8 @@ type Scene = Pick<Call<unknown>, "market" | "nowMs" | "admitDays">;
 const NO_CALENDAR = compileCalendar(undefined, []);
 /** Tickers of a call that are read from the store in parallel. */
 const PARALLEL_READS_COUNT = 8;
+/** Of all answers that are kept: some eighty for 50 tickers each. */
+const KEPT_MAX_BYTES = 1_048_576;
 
 /** The last encoding of a status, cut off at the value of `updated_at`, its last field. */
 interface Encoded extends Judgement {
@@ -65,21 +70,67 @@ function createEncoder() {
 
   return (scene: Scene, listings: readonly Listing[]): string => {
     const tail = `"${new Date(scene.nowMs).toISOString()}"}`;
-    let items = "";
-    for (const listing of listings) items += (items === "" ? "" : ",") + headOf(scene, listing) + tail;
-    return items;
+    return listings.map((listing) => headOf(scene, listing)).join(`${tail},`) + tail;
+  };
+}
+
+/** What the statuses of a list depend on besides its listings, their calendars and the time. */
+interface Facts {
+  readonly quotes: readonly (Quote | undefined)[];
+  readonly providers: readonly (string | null)[];
+}
+
+interface Answer extends Facts {
+  readonly listings: readonly Listing[];
+  readonly nowMs: number;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** Makes the encoder of answers of now. Those who ask the same in the same millisecond get the same bytes. */
+function createAnswers() {
+  const encode = createEncoder();
+  const kept = new LRUCache<StatusQuery, Answer>({
+    maxSize: KEPT_MAX_BYTES,
+    sizeCalculation: ({ body }) => body.byteLength,
+  });
+
+  function holds({ quotes, providers }: Facts, market: Market, listings: readonly Listing[]): boolean {
+    for (const [index, { ticker }] of listings.entries())
+      if (market.view.quote(ticker) !== quotes[index] || providerOf(market, ticker) !== providers[index]) return false;
+    return true;
+  }
+
+  return (call: Call<StatusQuery>, listings: readonly Listing[]): Answer => {
+    const { query, market, nowMs } = call;
+    const known = kept.get(query);
+    if (known?.nowMs === nowMs && known.listings === listings && holds(known, market, listings)) return known;
+    const answer = {
+      listings,
+      quotes: listings.map(({ ticker }) => market.view.quote(ticker)),
+      providers: listings.map(({ ticker }) => providerOf(market, ticker)),
+      nowMs,
+      body: Buffer.from(`${SUCCESS_HEAD}{"items":[${encode(call, listings)}]}${SUCCESS_TAIL}`),
+    };
+    kept.set(query, answer);
+    return answer;
   };
 }
 
 function createMarketStatus(): Question<StatusQuery> {
-  const encode = createEncoder();
+  const listingsOf = createListingsFinder();
+  const answerOf = createAnswers();
   return (call) => {
-    const listings = requireListings(call, call.query.tickers, "tickers");
+    const listings = listingsOf(call, call.query.tickers, "tickers");
     const { at } = call.query;
-    if (at === undefined) return { body: `${SUCCESS_HEAD}{"items":[${encode(call, listings)}]}${SUCCESS_TAIL}` };
+    if (at === undefined) return answerOf(call, listings);
     if (at > call.nowMs) return { data: { items: listings.map((listing) => statusAt(call, listing, at)) } };
     return statusesBefore(call, listings, at).then((items) => ({ data: { items } }));
   };
+}
+
+/** Who speaks for a ticker. */
+function providerOf(market: Market, ticker: string): string | null {
+  return market.providerOf === undefined ? market.provider : market.providerOf(ticker);
 }
 
 /**
@@ -124,7 +175,7 @@ function factsOf(
     session: sessionAt(market.catalogue.calendar(listing.ticker) ?? NO_CALENDAR, atMs),
     lastTickMs,
     atMs,
-    provider: market.providerOf === undefined ? market.provider : market.providerOf(listing.ticker),
+    provider: providerOf(market, listing.ticker),
     projected: atMs > nowMs,
     updatedAtMs: nowMs,
   };

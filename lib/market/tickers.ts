@@ -1,9 +1,12 @@
 import { TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
 import type { Listing } from "#lib/domain/instrument";
 import { Fault } from "#lib/fault";
+import type { Market } from "./ports";
 import type { Call } from "./question";
 
-type Scene = Pick<Call<unknown>, "market" | "mayRead">;
+interface Scene extends Pick<Call<unknown>, "mayRead"> {
+  readonly market: Pick<Market, "catalogue">;
+}
 
 /** Longest text that is searched for a ticker; a little longer than a ticker with separators and a prefix. */
 const SUGGESTION_MAX_CHARACTERS = TICKER_MAX_CHARACTERS * 2;
@@ -36,6 +39,26 @@ export function requireListings(scene: Scene, tickers: readonly string[], parame
       tickers: unknown,
     });
   return listings;
+}
+
+/**
+ * Makes the same, which keeps its last result for each list of tickers: equal queries share theirs. It holds for as long as the
+ * catalogue and what the caller may read stay as they are, and goes with its list.
+ */
+export function createListingsFinder() {
+  const kept = new WeakMap<
+    readonly string[],
+    { readonly all: readonly Listing[]; readonly mayRead: Scene["mayRead"]; readonly listings: readonly Listing[] }
+  >();
+  return (scene: Scene, tickers: readonly string[], parameter: string): readonly Listing[] => {
+    const { market, mayRead } = scene;
+    const all = market.catalogue.list();
+    const known = kept.get(tickers);
+    if (known?.all === all && known.mayRead === mayRead) return known.listings;
+    const listings = requireListings(scene, tickers, parameter);
+    kept.set(tickers, { all, mayRead, listings });
+    return listings;
+  };
 }
 
 /** The ticker that a malformed one (`EUR/USD`, `C:EURUSD`) probably means, if the caller may read it. */
