@@ -5,6 +5,7 @@ import { isDatabaseAway } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
 import { type Kline, toPublic } from "#lib/domain/kline";
 import type { ResolvedWindow, WindowRead } from "#lib/domain/window";
+import { klinesJson } from "./kline-json";
 import { coversChanges, coversWindow, isSettled, mergeRows } from "./kline-merge";
 import type { Market } from "./ports";
 import { type Call, SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
@@ -55,12 +56,16 @@ interface Entry extends Series {
   readonly historyRevision: number;
 }
 
-function encoded(head: object, items: readonly Kline[], itemsJson: string): EncodedWindow {
-  const text = `${SUCCESS_HEAD}${JSON.stringify(head).slice(0, -1)},"items":${itemsJson}}${SUCCESS_TAIL}`;
-  const body = Buffer.from(text);
+const TAIL = Buffer.from(`}${SUCCESS_TAIL}`);
+
+/** @param itemsJson of the items; their place in the body is what to give for the next head */
+function encoded(head: object, items: readonly Kline[], itemsJson: Buffer): EncodedWindow & { readonly itemsJson: Buffer } {
+  const start = Buffer.from(`${SUCCESS_HEAD}${JSON.stringify(head).slice(0, -1)},"items":`);
+  const body = Buffer.concat([start, itemsJson, TAIL]);
   let etag: string | undefined;
   return {
     body,
+    itemsJson: body.subarray(start.length, -TAIL.length),
     data: () => ({ ...head, items: items.map(toPublic) }),
     etag: () => {
       etag ??= tagOf(body);
@@ -70,7 +75,8 @@ function encoded(head: object, items: readonly Kline[], itemsJson: string): Enco
 }
 
 function createEntry(rows: readonly Kline[], viewRevision: number | null, historyRevision: number): Entry {
-  let itemsJson: string | undefined;
+  /** The part of the last body, so that it is not kept twice. */
+  let itemsJson: Buffer | undefined;
   let last: { state: string; calendar: Calendar | undefined; window: EncodedWindow } | undefined;
   return {
     rows,
@@ -79,9 +85,10 @@ function createEntry(rows: readonly Kline[], viewRevision: number | null, histor
     encode(state, calendar, make) {
       if (last !== undefined && last.state === state && last.calendar === calendar) return last.window;
       const { head, items } = make(rows);
-      itemsJson ??= JSON.stringify(items.map(toPublic));
-      last = { state, calendar, window: encoded(head, items, itemsJson) };
-      return last.window;
+      const window = encoded(head, items, itemsJson ?? klinesJson(items));
+      itemsJson = window.itemsJson;
+      last = { state, calendar, window };
+      return window;
     },
   };
 }
