@@ -27,9 +27,10 @@ const FILL = `
   SELECT 'live', $1, 'M1', time, 1.1, 1.2, 1.0, 1.1 + (time / 60 % 1000) * 0.0001, 60, NULL, 0.0001
     FROM generate_series($2::bigint, $3::bigint, 60) AS time`;
 
+/** In the order of the key, as it lies there: the column of the result has the same name and would be sorted. */
 const QUERY = `
   SELECT time::float8 AS time, open, high, low, close, tick_volume::float8 AS tick_volume, real_volume, spread FROM kline
-    WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 ORDER BY time LIMIT ${ROWS_COUNT}`;
+    WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 ORDER BY kline.time LIMIT ${ROWS_COUNT}`;
 
 /** @returns the URL of the database */
 async function fill({ pool }: Pick<Database, "pool">): Promise<string> {
