@@ -65,9 +65,16 @@ export function writeAnswer(response: ServerResponse, answer: WholeAnswer): void
   const { status, headers, body } = answer;
   const lines: string[] = [];
   for (const name in headers) lines.push(name, headers[name] ?? "");
-  if (body !== null) lines.push("content-length", String(byteLengthOf(answer)));
+  const size = byteLengthOf(answer);
+  if (body !== null) lines.push("content-length", String(size));
   response.writeHead(status, lines);
-  response.end(body);
+  if (typeof body !== "string") return void response.end(body);
+  // `end(body)` would hand over an empty piece behind head and body, and a vector of pieces costs more than one text.
+  const { socket } = response;
+  socket?.cork();
+  response.write(body, size === body.length ? "latin1" : "utf8");
+  socket?.uncork();
+  response.end();
 }
 
 /** The same response for HEAD: headers only. */

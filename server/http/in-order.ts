@@ -17,6 +17,8 @@ interface Line {
   /** True while one of them is being answered. */
   busy: boolean;
   readonly waiting: [IncomingMessage, ServerResponse][];
+  /** Called when an answer has been written: the next request starts. */
+  readonly onClose: () => void;
 }
 
 /**
@@ -30,21 +32,27 @@ export function inOrder({ handle, onRefused }: InOrderOptions): Listener {
 
   function begin(request: IncomingMessage, response: ServerResponse, line: Line): void {
     line.busy = true;
-    response.on("close", () => {
-      const next = request.socket.destroyed ? undefined : line.waiting.shift();
-      if (next === undefined) line.busy = false;
-      else begin(...next, line);
-    });
+    response.on("close", line.onClose);
     handle(request, response);
+  }
+
+  function open(socket: Socket): Line {
+    const line: Line = {
+      busy: false,
+      waiting: [],
+      onClose() {
+        const next = socket.destroyed ? undefined : line.waiting.shift();
+        if (next === undefined) line.busy = false;
+        else begin(...next, line);
+      },
+    };
+    lines.set(socket, line);
+    return line;
   }
 
   return (request, response) => {
     const { socket } = request;
-    let line = lines.get(socket);
-    if (line === undefined) {
-      line = { busy: false, waiting: [] };
-      lines.set(socket, line);
-    }
+    const line = lines.get(socket) ?? open(socket);
     if (!line.busy) begin(request, response, line);
     else if (line.waiting.length < PIPELINED_MAX_COUNT) line.waiting.push([request, response]);
     else if (!socket.destroyed) {
