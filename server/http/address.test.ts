@@ -23,6 +23,9 @@ describe("client address", () => {
     expect(read(request("198.51.100.9", "1.2.3.4"))).toBe("198.51.100.9");
     expect(read(request("10.0.0.1", "rubbish"))).toBe("10.0.0.1");
     expect(read(request("10.0.0.1"))).toBe("10.0.0.1");
+    expect(read(request("10.0.0.1", ""))).toBe("10.0.0.1");
+    expect(read(request("10.0.0.1", "::ffff:198.51.100.4, ::FFFF:10.2.2.2"))).toBe("198.51.100.4");
+    expect(read(request("10.0.0.1", "2001:DB8:0::7"))).toBe("2001:db8::7");
   });
 
   test("only the nearest hops of a long X-Forwarded-For chain are read", () => {

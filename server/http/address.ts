@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
+import { isIPv4, type Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 
@@ -20,6 +20,8 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** An address in canonical form: IPv4 mapped into IPv6 becomes IPv4. Undefined for an invalid address. */
 function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  // Nearly every address. The package tries all notations of a text, three times over.
+  if (isIPv4(text)) return new ipaddr.IPv4(text.split(".").map(Number));
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
 }
 
@@ -86,7 +88,8 @@ export function createAddressReader(trustedProxies: readonly string[]): (request
     let client = read(peerText);
     if (client === undefined) return peerText;
     const header = request.headers["x-forwarded-for"];
-    const hops = (Array.isArray(header) ? header.join(",") : (header ?? "")).split(",").slice(-FORWARDED_HOPS_MAX_COUNT);
+    if (header === undefined || header.length === 0) return client.address;
+    const hops = (Array.isArray(header) ? header.join(",") : header).split(",").slice(-FORWARDED_HOPS_MAX_COUNT);
     while (client.isTrusted && hops.length > 0) {
       const hop = read((hops.pop() ?? "").trim());
       if (hop === undefined) break;
