@@ -142,14 +142,14 @@ export function createAccess(options: AccessOptions): Access {
     ...verifying,
     mayBeValid: (text) => isWellFormedKey(text) || portalTokens.read(text, clock.now()) !== undefined,
     lookUp,
-    fault: "unauthorized",
+    fault: new Fault("unauthorized"),
   });
   // It has a cache of its own, so that the token of a link is never taken for a key.
   const linkVerifier = createVerifier({
     ...verifying,
     mayBeValid: (token) => linkTokens.read(token) !== undefined,
     lookUp: lookUpLink,
-    fault: "invalid_link",
+    fault: new Fault("invalid_link"),
   });
   const lastUsed = createLastUsed({ pool, clock, log, table: "api_key" });
   const linksLastUsed = createLastUsed({ pool, clock, log, table: "data_link" });

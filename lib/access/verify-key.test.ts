@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
+import { Fault } from "#lib/fault";
 import { testPrincipal } from "#lib/testing/principal";
 import { TEST_START_MS } from "#server/testing/runtime";
 import { createFailures } from "./limits/failures";
@@ -37,7 +38,7 @@ beforeEach(async () => {
       if (state === "silent") await new Promise<void>((resolve) => (answer = resolve));
       return store.get(text);
     },
-    fault: "unauthorized",
+    fault: new Fault("unauthorized"),
     failures: createFailures(clock),
     clock,
     controlConnected: () => state === "well",

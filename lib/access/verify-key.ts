@@ -1,8 +1,7 @@
 import type { Clock } from "#lib/clock";
-import type { ErrorId } from "#lib/contract/errors";
 import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
 import type { ControlMessage } from "#lib/control/control";
-import { Fault } from "#lib/fault";
+import type { Fault } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
 import { createKeyLookUps } from "./key-look-ups";
 import type { Failures } from "./limits/failures";
@@ -42,8 +41,8 @@ interface VerifierOptions<Found extends Principal> {
   mayBeValid: (text: string) => boolean;
   /** The principal of such a text as the database has it now; undefined when it is not valid. */
   lookUp: (text: string) => Promise<Found | undefined>;
-  /** The answer to a text that is not valid, before there were too many of them. */
-  fault: ErrorId;
+  /** The answer to a text that is not valid, before there were too many of them; the same for every caller, so that a flood makes none. */
+  fault: Fault;
   failures: Failures;
   clock: Clock;
   /** True while every control message arrives. */
@@ -91,7 +90,7 @@ export function createVerifier<Found extends Principal>({
 
   function refusal(address: string): Fault {
     onFailure();
-    return failures.add(address, new Fault(fault));
+    return failures.add(address, fault);
   }
 
   async function lookUpAndCache(text: string): Promise<Found | undefined> {
@@ -139,7 +138,7 @@ export function createVerifier<Found extends Principal>({
   }
 
   function find(text: string | null, address: string): Found | Promise<Found> {
-    if (text === null) throw new Fault(fault);
+    if (text === null) throw fault;
     const entry = verified.get(text);
     if (entry === undefined) return verifyUnknown(text, address, false);
     if (isFresh(entry.lookedUpMs) && isValid(entry.principal)) return entry.principal;

@@ -29,8 +29,11 @@ function createWindows(clock: Clock, max: number) {
   return {
     /** Counts one; returns the milliseconds until the minute ends, 0 while there are not too many. */
     add(name: string): number {
-      const window = running(name) ?? { endMs: clock.now() + WINDOW_MS, count: 0 };
-      windows.set(name, window);
+      const window = running(name);
+      if (window === undefined) {
+        windows.set(name, { endMs: clock.now() + WINDOW_MS, count: 1 });
+        return 0;
+      }
       window.count += 1;
       return window.count > max ? window.endMs - clock.now() : 0;
     },
