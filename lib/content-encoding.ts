@@ -77,6 +77,8 @@ export function tagIn(etag: string, encoding: Encoding): string {
  */
 export function heldTag(etag: string, ifNoneMatch: Header, acceptEncoding: Header): string | undefined {
   if (!ifNoneMatch) return undefined;
+  // A client that holds the plain body and nothing else, as most do.
+  if (ifNoneMatch === etag) return etag;
   const held = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   const coded = ENCODINGS.filter((encoding) => held.includes(tagIn(etag, encoding)));
   // What a client accepts counts only for a coded copy, and most clients hold a plain one.
