@@ -72,7 +72,9 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
     return key;
   }
 
-  const put = (topic: string, kline: Kline) => void klines.set(keyOf(topic, kline.time), kline);
+  function put(topic: string, kline: Kline): void {
+    klines.set(keyOf(topic, kline.time), kline);
+  }
 
   function record(events: Parameters<Listener>[0]): void {
     for (const event of events) {
@@ -149,7 +151,9 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
 
   return {
     record,
-    amend: (amended) => amended.forEach((kline) => put(topicName("kline", kline.ticker, kline.timeframe), kline)),
+    amend(amended) {
+      for (const kline of amended) put(topicName("kline", kline.ticker, kline.timeframe), kline);
+    },
     pending,
     hasRoom: () => pending() < pendingMaxRows,
     room(signal) {
