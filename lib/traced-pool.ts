@@ -2,7 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import pg from "pg";
 import { beginWork, recordsWork, type Work } from "./spans";
 
-/** The verb of a statement, that of one that begins with WITH, and the first table. A COPY of a query is that query. */
+/** The verb of a statement, the verb of one that begins with WITH, and the first table. `COPY (query)` counts as its query. */
 const VERB =
   /\b(SELECT|INSERT|UPDATE|DELETE|MERGE|COPY(?! *\()|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|CREATE|ALTER|DROP|LOCK|NOTIFY|LISTEN)\b/i;
 const VERB_AFTER_WITH = /^\s*WITH\b.*?\b(INSERT|UPDATE|DELETE|MERGE)\b/is;
@@ -30,8 +30,8 @@ function describe(text: string): Work {
 type Callback = (error: unknown, result: unknown) => void;
 
 /**
- * A connection whose queries are recorded as parts of the work that makes them; streams of rows (pg-copy-streams) are not. The signatures
- * of `never` stand for all overloads of the driver's.
+ * A connection whose queries are recorded as parts of the work that makes them; streams of rows (pg-copy-streams) are not. The
+ * signatures of `never` stand for all overloads of the driver's.
  */
 class TracedClient extends pg.Client {
   override query(...given: never[]): never {
@@ -54,7 +54,7 @@ class TracedClient extends pg.Client {
   }
 }
 
-/** The statement of a query; undefined for a stream, and for a query of the driver's own that tells its end to nobody. */
+/** The statement of a query; undefined for a stream, and for one of the driver's own queries without a callback. */
 function textOf(query: unknown, hasCallback: boolean): string | undefined {
   if (typeof query === "string") return query;
   const { text, submit } = query as { text?: unknown; submit?: unknown };

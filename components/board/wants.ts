@@ -49,7 +49,7 @@ interface Wants {
 /** Nobody wants anything yet. */
 export function createWants(topicsMaxCount: number): Wants {
   const members = new Map<string, { readonly topics: readonly Topic[]; missed: number }>();
-  /** Topics of one member. A connection follows half as many; the others are polled. */
+  /** The most topics of one member. The connection follows up to half of them; the rest are polled. */
   const perMember = 2 * topicsMaxCount;
   return {
     set(member, topics) {

@@ -47,7 +47,7 @@ interface MarketPanelProps {
   readonly demoKey: string | undefined;
 }
 
-/** The board, a live chart of one of its tickers, and how long a tick takes to reach the screen. */
+/** The board and a live chart of one ticker, with the delay of its ticks. */
 export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
   const store = useBoardStore(rows, demoCredential(demoKey));
   const { place, seen } = useSeen();

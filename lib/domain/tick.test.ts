@@ -78,7 +78,7 @@ test("every tick of a repeated batch is a duplicate, however late it is repeated
   );
 });
 
-test("exactly the ticks that are kept are found again, also many of one instant", () => {
+test("finds every tick that it keeps and no other, even when many share an instant", () => {
   const steps = fc.array(
     fc.record({ wait: fc.integer({ min: 0, max: 1 }), bid: fc.integer({ min: 1, max: 5 }), ask: fc.integer({ min: 1, max: 5 }) }),
     { maxLength: 60 },

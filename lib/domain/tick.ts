@@ -6,7 +6,7 @@ import { MINUTE_MS } from "#lib/units";
 const PRICE_END = 1e12;
 /** Accepted ticks kept per ticker to recognise duplicates: a busy minute of a busy instrument. */
 const RECENT_TICKS_COUNT = 1_024;
-/** Four times as many, so that few ticks share one. A power of two. */
+/** Four times as many as there are ticks, so that few ticks share a mark. A power of two. */
 const MARKS_COUNT = 4 * RECENT_TICKS_COUNT;
 
 /** A tick as it enters the engine, normalised to the service's terms. */
@@ -30,14 +30,14 @@ export interface RecentTicks {
   has(tick: Tick): boolean;
 }
 
-/** A number below MARKS_COUNT that equal ticks have in common, others rarely. */
+/** A number below MARKS_COUNT: the same for equal ticks, rarely the same for others. */
 const markOf = ({ time_msc, bid, ask }: Tick) => (time_msc + bid * 1e6 + ask * 1e5) & (MARKS_COUNT - 1);
 
 /** Makes an empty list of accepted ticks; a restart adds the last stored tick to it. */
 export function createRecentTicks(capacity: number = RECENT_TICKS_COUNT): RecentTicks {
   /**
-   * How many ticks there were with the last one of each mark, modulo 2^32. A tick whose mark none of those kept has is not
-   * searched for among the many that a batch has of one instant.
+   * For each mark, the number of the last tick that had it, modulo 2^32. When no kept tick has the mark of a tick, that tick is
+   * no duplicate, and the search is skipped: a batch may have hundreds of ticks of one instant.
    */
   const lastOf = new Uint32Array(MARKS_COUNT).fill(2 ** 31);
   const times = new Float64Array(capacity);

@@ -69,8 +69,8 @@ function writeNumber(bytes: Buffer, start: number, value: number): number {
 }
 
 /**
- * The JSON of klines of one series, the same bytes as JSON.stringify of their public records in two fifths of the time: most of it
- * goes into numbers, and those of klines are short decimal ones.
+ * Prints the klines of one series as JSON: the same bytes as JSON.stringify of their public records, in two fifths of the time.
+ * Printing numbers takes most of that time, and klines have short decimal numbers.
  */
 export function klinesJson(klines: readonly Kline[]): Buffer<ArrayBuffer> {
   const [first] = klines;

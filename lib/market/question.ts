@@ -36,7 +36,7 @@ export interface DataReply {
 /** A complete answer that is already encoded, including the envelope. */
 export interface EncodedReply {
   readonly body: string | Uint8Array<ArrayBuffer>;
-  /** The data in the body, if at hand, so that an answer in another format need not parse a long body. */
+  /** The data in the body, when available: an answer in another format then need not parse a long body. */
   readonly data?: () => object;
   /** Present when the answer can no longer change. */
   readonly lasting?: {

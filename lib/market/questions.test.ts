@@ -134,7 +134,7 @@ describe("market status", () => {
     ]);
   });
 
-  test("more questions of one millisecond than are kept all have their answers", async () => {
+  test("every question is answered, even when one millisecond has more of them than the cache keeps", async () => {
     const all = LIVE_LISTINGS.map(({ ticker }) => ticker);
     const lists = all.map((_, index) => [...all.slice(index), ...all.slice(0, index)]);
     for (let round = 0; round < 2; round += 1)

@@ -86,7 +86,7 @@ interface Answer extends Facts {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** Makes the encoder of answers of now. Those who ask the same in the same millisecond get the same bytes. */
+/** Creates the encoder of current statuses. Callers that ask the same in the same millisecond get the same bytes. */
 function createAnswers() {
   const encode = createEncoder();
   const kept = new LRUCache<StatusQuery, Answer>({

@@ -42,8 +42,8 @@ export function requireListings(scene: Scene, tickers: readonly string[], parame
 }
 
 /**
- * Makes the same, which keeps its last result for each list of tickers: equal queries share theirs. It holds for as long as the
- * catalogue and what the caller may read stay as they are, and goes with its list.
+ * Creates a `requireListings` that remembers its last result for each list of tickers; equal queries share their list. A result
+ * is used again while neither the catalogue nor what the caller may read has changed, and is dropped with its list.
  */
 export function createListingsFinder() {
   const kept = new WeakMap<

@@ -6,7 +6,7 @@ import type { Database } from "#lib/db";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
 import { createKlineStore } from "#lib/market/kline-store";
 import { MINUTE_S } from "#lib/units";
-import { HISTORY_FROM_S } from "./history";
+import { ADD_MINUTES, HISTORY_FROM_S } from "./history";
 import type { Effort } from "./load";
 import { startSpotwire } from "./product";
 import { rounded, spreadOf, spreadText } from "./spread";
@@ -20,12 +20,6 @@ const ROWS_COUNT = 5_000;
 const PER_SECOND_COUNT = 10;
 const WARM_UP_COUNT = 30;
 const TARGET = 1.3;
-
-/** Minutes of one instrument, in the order of the key. */
-const FILL = `
-  INSERT INTO kline (venue, ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread)
-  SELECT 'live', $1, 'M1', time, 1.1, 1.2, 1.0, 1.1 + (time / 60 % 1000) * 0.0001, 60, NULL, 0.0001
-    FROM generate_series($2::bigint, $3::bigint, 60) AS time`;
 
 /** In the order of the key, as it lies there: the column of the result has the same name and would be sorted. */
 const QUERY = `
@@ -41,7 +35,8 @@ async function fill({ pool }: Pick<Database, "pool">): Promise<string> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {
-    for (const { ticker } of LIVE_LISTINGS.slice(0, TICKERS_COUNT)) await client.query(FILL, [ticker, HISTORY_FROM_S, last]);
+    for (const { ticker } of LIVE_LISTINGS.slice(0, TICKERS_COUNT))
+      await client.query(ADD_MINUTES, [ticker, HISTORY_FROM_S, last]);
     await client.query("VACUUM ANALYZE kline");
   } finally {
     await client.end();

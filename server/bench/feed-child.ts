@@ -15,7 +15,7 @@ import { answerCalls } from "./stream-calls";
 
 /** The market of the product in a process of its own, fed from within: engine, view, recent events and recorder. */
 
-/** Ticks of one emission of a feed. */
+/** How many ticks the feed delivers at a time. */
 const BATCH_COUNT = 60;
 const TURN_COUNT = 100 * BATCH_COUNT;
 

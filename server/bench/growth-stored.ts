@@ -15,6 +15,7 @@ import { createKlineStore } from "#lib/market/kline-store";
 import { MINUTE_S } from "#lib/units";
 import { borrowDatabase } from "#server/database/database";
 import { growthRows, type Sized } from "./growth-rows";
+import { ADD_MINUTES } from "./history";
 import { type Effort, load } from "./load";
 import { startSpotwire } from "./product";
 import { spreadOf } from "./spread";
@@ -35,12 +36,6 @@ const ADD_KEYS = `
   INSERT INTO api_key (id, account_id, name, venue, scopes, origins, hash, prefix, last4, created_at)
   SELECT gen_random_uuid(), (SELECT id FROM account WHERE name = 'bench'), 'key', 'sandbox', '{market:read}', '{}', key.hash, key.prefix, key.last4, now()
     FROM unnest($1::bytea[], $2::text[], $3::text[]) AS key (hash, prefix, last4)`;
-
-/** Minutes of one instrument, in the order of the key. */
-const ADD_KLINES = `
-  INSERT INTO kline (venue, ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread)
-  SELECT 'live', $1, 'M1', time, 1.1, 1.2, 1.0, 1.1 + (time / 60 % 1000) * 0.0001, 60, NULL, 0.0001
-    FROM generate_series($2::bigint, $3::bigint, 60) AS time`;
 
 /** What a rate limit leaves is known in memory, and costs the same for every account. */
 const remaining = () => ({ allowed: true, limit: 1, remaining: 1, resetS: 60, retryAfterS: 0 });
@@ -123,7 +118,7 @@ export function benchGrowthOfKlines({ rounds }: Effort): Promise<Row[]> {
       await store.ensurePartitions(from, to);
       for (const { ticker } of LIVE_LISTINGS)
         for (const [first, end] of steps(0, each - stored - 1))
-          await pool.query(ADD_KLINES, [ticker, from + first * MINUTE_S, from + end * MINUTE_S]);
+          await pool.query(ADD_MINUTES, [ticker, from + first * MINUTE_S, from + end * MINUTE_S]);
       await pool.query("VACUUM ANALYZE kline");
       stored = each;
       const times = await timed(rounds, READS_COUNT, async () => {

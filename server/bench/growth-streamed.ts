@@ -17,7 +17,7 @@ const TICKERS_COUNTS = [10, 100, 1_000];
 /** A process may open 20,000 files here, and needs some besides its sockets. */
 const SOCKETS_COUNTS = [100, 1_000, 10_000, 18_000];
 const SUBSCRIPTIONS_COUNTS = [1, 10, 50, 200];
-/** Ticks of one measurement of the engine. */
+/** How many ticks the engine gets in one measurement. */
 const TICKS_COUNT = 200_000;
 const TICK_STEP_MS = 20;
 const ADVANCE_INTERVAL_MS = 100;
@@ -104,7 +104,7 @@ export async function benchGrowthOfSockets(effort: Effort): Promise<Row[]> {
   return growthRows("a message to a socket", "sockets", "µs of CPU", costs);
 }
 
-/** So many subscriptions of one socket: quotes first, then the klines of one timeframe after the other. */
+/** The first `count` subscriptions of a socket: quotes, then klines, one timeframe after another. */
 function subscriptionsOf(count: number): Subscribe[] {
   const tickers = LIVE_LISTINGS.map(({ ticker }) => ticker);
   const streams = [{ stream: "quote" }, ...TIMEFRAMES.map((timeframe) => ({ stream: "kline", timeframe }))];

@@ -37,7 +37,7 @@ export interface Verdict {
   readonly retryAfterS: number;
   /** What rejected it: the window's quota, or only the burst allowance; absent when it was allowed. */
   readonly refusedBy?: "quota" | "burst";
-  /** The limit that decided: the key's own, that of pushed ticks, or that of one link. Absent for the account's. */
+  /** Which limit this is: the key's own, the one on pushed ticks, or a link's. Absent when it is the account's. */
   readonly of?: "key" | "ticks" | "link";
 }
 
