@@ -78,7 +78,8 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
       await page.context().clearCookies();
       await page.context().addCookies([...cookies]);
       await page.setExtraHTTPHeaders({ "x-forwarded-for": address });
-      await page.goto("about:blank");
+      // Ends the last page. One of another site, such as about:blank, would cost two new browser processes.
+      await page.goto(new URL("/robots.txt", url).href);
       await show(page, width, "light");
       problems.length = 0;
       scripts.length = 0;
