@@ -62,7 +62,7 @@ function lane(name: string, test: TestProjectInlineConfiguration["test"]): TestP
     test: {
       name,
       environment: "node",
-      setupFiles: ["lib/testing/quiet.ts"],
+      setupFiles: ["lib/testing/lean-engine.ts", "lib/testing/quiet.ts"],
       testTimeout: 60_000,
       hookTimeout: 120_000,
       pool: "forks",
@@ -74,7 +74,7 @@ function lane(name: string, test: TestProjectInlineConfiguration["test"]): TestP
 export default defineConfig({
   test: {
     reporters: ["default", "./lib/testing/total-reporter.ts"],
-    globalSetup: ["server/testing/global-setup.ts", "e2e/global-setup.ts"],
+    globalSetup: ["server/testing/memory-folder.ts", "server/testing/global-setup.ts", "e2e/global-setup.ts"],
     // Two more than there are cores: browsers, databases and whole clusters leave a core idle while they wait.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LaneSequencer },

@@ -1,0 +1,44 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, readdir, rm, statfs } from "node:fs/promises";
+import { freemem } from "node:os";
+import { join } from "node:path";
+
+/** Where Linux keeps files in memory. */
+const MEMORY = "/dev/shm";
+const PREFIX = "spotwire-tests-";
+const OWNER = new RegExp(`^${PREFIX}(\\d+)-`);
+/** Several times what the data directories of a run take at once, so that the run and its neighbours keep room. */
+const ROOM_BYTES = 4 * 1024 ** 3;
+
+async function hasRoom(): Promise<boolean> {
+  const { bavail, bsize } = await statfs(MEMORY);
+  return bavail * bsize >= ROOM_BYTES && freemem() >= ROOM_BYTES;
+}
+
+const remove = (folder: string) => rm(folder, { recursive: true, force: true });
+
+/** A run that was killed leaves its folder, and a folder in memory takes memory until the next restart of the machine. */
+async function removeLeftovers(): Promise<void> {
+  for (const name of await readdir(MEMORY)) {
+    const [, pid] = OWNER.exec(name) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) await remove(join(MEMORY, name));
+  }
+}
+
+/**
+ * Runs once before all tests: keeps the temporary files of the run in memory where there is room, unless TMPDIR says where they
+ * go. Databases come and go by the hundred, and on a disk their files cost a sixth of the processor time of all tests.
+ */
+export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env.TMPDIR !== undefined || !existsSync(MEMORY)) return undefined;
+  await removeLeftovers();
+  if (!(await hasRoom())) return undefined;
+  const folder = await mkdtemp(join(MEMORY, `${PREFIX}${process.pid}-`));
+  // Run by root, an embedded database belongs to another user, who has to get through here.
+  await chmod(folder, 0o755);
+  process.env.TMPDIR = folder;
+  return async () => {
+    delete process.env.TMPDIR;
+    await remove(folder);
+  };
+}
