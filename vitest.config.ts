@@ -10,6 +10,7 @@ const WAITING = [
   "e2e/faults/faults.spec.ts",
   "e2e/push.spec.ts",
   "e2e/lifecycle.spec.ts",
+  "e2e/workers.spec.ts",
   "server/database/backup/refusals.test.ts",
   "server/database/embedded/embedded-postgres.test.ts",
   "server/database/backup/backup.test.ts",

@@ -16,6 +16,7 @@ import { watchProcess } from "#server/portal/watch";
 import { createPlaces } from "#server/socket/places";
 import { publishMarkets } from "./events";
 import type { MetricTable, WorkerAnswers, WorkerQuestions, WorkerStart } from "./questions";
+import { closesUndelivered } from "./undelivered";
 
 /** Time for a start: a cold one on a busy machine. */
 const START_MAX_MS = 120_000;
@@ -98,7 +99,9 @@ export async function createWorkers({ count, markets, answers, clock, log, metri
       },
     };
     const ended = new AbortController();
+    const closeUndelivered = closesUndelivered(forked.process);
     const end = () => {
+      closeUndelivered();
       places.free(worker);
       ended.abort();
     };
