@@ -9,7 +9,7 @@ export const BROWSER_TIMEOUT_MS = DOWNLOAD_TIMEOUT_MS + PACKAGE_TIMEOUT_MS + 60_
 /** The headless shell takes a third of the time of a full browser to draw a page, because it has no window. */
 const SHELL = "chromium-headless-shell";
 const WHOLE_BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
-/** One process draws all pages of a product: to start one costs as much processor time as a page. */
+/** All pages of a product share one process, because starting a process costs as much processor time as loading a page. */
 const FLAGS = [
   "--process-per-site",
   "--disable-background-networking",

@@ -78,7 +78,7 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
       await page.context().clearCookies();
       await page.context().addCookies([...cookies]);
       await page.setExtraHTTPHeaders({ "x-forwarded-for": address });
-      // Ends the last page. One of another site, such as about:blank, would cost two new browser processes.
+      // Leaves the last page. Going through another site, such as about:blank, would start two browser processes.
       await page.goto(new URL("/robots.txt", url).href);
       await show(page, width, "light");
       problems.length = 0;

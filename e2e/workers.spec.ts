@@ -12,7 +12,7 @@ const MARKET = "/api/v1/market";
 const QUOTES = `${MARKET}/quotes/latest?tickers=EURUSD`;
 const SCOPES = "market:read,market:stream";
 const SOON = { timeout: 20_000, interval: 50 };
-/** A worker that hangs is given half a minute, because a busy one may miss several questions. */
+/** A worker counts as hung after half a minute, because a busy one may miss several pings. */
 const REPLACED = { timeout: 60_000, interval: 100 };
 const REPLACED_TEST_MAX_MS = 120_000;
 const POINTS = [
@@ -99,7 +99,7 @@ describe("a product with two edge workers", () => {
     const series = 'spotwire_http_requests_total{operation="latestQuotes",code="0"';
     const before = await byWorker(product, series);
     const answers: Awaited<ReturnType<typeof callAnew>>[] = [];
-    // One after the other: a worker that is busy with a connection misses its turn.
+    // One at a time: a worker that is busy with a connection misses its turn.
     while (answers.length < 10) answers.push(await callAnew(product.baseUrl + QUOTES, key.text));
     expect(new Set(answers.map(({ text }) => text.replace(/"request_id":"[^"]*"/, ""))).size).toBe(1);
     expect(answers[0]?.text).toContain('"bid":1.08531');

@@ -2,7 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import pg from "pg";
 import { beginWork, recordsWork, type Work } from "./spans";
 
-/** The verb of a statement, the verb of one that begins with WITH, and the first table. `COPY (query)` counts as its query. */
+/** Find the verb of a statement, the verb after WITH, and the first table. `COPY (query)` is recorded as its query. */
 const VERB =
   /\b(SELECT|INSERT|UPDATE|DELETE|MERGE|COPY(?! *\()|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|CREATE|ALTER|DROP|LOCK|NOTIFY|LISTEN)\b/i;
 const VERB_AFTER_WITH = /^\s*WITH\b.*?\b(INSERT|UPDATE|DELETE|MERGE)\b/is;

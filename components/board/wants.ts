@@ -49,7 +49,7 @@ interface Wants {
 /** Nobody wants anything yet. */
 export function createWants(topicsMaxCount: number): Wants {
   const members = new Map<string, { readonly topics: readonly Topic[]; missed: number }>();
-  /** The most topics of one member. The connection follows up to half of them; the rest are polled. */
+  /** How many topics a member may have. The stream follows at most half of them, and the page polls the rest. */
   const perMember = 2 * topicsMaxCount;
   return {
     set(member, topics) {

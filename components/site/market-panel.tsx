@@ -47,7 +47,7 @@ interface MarketPanelProps {
   readonly demoKey: string | undefined;
 }
 
-/** The board and a live chart of one ticker, with the delay of its ticks. */
+/** The board and a live chart of one ticker, with the time its ticks take to arrive. */
 export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
   const store = useBoardStore(rows, demoCredential(demoKey));
   const { place, seen } = useSeen();

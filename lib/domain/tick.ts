@@ -36,8 +36,8 @@ const markOf = ({ time_msc, bid, ask }: Tick) => (time_msc + bid * 1e6 + ask * 1
 /** Makes an empty list of accepted ticks; a restart adds the last stored tick to it. */
 export function createRecentTicks(capacity: number = RECENT_TICKS_COUNT): RecentTicks {
   /**
-   * For each mark, the number of the last tick that had it, modulo 2^32. When no kept tick has the mark of a tick, that tick is
-   * no duplicate, and the search is skipped: a batch may have hundreds of ticks of one instant.
+   * For each mark, the number of the last tick that had it, modulo 2^32. A tick whose mark no kept tick has cannot be a duplicate,
+   * so the search is skipped: a batch may contain hundreds of ticks with the same time.
    */
   const lastOf = new Uint32Array(MARKS_COUNT).fill(2 ** 31);
   const times = new Float64Array(capacity);

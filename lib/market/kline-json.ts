@@ -69,8 +69,8 @@ function writeNumber(bytes: Buffer, start: number, value: number): number {
 }
 
 /**
- * Prints the klines of one series as JSON: the same bytes as JSON.stringify of their public records, in two fifths of the time.
- * Printing numbers takes most of that time, and klines have short decimal numbers.
+ * Prints the klines of one series as JSON: byte for byte what JSON.stringify makes of their public records, 2.5 times as
+ * fast. Numbers take most of the time, and those of klines are short decimals.
  */
 export function klinesJson(klines: readonly Kline[]): Buffer<ArrayBuffer> {
   const [first] = klines;

@@ -50,7 +50,7 @@ describe("read", () => {
     expect(await readAll("READER")).toEqual(minutes("READER", 120));
   });
 
-  test("a read returns every number and null as it was written, even after 2038", async () => {
+  test("a read returns every number and null exactly as written, even for dates after 2038", async () => {
     const [farS, mineS] = [Date.UTC(2106, 1, 7, 6, 27) / 1000, Date.UTC(2107, 0, 1) / 1000];
     const rows = [
       kline("O'NUMBERS", 0, { open: 0.1 + 0.2, tick_volume: 2 ** 53, real_volume: 0.5, spread: 0 }),

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * Thirty times V8's own. Most functions of a test run are called too seldom to pay for the compiler that optimizes them, which
- * takes a sixth of the processor time of the tests.
+ * Thirty times V8's default. A test run calls most functions too rarely for optimizing them to pay off, and the optimizing
+ * compiler took a seventh of the processor time of the unit tests.
  */
 const OPTIMIZE_AFTER_BYTES = 2_000_000;
 

@@ -15,7 +15,7 @@ import { createSandboxPrices } from "#server/feed/sandbox/prices";
 export const HISTORY_FROM_S = 1_704_067_200;
 const PAGE_ROWS = 5_000;
 
-/** Adds the minutes of one live instrument ($1) from $2 to $3, Unix seconds, both included, in the order of the key. */
+/** Inserts M1 klines of the live instrument $1, from $2 to $3 inclusive (Unix seconds), in primary key order. */
 export const ADD_MINUTES = `
   INSERT INTO kline (venue, ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread)
   SELECT 'live', $1, 'M1', time, 1.1, 1.2, 1.0, 1.1 + (time / 60 % 1000) * 0.0001, 60, NULL, 0.0001

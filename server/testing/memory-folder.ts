@@ -17,7 +17,7 @@ async function hasRoom(): Promise<boolean> {
 
 const remove = (folder: string) => rm(folder, { recursive: true, force: true });
 
-/** A run that was killed leaves its folder, and a folder in memory takes memory until the next restart of the machine. */
+/** A killed run leaves its folder behind, which would take up memory until the machine restarts. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     const [, pid] = OWNER.exec(name) ?? [];
@@ -26,8 +26,8 @@ async function removeLeftovers(): Promise<void> {
 }
 
 /**
- * Runs once before all tests: keeps the temporary files of the run in memory where there is room, unless TMPDIR says where they
- * go. Databases come and go by the hundred, and on a disk their files cost a sixth of the processor time of all tests.
+ * Runs once before all tests: keeps temporary files in memory when there is room, unless TMPDIR is set. Tests create and drop
+ * hundreds of databases, whose files on disk took a sixth of the processor time of the unit tests.
  */
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env.TMPDIR !== undefined || !existsSync(MEMORY)) return undefined;

@@ -7,13 +7,13 @@ interface Connection {
 
 type Send = (message: object, ...rest: readonly unknown[]) => boolean;
 
-/** Messages of our own come with a callback in its place. */
+/** Our own messages pass a callback in this position. */
 const isConnection = (sent: unknown): sent is Connection => typeof sent === "object" && sent !== null && "close" in sent;
 
 /**
  * Remembers the connection that is on its way to a worker, and returns a function that closes it when the worker has ended. Node
  * waits for the worker's answer before it lets go of a connection or sends the next one (`handoff` in
- * lib/internal/cluster/round_robin_handle.js). A worker that ends without an answer would leave its client waiting forever.
+ * lib/internal/cluster/round_robin_handle.js). If the worker ends without answering, the client would wait forever.
  */
 export function closesUndelivered(child: Worker["process"]): () => void {
   const send = child.send.bind(child) as Send;
@@ -24,6 +24,6 @@ export function closesUndelivered(child: Worker["process"]): () => void {
     return send(message, ...rest);
   };
   child.send = remembering as typeof child.send;
-  // One that was delivered has been closed on this side; to close it again does nothing.
+  // A delivered connection is already closed on this side, and closing it again does nothing.
   return () => last?.close();
 }
