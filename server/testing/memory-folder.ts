@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { freemem } from "node:os";
 import { join } from "node:path";
+import { processStart } from "#server/database/embedded/lock";
 
 /** Where Linux keeps files in memory. */
 const MEMORY = "/dev/shm";
@@ -21,7 +22,7 @@ const remove = (folder: string) => rm(folder, { recursive: true, force: true });
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     const [, pid] = OWNER.exec(name) ?? [];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) await remove(join(MEMORY, name));
+    if (pid !== undefined && (await processStart(Number(pid))) === null) await remove(join(MEMORY, name));
   }
 }
 
