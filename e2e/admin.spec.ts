@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Locator, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, returnBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, openPage, returnBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { expectToFit } from "./reading";
@@ -86,7 +86,7 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true });
 }, SERVER_TIMEOUT_MS);
 
-const goto = (path: string) => page.goto(`${product.baseUrl}/${path}`, { waitUntil: "networkidle" });
+const goto = (path: string) => openPage(page, `${product.baseUrl}/${path}`);
 const row = (name: string) => page.getByRole("row").filter({ hasText: name });
 /** What a reader of the screen hears after the name of a field: its hint, or what is wrong with it. */
 const noteOf = (field: Locator) =>

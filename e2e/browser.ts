@@ -87,6 +87,24 @@ export async function returnBrowser(browser: Browser | undefined): Promise<void>
   await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
 }
 
+/** What stands for content that is still to come: a placeholder, or a table without its rows. */
+const PLACEHOLDERS = "[data-placeholder], [aria-busy=true]";
+
+/**
+ * Waits until a page shows all that it loads. A quiet network is not enough: on a busy machine, a page may take longer to run
+ * its scripts than the network has to be quiet, and ask for its rows after that.
+ */
+export async function expectToBeLoaded(page: Page): Promise<void> {
+  await page.waitForLoadState("networkidle");
+  await page.locator(PLACEHOLDERS).first().waitFor({ state: "detached" });
+}
+
+/** Opens an address, and waits until its page is loaded. */
+export async function openPage(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await expectToBeLoaded(page);
+}
+
 /** The console line of a refused form, which is an expected answer. */
 export const ANSWERED = /^Failed to load resource/;
 

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
 import { MCP_RESOURCES_PER_PAGE_COUNT } from "#lib/contract/limits";
 import { OPERATION_LIST, operations } from "#lib/contract/operations";
-import { BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, returnBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, openPage, returnBrowser } from "./browser";
 import { type MadeKey, makeKey } from "./commands";
 import { picture } from "./reading";
 import { examplePath, type RecordedAnswer, type RecordedAnswers, SAMPLE_BASE } from "./recorded-answers";
@@ -49,7 +49,7 @@ async function openReader(width = 1440) {
   const page = await context.newPage();
   const problems: string[] = [];
   collectProblems(page, problems);
-  const go = (path: string) => page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
+  const go = (path: string) => openPage(page, product.baseUrl + path);
   return { context, page, problems, go };
 }
 

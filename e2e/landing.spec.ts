@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { keyHolder, makeLiveKey } from "./commands";
 import { createFeeder } from "./feeder";
 import { type Mailbox, openMailbox } from "./mailbox";
@@ -259,7 +259,7 @@ describe("the board, with a problem in between,", () => {
       const { page, problems } = await visit();
       const called: string[] = [];
       page.on("request", (request) => called.push(request.url()));
-      await page.goto(other.baseUrl, { waitUntil: "networkidle" });
+      await openPage(page, other.baseUrl);
       await feedBy(page, "page");
       expect(await page.locator("pre code").textContent()).toContain("$SPOTWIRE_KEY");
       expect(called.filter((url) => url.includes("/api/v1/"))).toEqual([]);
@@ -380,7 +380,7 @@ describe("an address that does not exist", () => {
 describe("the header", () => {
   test("is one row on a phone, whose menu the keyboard opens, walks and closes", async () => {
     const { page } = await visit({ width: 390 });
-    await page.goto(`${product.baseUrl}/status`, { waitUntil: "networkidle" });
+    await openPage(page, `${product.baseUrl}/status`);
     expect((await page.getByRole("banner").boundingBox())?.height).toBeLessThan(64);
     await page.getByRole("button", { name: "Menu" }).focus();
     await page.keyboard.press("Enter");

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DAY_MS } from "#lib/units";
-import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { createVisits, expectToFit, type Reading } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -260,7 +260,7 @@ describe("by the keyboard alone, a newcomer", () => {
     context.setDefaultTimeout(STEP_MAX_MS);
     const page = await context.newPage();
     const press = (key: string) => page.keyboard.press(key);
-    await page.goto(product.baseUrl, { waitUntil: "networkidle" });
+    await openPage(page, product.baseUrl);
     await tabTo(page, "link", "Create an account");
     await press("Enter");
     await page.waitForURL("**/signup");
@@ -270,7 +270,7 @@ describe("by the keyboard alone, a newcomer", () => {
     await press("Enter");
     await page.getByText("We sent an email to").waitFor();
 
-    await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
+    await openPage(page, await mailbox.nextLink(EMAIL, "/verify"));
     await tabTo(page, "button", "Verify my email");
     await press("Enter");
     await page.waitForURL("**/dashboard/keys?new=1");
@@ -291,7 +291,7 @@ describe("by the keyboard alone, a newcomer", () => {
     await press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
 
-    await page.goto(`${product.baseUrl}/playground?op=latestQuotes&tickers=EURUSD`, { waitUntil: "networkidle" });
+    await openPage(page, `${product.baseUrl}/playground?op=latestQuotes&tickers=EURUSD`);
     await tabTo(page, "combobox", "Key");
     await press("ArrowDown");
     await page.getByRole("combobox", { name: "Key" }).getByText("By keyboard").first().waitFor({ state: "attached" });

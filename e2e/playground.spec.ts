@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operations } from "#lib/contract/operations";
 import { DAY_S, HOUR_S } from "#lib/units";
-import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, expectToBeLoaded, openPage, returnBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { overhangOf, picture, SCHEMES, show } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -56,7 +56,7 @@ async function reader({ width = 1440 }: { width?: number } = {}): Promise<Browse
 
 async function open(context: BrowserContext, path = "/playground"): Promise<Page> {
   const page = await context.newPage();
-  await page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
+  await openPage(page, product.baseUrl + path);
   return page;
 }
 
@@ -187,7 +187,8 @@ describe("a reader without an account", () => {
     await answer(page).getByText("items.0.ticker").waitFor();
     await answer(page).getByRole("tab", { name: "Timing" }).click();
     await answer(page).getByText("Wait for the first byte").waitFor();
-    await page.reload({ waitUntil: "networkidle" });
+    await page.reload();
+    await expectToBeLoaded(page);
     await choose(page, "Your key");
     await page.getByRole("button", { name: "Euro now", exact: true }).click();
     expect(await page.getByRole("combobox", { name: "tickers" }).inputValue()).toBe("EURUSD");
@@ -225,7 +226,8 @@ describe("a reader without an account", () => {
     await code.getByLabel("Language").selectOption("Python");
     await code.getByRole("button", { name: "Copy" }).click();
     expect(await copied(page)).toContain("quotes/latest?tickers=EURUSD,XAUUSD");
-    await page.reload({ waitUntil: "networkidle" });
+    await page.reload();
+    await expectToBeLoaded(page);
     expect(await code.getByLabel("Language").inputValue()).toBe("Python");
     await page.goto(`${product.baseUrl}/docs/operations/latest-quotes`);
     await page.getByRole("tab", { name: "Python", selected: true }).first().waitFor();
@@ -243,11 +245,9 @@ describe("a reader without an account", () => {
     await page.getByText("from must be before to.", { exact: true }).waitFor();
     await send(page);
     await expectWords(page, "from must be before to.");
-    expect(await answer(page).getByRole("alert").locator("code").allTextContents()).toEqual([
-      "from",
-      "to",
-      expect.stringMatching(/^req_/),
-    ]);
+    await expect
+      .poll(() => answer(page).getByRole("alert").locator("code").allTextContents())
+      .toEqual(["from", "to", expect.stringMatching(/^req_/)]);
     await page.getByRole("textbox", { name: "to optional" }).fill("1767400000000");
     await page.getByText("must be in Unix seconds; this value looks like milliseconds.").waitFor();
     expect(problems).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 /** Enough senders to take every request the limit lets in while the page shows its error. */
@@ -33,7 +33,7 @@ const signIn = () => page.getByRole("button", { name: "Sign in", exact: true }).
 
 describe("a failed sign-in", () => {
   beforeEach(async () => {
-    await page.goto(`${product.baseUrl}/signin`, { waitUntil: "networkidle" });
+    await openPage(page, `${product.baseUrl}/signin`);
     await page.getByLabel("Email").fill("ada@example.test");
     await page.getByLabel("Password").fill("correct horse battery");
   });

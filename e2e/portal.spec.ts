@@ -5,7 +5,15 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, returnBrowser } from "./browser";
+import {
+  ANSWERED,
+  BROWSER_TIMEOUT_MS,
+  borrowBrowser,
+  collectProblems,
+  expectToBeLoaded,
+  openPage,
+  returnBrowser,
+} from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
@@ -58,7 +66,7 @@ afterAll(async () => {
   receiver.close();
 }, SERVER_TIMEOUT_MS);
 
-const goto = (path: string) => page.goto(product.baseUrl + path, { waitUntil: "networkidle" });
+const goto = (path: string) => openPage(page, product.baseUrl + path);
 const heading = () => page.getByRole("heading", { level: 1 }).textContent();
 const rowOf = (name: string) => page.getByRole("row").filter({ hasText: name });
 
@@ -140,7 +148,7 @@ describe("a developer", () => {
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByText("We sent an email to").waitFor();
-    await page.goto(await mailbox.nextLink(EMAIL, "/verify"), { waitUntil: "networkidle" });
+    await openPage(page, await mailbox.nextLink(EMAIL, "/verify"));
     await page.getByRole("button", { name: "Verify my email" }).click();
     await page.waitForURL("**/dashboard/keys?new=1");
     const dialog = page.getByRole("dialog", { name: "Create your first key" });
@@ -175,7 +183,7 @@ describe("a developer", () => {
     await dialog.getByRole("button", { name: "Close" }).click();
 
     const mail = await guest.newPage();
-    await mail.goto(link, { waitUntil: "networkidle" });
+    await openPage(mail, link);
     await mail.getByRole("button", { name: "Verify my email" }).click();
     await mail.getByRole("dialog", { name: "Create your first key" }).waitFor();
     await view.getByRole("button", { name: "Create key" }).click();
@@ -227,7 +235,8 @@ describe("a developer", () => {
     await page.locator(".recharts-bar-rectangle path").first().waitFor();
     await page.getByRole("region", { name: "Calls by key" }).getByRole("button", { name: "Backtests" }).click();
     await page.waitForURL(/\/usage\?key_id=/);
-    await page.reload({ waitUntil: "networkidle" });
+    await page.reload();
+    await expectToBeLoaded(page);
     await expect.poll(() => page.getByRole("region", { name: "Calls by key" }).getByRole("row").count(), COUNTED).toBe(2);
     await goto("/dashboard/logs");
     expect(await page.getByRole("row").count()).toBe(4);
@@ -474,11 +483,11 @@ describe("a second factor", () => {
   let codes: string[];
   /** Passkeys belong to a host name, which an address is not. */
   const site = () => product.baseUrl.replace("127.0.0.1", "localhost");
-  const open = (path: string) => view.goto(site() + path, { waitUntil: "networkidle" });
+  const open = (path: string) => openPage(view, site() + path);
   const press = (name: string) => view.getByRole("button", { name, exact: true }).click();
 
   async function enterPassword(target: Page, password: string): Promise<void> {
-    await target.goto(`${site()}/signin`, { waitUntil: "networkidle" });
+    await openPage(target, `${site()}/signin`);
     await target.getByLabel("Email").fill(OWNER);
     await target.getByLabel("Password").fill(password);
     await target.getByRole("button", { name: "Sign in", exact: true }).click();
@@ -497,7 +506,7 @@ describe("a second factor", () => {
     collectProblems(view, problems, ANSWERED);
     const form = { email: OWNER, password: PASSWORD };
     await owner.request.post(`${site()}/api/portal/sign-up`, { data: form, headers: { origin: site() } });
-    await view.goto((await mailbox.nextLink(OWNER, "/verify")).replace("127.0.0.1", "localhost"), { waitUntil: "networkidle" });
+    await openPage(view, (await mailbox.nextLink(OWNER, "/verify")).replace("127.0.0.1", "localhost"));
     await press("Verify my email");
     await view.waitForURL("**/dashboard/keys?new=1");
     await open("/dashboard");
@@ -620,7 +629,7 @@ describe("the end", () => {
     await page.getByLabel("Email").fill(EMAIL);
     await page.getByRole("button", { name: "Send link" }).click();
     await page.getByText("If that address has an account").waitFor();
-    await page.goto(await mailbox.nextLink(EMAIL, "/reset"), { waitUntil: "networkidle" });
+    await openPage(page, await mailbox.nextLink(EMAIL, "/reset"));
     await page.getByLabel("New password").fill(PASSWORD);
     await page.getByRole("button", { name: "Set password" }).click();
     await page.getByText("Your password was changed").waitFor();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { AxeResults } from "axe-core";
 import type { Browser, BrowserContextOptions, CDPSession, Cookie, Page, Request } from "playwright";
 import { expect } from "vitest";
-import { collectProblems } from "./browser";
+import { collectProblems, openPage } from "./browser";
 
 const HEIGHT_PX = 900;
 export const WIDTHS_PX = [1440, 390, 360] as const;
@@ -83,7 +83,7 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
       await show(page, width, "light");
       problems.length = 0;
       scripts.length = 0;
-      await page.goto(url, { waitUntil: "networkidle" });
+      await openPage(page, url);
     },
     async shift() {
       const { shift, shifted } = await page.evaluate<{ shift: number; shifted: string[] }>("({ shift, shifted })");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { makeKey } from "./commands";
 import { findOnPath, PACKAGE_TIMEOUT_MS } from "./packages";
 import { BUILD_TIMEOUT_MS, installToolchain, type Program, SEPARATOR, startProgram, TOOLCHAINS } from "./sample-programs";
@@ -90,7 +90,7 @@ const codes = new Map<string, string>();
 /** Reads the code of an operation in every language, from one page. */
 async function readCodes(page: Page, operation: string, languages: readonly string[]): Promise<void> {
   const path = operation === "klines" ? "klines&ticker=EURUSD&timeframe=H1&limit=3" : operation;
-  await page.goto(`${product.baseUrl}/playground?op=${path}`, { waitUntil: "networkidle" });
+  await openPage(page, `${product.baseUrl}/playground?op=${path}`);
   const code = page.getByRole("region", { name: "Code" });
   for (const language of languages) {
     await code.getByLabel("Language").selectOption(language);

@@ -1,4 +1,10 @@
 /** A placeholder for content that is loading. */
 export function Skeleton({ className }: { className: string }) {
-  return <span aria-hidden="true" className={`block animate-pulse rounded bg-line motion-reduce:animate-none ${className}`} />;
+  return (
+    <span
+      aria-hidden="true"
+      data-placeholder=""
+      className={`block animate-pulse rounded bg-line motion-reduce:animate-none ${className}`}
+    />
+  );
 }
