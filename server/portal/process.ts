@@ -23,6 +23,11 @@ import { PING_EVERY_MS, responds, watchProcess } from "./watch";
 
 /** A process that leaks ends at this heap and is started again, instead of taking the machine's memory. */
 const HEAP_MAX_MIB = 768;
+/**
+ * Half of the space for new objects. V8's 16 MiB keep 80 MB more resident after an hour of page reads, in exchange for some 5 % of
+ * the processor time of a page.
+ */
+const SEMI_SPACE_MAX_MIB = 2;
 const TURNS = { runningMaxCount: 8, waitingMaxCount: 512, clientWaitingMaxCount: 64 };
 /** Time for a start: a cold one on a busy machine. */
 const START_MAX_MS = 120_000;
@@ -74,7 +79,11 @@ interface Generation {
 /** Starts the process from the bundle, or from sources with the compiler of this process. */
 function forkPortal(): ChildProcess {
   const file = fileURLToPath(new URL("./portal-main.ts", import.meta.url));
-  const execArgv = [...process.execArgv.filter((flag) => !flag.startsWith("--inspect")), `--max-old-space-size=${HEAP_MAX_MIB}`];
+  const execArgv = [
+    ...process.execArgv.filter((flag) => !flag.startsWith("--inspect")),
+    `--max-old-space-size=${HEAP_MAX_MIB}`,
+    `--max-semi-space-size=${SEMI_SPACE_MAX_MIB}`,
+  ];
   return fork(file, [], { execArgv, stdio: ["ignore", "inherit", "inherit", "ipc"] });
 }
 
