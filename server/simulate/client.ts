@@ -1,7 +1,7 @@
 import type { Topic } from "#server/hub/hub";
 import type { Wire } from "#server/hub/outbox";
 import type { Outgoing } from "#server/hub/outgoing";
-import type { JoinFrames } from "#server/socket/frames";
+import type { FrameJoiner } from "#server/socket/frames";
 
 /** A socket reports backpressure when this many bytes are unread by the other side. */
 const BUFFER_MAX_BYTES = 65_536;
@@ -36,17 +36,17 @@ export class VirtualClient implements Wire {
   readonly speed: number;
   bytes = 0;
   messages = 0;
-  readonly #join: JoinFrames;
+  readonly #joiner: FrameJoiner;
   readonly #seen = new Map<string, Seen>();
   #written: (readonly Outgoing[])[] = [];
   #unread = 0;
   #read = 0;
 
-  constructor(name: string, topics: readonly Topic[], speed: number, join: JoinFrames) {
+  constructor(name: string, topics: readonly Topic[], speed: number, joiner: FrameJoiner) {
     this.name = name;
     this.topics = topics;
     this.speed = speed;
-    this.#join = join;
+    this.#joiner = joiner;
   }
 
   ready(): boolean {
@@ -54,7 +54,7 @@ export class VirtualClient implements Wire {
   }
 
   write(messages: readonly Outgoing[]): void {
-    const { length } = this.#join(messages);
+    const { length } = this.#joiner.join(messages);
     this.bytes += length;
     this.messages += messages.length;
     this.#unread += length;

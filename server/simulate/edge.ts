@@ -3,7 +3,7 @@ import type { Catalogue } from "#lib/market/ports";
 import { createEventReader } from "#server/bus/redis-reader";
 import { createHub, type Topic } from "#server/hub/hub";
 import { Outbox } from "#server/hub/outbox";
-import { createJoinFrames } from "#server/socket/frames";
+import { FrameJoiner } from "#server/socket/frames";
 import { createProjection, type Projection } from "#server/view/projection";
 import { type Complaints, complain, VirtualClient } from "./client";
 import type { WireBatch } from "./ingest";
@@ -49,7 +49,7 @@ export function createEdge({ catalogue, clock, meter, complaints }: EdgeOptions)
   const projection = createProjection({ catalogue, store: NO_HISTORY, clock, epoch: "none", sinceMs: clock.now() });
   const hub = createHub();
   const reader = createEventReader();
-  const join = createJoinFrames();
+  const joiner = new FrameJoiner();
   const connections: Connection[] = [];
   let due: Outbox[] = [];
   let sweptMs = clock.now();
@@ -96,7 +96,7 @@ export function createEdge({ catalogue, clock, meter, complaints }: EdgeOptions)
     },
     open(name, topics, bytesPerMs) {
       const shared: Topic[] = [];
-      const client = new VirtualClient(name, shared, bytesPerMs, join);
+      const client = new VirtualClient(name, shared, bytesPerMs, joiner);
       const outbox = new Outbox(client, flusher, tally);
       for (const topic of topics) shared.push(hub.subscribe(topic, outbox));
       connections.push({ client, outbox, open: true });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { quoteExample } from "#lib/contract/quote";
 import { topicOf } from "#server/hub/hub";
 import { type Outgoing, updateOf } from "#server/hub/outgoing";
-import { createJoinFrames } from "#server/socket/frames";
+import { FrameJoiner } from "#server/socket/frames";
 import { eventOf } from "#server/testing/events";
 import { type Complaints, VirtualClient } from "./client";
 import { report } from "./report";
@@ -67,7 +67,7 @@ describe("a virtual client", () => {
 
   function complaintsOf(speed: number, last: number, ...messages: Outgoing[]): string[] {
     const complaints: Complaints = { count: 0, examples: [] };
-    const client = new VirtualClient("one", [TOPIC], speed, createJoinFrames());
+    const client = new VirtualClient("one", [TOPIC], speed, new FrameJoiner());
     for (const message of messages) client.write([message]);
     client.check(complaints);
     client.finish(() => last, complaints);
@@ -87,7 +87,7 @@ describe("a virtual client", () => {
   });
 
   test("a virtual client accepts no more than a socket's buffer until it reads", () => {
-    const client = new VirtualClient("slow", [TOPIC], 10_000, createJoinFrames());
+    const client = new VirtualClient("slow", [TOPIC], 10_000, new FrameJoiner());
     for (let seq = 1; client.ready(); seq += 1) client.write([quote(seq)]);
     expect(client.bytes).toBeGreaterThanOrEqual(65_536);
     expect(client.read(0)).toBe(false);

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Outgoing } from "#server/hub/outgoing";
 
 /** Final fragment, text or binary (RFC 6455, 5.2). */
@@ -6,50 +7,94 @@ const BINARY_FRAME = 0x82;
 const LENGTH_16 = 126;
 const LENGTH_64 = 127;
 
-/** A message as one unmasked WebSocket frame (RFC 6455, 5.2). */
-function newFrame({ payload, bytes }: Outgoing): Buffer {
-  const headBytes = bytes < LENGTH_16 ? 2 : bytes < 65_536 ? 4 : 10;
-  const frame = Buffer.allocUnsafe(headBytes + bytes);
-  frame[0] = typeof payload === "string" ? TEXT_FRAME : BINARY_FRAME;
-  if (headBytes === 2) frame[1] = bytes;
+/** Longest piece that is made in reused memory. A connection that does not take it at once keeps all of that memory. */
+const SPACE_BYTES = 8_192;
+
+function headBytesOf({ bytes }: Outgoing): number {
+  if (bytes < LENGTH_16) return 2;
+  return bytes < 65_536 ? 4 : 10;
+}
+
+/** Length of the frame of a message. */
+function frameBytesOf(message: Outgoing): number {
+  return headBytesOf(message) + message.bytes;
+}
+
+/** Writes a message as one unmasked WebSocket frame (RFC 6455, 5.2). */
+function writeFrame(message: Outgoing, target: Buffer, at: number): void {
+  const { payload, bytes } = message;
+  const headBytes = headBytesOf(message);
+  target[at] = typeof payload === "string" ? TEXT_FRAME : BINARY_FRAME;
+  if (headBytes === 2) target[at + 1] = bytes;
   else if (headBytes === 4) {
-    frame[1] = LENGTH_16;
-    frame.writeUInt16BE(bytes, 2);
+    target[at + 1] = LENGTH_16;
+    target.writeUInt16BE(bytes, at + 2);
   } else {
-    frame[1] = LENGTH_64;
-    frame.writeBigUInt64BE(BigInt(bytes), 2);
+    target[at + 1] = LENGTH_64;
+    target.writeBigUInt64BE(BigInt(bytes), at + 2);
   }
-  if (typeof payload === "string") frame.write(payload, headBytes);
-  else frame.set(payload, headBytes);
-  return frame;
+  if (typeof payload === "string") target.write(payload, at + headBytes);
+  else target.set(payload, at + headBytes);
 }
 
 /** The frame of a message, made once. */
 export function frameOf(message: Outgoing): Buffer {
-  message.frame ??= newFrame(message);
+  if (message.frame === undefined) {
+    message.frame = Buffer.allocUnsafe(frameBytesOf(message));
+    writeFrame(message, message.frame, 0);
+  }
   return message.frame;
 }
 
-/** Joins the frames of messages into one piece that a socket takes in one write. */
-export type JoinFrames = (messages: readonly Outgoing[]) => Buffer;
+/** True for what many connections get. Any other message is for one, which gets it without a frame of its own. */
+function isRecord({ event }: Outgoing): boolean {
+  return event !== undefined;
+}
 
-/** Connections that follow the same things get the same messages one after the other: their piece is made once. */
-export function createJoinFrames(): JoinFrames {
-  let last: readonly Outgoing[] = [];
-  let joined: Buffer = Buffer.alloc(0);
+/**
+ * Joins the frames of messages into one piece that a socket takes in one write. Connections that follow the same things get the
+ * same messages one after the other: their piece is made once. Most pieces are made in the same memory, because nearly every
+ * socket takes one at once: new memory for each would stay until the next garbage collection, 2 KB a connection.
+ */
+export class FrameJoiner {
+  #space = Buffer.allocUnsafeSlow(SPACE_BYTES);
+  #messages: readonly Outgoing[] = [];
+  #joined: Buffer = Buffer.alloc(0);
 
-  function isLast(messages: readonly Outgoing[]): boolean {
+  /** Writes messages to a socket in one piece. */
+  send(messages: readonly Outgoing[], socket: Pick<Socket, "write" | "writableLength">): void {
+    const piece = this.join(messages);
+    socket.write(piece);
+    // The socket still sends from this memory.
+    if (socket.writableLength > 0 && piece.buffer === this.#space.buffer) this.#space = Buffer.allocUnsafeSlow(SPACE_BYTES);
+  }
+
+  /** Joins messages. The piece is valid until the next call. */
+  join(messages: readonly Outgoing[]): Buffer {
+    const [first] = messages;
+    if (messages.length === 1 && first !== undefined && isRecord(first)) return frameOf(first);
+    if (!this.#isLast(messages)) this.#make(messages);
+    return this.#joined;
+  }
+
+  #isLast(messages: readonly Outgoing[]): boolean {
+    const last = this.#messages;
     if (messages.length !== last.length) return false;
     for (let index = 0; index < messages.length; index += 1) if (messages[index] !== last[index]) return false;
     return true;
   }
 
-  return (messages) => {
-    const [first] = messages;
-    if (messages.length === 1 && first !== undefined) return frameOf(first);
-    if (isLast(messages)) return joined;
-    last = messages;
-    joined = Buffer.concat(messages.map(frameOf));
-    return joined;
-  };
+  #make(messages: readonly Outgoing[]): void {
+    let bytes = 0;
+    for (const message of messages) bytes += frameBytesOf(message);
+    const target = bytes <= SPACE_BYTES ? this.#space.subarray(0, bytes) : Buffer.allocUnsafe(bytes);
+    let at = 0;
+    for (const message of messages) {
+      if (isRecord(message)) target.set(frameOf(message), at);
+      else writeFrame(message, target, at);
+      at += frameBytesOf(message);
+    }
+    this.#messages = messages;
+    this.#joined = target;
+  }
 }

@@ -1,13 +1,19 @@
+import { once } from "node:events";
+import { type AddressInfo, createConnection, createServer, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { decode } from "@msgpack/msgpack";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   STREAM_MESSAGES_BURST_COUNT,
   STREAM_MESSAGES_EXCESS_MAX_COUNT,
   STREAM_MESSAGES_PER_SECOND_COUNT,
 } from "#lib/contract/limits";
+import { quoteExample } from "#lib/contract/quote";
 import { HOUR_MS } from "#lib/units";
-import { controlOf, type Outgoing } from "#server/hub/outgoing";
-import { createJoinFrames, frameOf } from "./frames";
+import { controlOf, type Outgoing, updateOf } from "#server/hub/outgoing";
+import { eventOf } from "#server/testing/events";
+import { FrameJoiner, frameOf } from "./frames";
 import { MessageRateLimit, READER_RATE } from "./message-rate";
 
 describe("the intake of a connection", () => {
@@ -90,21 +96,85 @@ describe("a frame", () => {
     expect(readFrame(frame, 0)).toMatchObject({ text: message.payload, end: frame.length });
   });
 
-  test("a frame is created once, and joined frames keep their order and are created once for equal messages", () => {
-    const join = createJoinFrames();
-    const messages = [messageOf(130), messageOf(70_000), messageOf(140)];
-    const piece = join(messages);
+  /** The texts of the frames in a piece. */
+  function textsIn(piece: Buffer): string[] {
     const texts: string[] = [];
     for (let at = 0; at < piece.length; ) {
       const { text, end } = readFrame(piece, at);
       texts.push(text);
       at = end;
     }
-    expect(texts).toEqual(messages.map(({ payload }) => payload));
-    expect(join([...messages])).toBe(piece);
-    const [first, second] = messages as [Outgoing, Outgoing];
-    expect(join([first])).toBe(frameOf(first));
-    expect(join([second, first])).toEqual(Buffer.concat([frameOf(second), frameOf(first)]));
-    expect(join(messages)).toEqual(piece);
+    return texts;
+  }
+  const textsOf = (messages: readonly Outgoing[]) => messages.map(({ payload }) => payload);
+
+  test("the frame of a record is made once for all connections, and that of another message only where it is sent", () => {
+    const joiner = new FrameJoiner();
+    const record = updateOf(eventOf(quoteExample), "json");
+    expect(joiner.join([record])).toBe(frameOf(record));
+    const own = messageOf(130);
+    expect(textsIn(joiner.join([own, record]))).toEqual(textsOf([own, record]));
+    expect(own.frame).toBeUndefined();
+  });
+
+  test("joined frames keep their order, and are made once for connections that get the same messages", () => {
+    const joiner = new FrameJoiner();
+    const messages = [messageOf(130), messageOf(70_000), messageOf(140)];
+    const piece = joiner.join(messages);
+    expect(textsIn(piece)).toEqual(textsOf(messages));
+    expect(joiner.join([...messages])).toBe(piece);
+    const turned = messages.toReversed();
+    expect(textsIn(joiner.join(turned))).toEqual(textsOf(turned));
+    expect(joiner.join(messages)).toEqual(piece);
+  });
+
+  test("what a slow connection has not sent yet never changes, whatever others get after it", () => {
+    const batch = fc.record({
+      sizes: fc.array(fc.constantFrom(120, 130, 3_000, 8_188, 9_000), { minLength: 1, maxLength: 4 }),
+      again: fc.boolean(),
+      slow: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(batch, { maxLength: 30 }), (batches) => {
+        const joiner = new FrameJoiner();
+        const unsent: { piece: Buffer; texts: unknown[] }[] = [];
+        let messages: Outgoing[] = [];
+        for (const [index, { sizes, again, slow }] of batches.entries()) {
+          if (!again || messages.length === 0) messages = sizes.map((bytes) => messageOf(bytes, `${index % 10}`));
+          const write = (piece: Buffer) => {
+            expect(textsIn(piece)).toEqual(textsOf(messages));
+            if (slow) unsent.push({ piece, texts: textsOf(messages) });
+            return true;
+          };
+          joiner.send(messages, { write, writableLength: slow ? 1 : 0 } as unknown as Socket);
+        }
+        for (const { piece, texts } of unsent) expect(textsIn(piece)).toEqual(texts);
+      }),
+    );
+  });
+
+  test("a client that reads late gets what was sent to it, though another one got something else meanwhile", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const connect = async () => {
+      const client = createConnection((server.address() as AddressInfo).port, "127.0.0.1").pause();
+      const [socket] = await once(server, "connection");
+      return { client, socket: socket as Socket };
+    };
+    const [slow, other] = [await connect(), await connect()];
+    const joiner = new FrameJoiner();
+    const sent: string[] = [];
+    const message = (digit: number) => [messageOf(3_000, `${digit}`), messageOf(3_000, `${digit}`)];
+    for (let round = 0; slow.socket.writableLength === 0; round += 1) {
+      const messages = message(round % 9);
+      joiner.send(messages, slow.socket);
+      sent.push(...(textsOf(messages) as string[]));
+    }
+    joiner.send(message(9), other.socket);
+    slow.socket.end();
+    slow.client.resume();
+    expect(textsIn(await buffer(slow.client)).join("\n") === sent.join("\n")).toBe(true);
+    other.socket.destroy();
+    server.close();
   });
 });

@@ -5,9 +5,9 @@ import type { Outgoing } from "#server/hub/outgoing";
 /**
  * One connection, over either transport.
  *
- * An adapter sends messages complete and in order, never blocks, and calls `flush` of the connection's outbox when it can
- * take more. It detects the end of the connection: it pings, notices a client that is gone, and then has the session removed
- * once. After `close` it neither sends nor receives.
+ * An adapter sends messages complete and in order, never blocks, and calls `flush` of the session when it can take more. It
+ * detects the end of the connection: it pings, notices a client that is gone, and then has the session removed once. After
+ * `close` it neither sends nor receives.
  */
 export interface Peer extends Wire {
   /** True when a new connection must subscribe within the time limit. */

@@ -59,16 +59,20 @@ export class SessionTally implements Tally {
 /** Sends the answer to one message. */
 type Respond = (answer: Ack | ErrorMessage) => void;
 
-interface SessionOptions {
-  readonly admission: Admission;
+/** What the sessions of one venue share. */
+export interface SessionContext {
   readonly venue: VenueStreams;
   readonly access: Pick<Access, "takeTicks">;
-  readonly outbox: Outbox;
-  readonly peer: Peer;
-  readonly tally: SessionTally;
   readonly log: Logger;
   /** In front of the paths of docs pages. */
   readonly docsBase: string;
+}
+
+interface SessionParts {
+  readonly admission: Admission;
+  readonly outbox: Outbox;
+  readonly peer: Peer;
+  readonly tally: SessionTally;
 }
 
 const NO_SUBSCRIBE = new Fault("missing_parameter", {
@@ -82,7 +86,10 @@ const NO_SUBSCRIBE = new Fault("missing_parameter", {
  */
 export class Session {
   readonly admission: Admission;
-  readonly #options: SessionOptions;
+  readonly #context: SessionContext;
+  readonly #outbox: Outbox;
+  readonly #peer: Peer;
+  readonly #tally: SessionTally;
   readonly #subscriptions: Subscriptions;
   readonly #rateLimit: MessageRateLimit;
   #principal: Principal;
@@ -94,17 +101,18 @@ export class Session {
   #subscribeByMs: number;
   #closed = false;
 
-  constructor(options: SessionOptions) {
-    const nowMs = options.venue.clock.now();
-    this.#options = options;
-    this.admission = options.admission;
-    this.#principal = options.admission.principal;
-    this.#subscriptions = new Subscriptions(options.venue, options.outbox);
+  constructor(context: SessionContext, { admission, outbox, peer, tally }: SessionParts) {
+    const nowMs = context.venue.clock.now();
+    this.#context = context;
+    this.#outbox = outbox;
+    this.#peer = peer;
+    this.#tally = tally;
+    this.admission = admission;
+    this.#principal = admission.principal;
+    this.#subscriptions = new Subscriptions(context.venue, outbox);
     this.#rateLimit = new MessageRateLimit(nowMs, messageRate(this.#principal));
     this.#heartbeatMs = nowMs + STREAM_HEARTBEAT_INTERVAL_S * 1000;
-    this.#subscribeByMs = options.peer.awaitsSubscribe
-      ? nowMs + STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000
-      : Number.POSITIVE_INFINITY;
+    this.#subscribeByMs = peer.awaitsSubscribe ? nowMs + STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 : Number.POSITIVE_INFINITY;
   }
 
   get principal(): Principal {
@@ -112,7 +120,7 @@ export class Session {
   }
 
   get venue(): VenueStreams {
-    return this.#options.venue;
+    return this.#context.venue;
   }
 
   get subscriptions(): number {
@@ -126,13 +134,18 @@ export class Session {
   /** Sends the first message. */
   welcome(): void {
     const { id } = this.admission;
-    this.#send(welcomeOf(id, this.#principal.limits, messageRate(this.#principal), this.#options.venue));
+    this.#send(welcomeOf(id, this.#principal.limits, messageRate(this.#principal), this.#context.venue));
+  }
+
+  /** Writes as much as the connection takes now. */
+  flush(): void {
+    this.#outbox.flush();
   }
 
   /** Handles one incoming message; `read` is called only when the rate limit allows it. */
   receive(read: () => Reading, respond: Respond = (answer) => this.#send(answer)): void {
     if (this.#closed) return;
-    const verdict = this.#rateLimit.judge(this.#options.venue.clock.now());
+    const verdict = this.#rateLimit.judge(this.#context.venue.clock.now());
     if (verdict === "read") this.#answer(read(), respond);
     else if (verdict === "refuse") respond(this.#tooFast());
     else this.close("flooding", new Fault("rate_limited", { detail: "The client kept sending messages above the rate limit." }));
@@ -140,16 +153,16 @@ export class Session {
 
   /** Counts a ping of the client. The transport answers pings, but they count towards the rate limit. */
   pinged(): void {
-    const flooding = !this.#closed && this.#rateLimit.judge(this.#options.venue.clock.now()) === "flooding";
+    const flooding = !this.#closed && this.#rateLimit.judge(this.#context.venue.clock.now()) === "flooding";
     if (flooding) this.close("flooding", new Fault("rate_limited", { detail: "The client sent too many pings." }));
   }
 
   /** Checks everything that depends on time: expiry, the first subscribe, slow reading, the heartbeat. */
   sweep(nowMs: number): void {
-    this.#options.peer.sweep(nowMs);
+    this.#peer.sweep(nowMs);
     if (this.#closed) return;
     const { validUntil } = this.#principal;
-    const slowness = this.#options.outbox.slowness(nowMs);
+    const slowness = this.#outbox.slowness(nowMs);
     if (validUntil !== null && nowMs >= validUntil) this.reauthorize(undefined);
     else if (nowMs >= this.#subscribeByMs) this.close("protocol_abuse", NO_SUBSCRIBE);
     else if (slowness !== undefined) this.close("slow_consumer", new Fault("slow_consumer", { detail: slowness }));
@@ -170,7 +183,7 @@ export class Session {
 
   /** Checks whether the client is still there, because another connection needs the slot. */
   probe(nowMs: number): void {
-    this.#options.peer.probe(nowMs);
+    this.#peer.probe(nowMs);
   }
 
   /** Ends subscriptions to retired instruments and reports them to the client. */
@@ -187,25 +200,23 @@ export class Session {
 
   /** Sends a message that many connections share. */
   tell(message: Shared): void {
-    const { outbox } = this.#options;
-    if (!this.#closed) outbox.push(message(outbox.encoding));
+    if (!this.#closed) this.#outbox.push(message(this.#outbox.encoding));
   }
 
   /** Closes the connection with a reason. */
   close(id: CloseId, fault?: Fault): void {
     if (this.#closed) return;
-    const { outbox } = this.#options;
-    const last = fault && controlOf(this.#error(null, fault, { closeCode: CLOSES[id].code }), outbox.encoding);
+    const last = fault && controlOf(this.#error(null, fault, { closeCode: CLOSES[id].code }), this.#outbox.encoding);
     this.end();
-    outbox.clear();
-    this.#options.tally.closed(id);
-    this.#options.peer.close(id, last);
+    this.#outbox.clear();
+    this.#tally.closed(id);
+    this.#peer.close(id, last);
   }
 
   /** Call once when the connection has closed. */
   gone(): void {
     this.end();
-    this.#options.tally.gone();
+    this.#tally.gone();
   }
 
   /** Ends all subscriptions. */
@@ -215,8 +226,7 @@ export class Session {
   }
 
   #send(message: Parameters<typeof controlOf>[0]): void {
-    const { outbox } = this.#options;
-    outbox.push(controlOf(message, outbox.encoding));
+    this.#outbox.push(controlOf(message, this.#outbox.encoding));
   }
 
   /** A bug in a handler answers one client with an error; it does not stop the process. */
@@ -224,7 +234,7 @@ export class Session {
     try {
       this.#handle(message, respond);
     } catch (error) {
-      this.#options.log.error({ err: error, connection_id: this.admission.id }, "stream message failed");
+      this.#context.log.error({ err: error, connection_id: this.admission.id }, "stream message failed");
       respond(this.#error(message.id ?? null, faultOf(error)));
     }
   }
@@ -237,10 +247,10 @@ export class Session {
       requireAccess(this.#principal, "market:stream", "A subscription", this.admission);
       const before = this.#subscriptions.count;
       const { data, follow } = this.#subscriptions.add(message.params, this.#principal);
-      this.#options.tally.subscribed(this.#subscriptions.count - before);
+      this.#tally.subscribed(this.#subscriptions.count - before);
       this.#subscribeByMs = Number.POSITIVE_INFINITY;
       respond({ type: "ack", id, method, ...success, data });
-      for (const outgoing of follow) this.#options.outbox.push(outgoing);
+      for (const outgoing of follow) this.#outbox.push(outgoing);
     } else if (method === "unsubscribe")
       respond({ type: "ack", id, method, ...success, data: this.#subscriptions.remove(message.params, this.#principal) });
     else if (method === "list") {
@@ -254,13 +264,13 @@ export class Session {
         done: (data) => this.#closed || respond({ type: "ack", id, method, ...success, data }),
         failed: (fault, expectedSeq) => this.#closed || respond(this.#error(id, fault, { expectedSeq })),
       });
-    } else respond({ type: "ack", id, method, ...success, data: { time_msc: this.#options.venue.clock.now() } });
+    } else respond({ type: "ack", id, method, ...success, data: { time_msc: this.#context.venue.clock.now() } });
   }
 
   #newFeeder(): Feeder {
-    const { venue, access, admission, log } = this.#options;
+    const { venue, access, log } = this.#context;
     const state = { principal: () => this.#principal, closed: () => this.#closed };
-    return new Feeder({ market: venue.market, access, admission, log, ...state });
+    return new Feeder({ market: venue.market, access, admission: this.admission, log, ...state });
   }
 
   #answer(reading: Reading, respond: Respond): void {
@@ -295,12 +305,12 @@ export class Session {
 
   #heartbeat(nowMs: number): void {
     this.#heartbeatMs = nowMs + STREAM_HEARTBEAT_INTERVAL_S * 1000;
-    const { watch } = this.#options.venue;
+    const { watch } = this.#context.venue;
     const quiet = [...this.#subscriptions.tickers()].flatMap((ticker) => watch.quiet(ticker) ?? []);
     this.#send({ type: "heartbeat", time_msc: nowMs, quiet });
   }
 
   #error(id: MessageId, fault: Fault, more: Pick<ErrorPlace, "closeCode" | "expectedSeq"> = {}): ErrorMessage {
-    return errorMessageOf(fault, { id, connectionId: this.admission.id, docsBase: this.#options.docsBase, ...more });
+    return errorMessageOf(fault, { id, connectionId: this.admission.id, docsBase: this.#context.docsBase, ...more });
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Access } from "#lib/access/access";
 import type { Principal } from "#lib/access/principal";
 import type { Usage } from "#lib/access/usage/usage";
@@ -13,11 +14,16 @@ import { Outbox, type Tally } from "#server/hub/outbox";
 import type { Connections } from "./connections";
 import type { Admission } from "./handshake";
 import type { Peer } from "./peer";
-import { Session, SessionTally } from "./session";
+import { Session, type SessionContext, SessionTally } from "./session";
 import type { VenueStreams } from "./subscriptions";
 
 /** Interval of the checks on each connection; an expiry is noticed at most this late. */
 const SWEEP_INTERVAL_MS = 250;
+/**
+ * Connections checked in one turn of the event loop. After a restart thousands of them are due for a heartbeat in the same check,
+ * and whoever calls meanwhile waits.
+ */
+const SWEEP_TURN_COUNT = 256;
 /** Keys that are looked up in parallel after a change. */
 const PARALLEL_LOOK_UPS_COUNT = 8;
 /** Delay before a failed look-up is retried; also the interval of look-ups while change messages may be lost. */
@@ -25,8 +31,8 @@ const LOOK_UP_RETRY_MS = 1_000;
 
 /** All open connections of this process. */
 export interface Sessions {
-  /** Opens the session of an admitted connection; `connect` creates its peer, which calls `flush` when it can take more. */
-  open(admission: Admission, connect: (flush: () => void) => Peer): Session;
+  /** Opens the session of an admitted connection. */
+  open(admission: Admission, peer: Peer): Session;
   /** Removes the session of a closed connection. */
   remove(session: Session): void;
   /** Applies a change of keys, accounts or listings. */
@@ -78,6 +84,8 @@ function byOwner(sessions: Iterable<Session>): Map<string, Session[]> {
 /** Creates the registry of connections. */
 export function createSessions(options: SessionsOptions): Sessions {
   const { venues, access, connections, flusher, tally, usage, controlConnected, docsBase, clock, log } = options;
+  const contextOf = (venue: Venue): SessionContext => ({ venue: venues[venue], access, log, docsBase });
+  const contexts = { live: contextOf("live"), sandbox: contextOf("sandbox") };
   const sessions = new Set<Session>();
   /** Principals to look up again, by credential. */
   const stale = new Map<string, Principal>();
@@ -140,9 +148,14 @@ export function createSessions(options: SessionsOptions): Sessions {
     void lookUpStale();
   }
 
-  function sweep(): void {
+  async function sweep(): Promise<void> {
     const nowMs = clock.now();
-    for (const session of sessions) session.sweep(nowMs);
+    let count = 0;
+    for (const session of sessions) {
+      session.sweep(nowMs);
+      count += 1;
+      if (count % SWEEP_TURN_COUNT === 0) await nextTurn();
+    }
     if (!controlConnected() && nowMs >= recheckMs) {
       recheckMs = nowMs + LOOK_UP_RETRY_MS;
       markStale(() => true);
@@ -151,14 +164,10 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   return {
-    open(admission, connect) {
-      const venue = venues[admission.principal.venue];
-      // Outbox and peer refer to each other: the outbox writes to the peer, and the peer asks it to flush.
-      let outbox: Outbox | undefined;
-      const peer = connect(() => outbox?.flush());
+    open(admission, peer) {
       const own = new SessionTally(tally, usage.connected(admission.principal));
-      outbox = new Outbox(peer, flusher, own);
-      const session = new Session({ admission, venue, access, outbox, peer, tally: own, docsBase, log });
+      const outbox = new Outbox(peer, flusher, own);
+      const session = new Session(contexts[admission.principal.venue], { admission, outbox, peer, tally: own });
       sessions.add(session);
       session.welcome();
       if (admission.generation !== generation) {

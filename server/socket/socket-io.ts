@@ -25,7 +25,6 @@ import { createOpenings } from "./openings";
 import type { Peer } from "./peer";
 import { readMessage } from "./protocol";
 import { docsBaseFor, handshakeFault, handshakeId, type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
-import type { Session } from "./session";
 import { sessionId } from "./session-ids";
 import type { Sessions } from "./sessions";
 
@@ -72,14 +71,19 @@ class SocketIoPeer implements Peer {
   readonly #socket: Connected;
   #drained = 0;
 
-  constructor(socket: Connected, flush: () => void) {
+  constructor(socket: Connected) {
     this.#socket = socket;
+  }
+
+  /** Calls `flush` whenever the connection can take more. */
+  onReady(flush: () => void): void {
+    const { conn } = this.#socket;
     const onReady = () => {
       this.#drained += 1;
       flush();
     };
-    socket.conn.transport.on("ready", onReady);
-    socket.conn.on("upgrade", (transport) => {
+    conn.transport.on("ready", onReady);
+    conn.on("upgrade", (transport) => {
       transport.on("ready", onReady);
       flush();
     });
@@ -224,7 +228,9 @@ export function createSocketIo(options: SocketIoOptions): SocketIoTransport {
     if (admission === undefined) return;
     delete socket.data.admission;
     openings.admitted(socket.conn as unknown as EngineSocket);
-    const session: Session = sessions.open(admission, (flush) => new SocketIoPeer(socket, flush));
+    const peer = new SocketIoPeer(socket);
+    const session = sessions.open(admission, peer);
+    peer.onReady(() => session.flush());
     socket.onAny((method: string, ...args: unknown[]) => {
       const respond = args.at(-1);
       const params = typeof respond === "function" && args.length === 1 ? undefined : args[0];

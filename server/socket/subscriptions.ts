@@ -82,6 +82,8 @@ export class Subscriptions {
       const current = params.snapshot === false && params.resume === undefined ? undefined : this.#current(topic);
       if (current !== undefined) follow.push(baselineOf(current, encoding));
     }
+    // A copy has no room for more, which a growing list keeps for up to 16 topics.
+    this.#topics = [...this.#topics];
     const tickers = accepted.map(({ ticker }) => ticker);
     const data = {
       accepted: tickers,

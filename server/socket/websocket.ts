@@ -1,18 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { type RawData, WebSocket, WebSocketServer } from "ws";
 import type { Clock } from "#lib/clock";
 import { CLOSES, type CloseId } from "#lib/contract/close-codes";
 import { STREAM_MESSAGE_MAX_BYTES, STREAM_PING_INTERVAL_S, STREAM_PONG_TIMEOUT_S } from "#lib/contract/limits";
 import { STREAM_PROTOCOLS, type StreamEncoding } from "#lib/contract/stream";
 import { Fault } from "#lib/fault";
 import type { Outgoing } from "#server/hub/outgoing";
-import { createJoinFrames, frameOf, type JoinFrames } from "./frames";
+import { FrameJoiner, frameOf } from "./frames";
 import type { Admission, Admissions } from "./handshake";
 import { credentialsOf } from "./handshake";
 import type { Peer } from "./peer";
 import { READERS } from "./protocol";
 import { type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
+import type { Session } from "./session";
 import type { Sessions } from "./sessions";
 
 /** A client that does not answer a close is cut after this. */
@@ -36,41 +37,55 @@ interface WebSocketOptions {
   clock: Clock;
 }
 
+/** A socket that knows its connection, so that all sockets share the same listeners: one of its own takes 100 bytes a socket. */
+class StreamWebSocket extends WebSocket {
+  peer: WebSocketPeer | undefined;
+  session: Session | undefined;
+}
+
+/** What a socket of our server knows; `ws` types the `this` of a listener as any socket. */
+function connectionOf(webSocket: WebSocket): Pick<StreamWebSocket, "peer" | "session"> {
+  return webSocket as StreamWebSocket;
+}
+
 interface PeerParts {
-  webSocket: WebSocket;
+  webSocket: StreamWebSocket;
   socket: Socket;
   encoding: StreamEncoding;
-  join: JoinFrames;
+  joiner: FrameJoiner;
 }
 
 /** One WebSocket. A class, so that many connections share its methods. */
 class WebSocketPeer implements Peer {
   readonly awaitsSubscribe = true;
   readonly encoding: StreamEncoding;
-  readonly #webSocket: WebSocket;
+  readonly #webSocket: StreamWebSocket;
   readonly #socket: Socket;
-  readonly #join: JoinFrames;
+  readonly #joiner: FrameJoiner;
   #pingMs: number;
   #pongMs: number;
   /** Deadline for the answer to a probe; infinite while none is expected. */
   #answerByMs = Number.POSITIVE_INFINITY;
+  #awaitsDrain = false;
 
-  constructor({ webSocket, socket, encoding, join }: PeerParts, nowMs: number) {
+  constructor({ webSocket, socket, encoding, joiner }: PeerParts, nowMs: number) {
     this.encoding = encoding;
     this.#webSocket = webSocket;
     this.#socket = socket;
-    this.#join = join;
+    this.#joiner = joiner;
     this.#pingMs = nowMs + STREAM_PING_INTERVAL_S * 1000;
     this.#pongMs = nowMs;
   }
 
   ready(): boolean {
-    return this.#webSocket.readyState === this.#webSocket.OPEN && !this.#socket.writableNeedDrain;
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN) return false;
+    if (this.#socket.writableNeedDrain) this.#flushOnDrain();
+    return !this.#socket.writableNeedDrain;
   }
 
   // Writes directly to the socket. `ws` writes pongs and closes to it as well; both write whole frames, so order is kept.
   write(messages: readonly Outgoing[]): void {
-    this.#socket.write(this.#join(messages));
+    this.#joiner.send(messages, this.#socket);
   }
 
   progress(): number {
@@ -108,6 +123,16 @@ class WebSocketPeer implements Peer {
     this.#pongMs = nowMs;
     this.#answerByMs = Number.POSITIVE_INFINITY;
   }
+
+  /** Few connections ever have to wait, so that they listen only while they do. */
+  #flushOnDrain(): void {
+    if (this.#awaitsDrain) return;
+    this.#awaitsDrain = true;
+    this.#socket.once("drain", () => {
+      this.#awaitsDrain = false;
+      this.#webSocket.session?.flush();
+    });
+  }
 }
 
 const ignore = () => undefined;
@@ -120,9 +145,10 @@ const ENCODINGS: ReadonlyMap<string, StreamEncoding> = new Map([
 
 /** Creates the raw WebSocket transport. A refused handshake gets an HTTP response; an accepted one gets a session. */
 export function createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock }: WebSocketOptions): UpgradeHandler {
-  const joins: Readonly<Record<StreamEncoding, JoinFrames>> = { json: createJoinFrames(), msgpack: createJoinFrames() };
+  const joiners: Readonly<Record<StreamEncoding, FrameJoiner>> = { json: new FrameJoiner(), msgpack: new FrameJoiner() };
   const server = new WebSocketServer({
     noServer: true,
+    WebSocket: StreamWebSocket,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: STREAM_MESSAGE_MAX_BYTES,
@@ -134,19 +160,33 @@ export function createWebSocketTransport({ sessions, admissions, addressOf, refu
     refuseUpgrade(request, socket, fault, refusal);
   });
 
-  function open(webSocket: WebSocket, socket: Socket, admission: Admission): void {
+  function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+    const { peer, session } = connectionOf(this);
+    if (peer !== undefined) session?.receive(() => READERS[peer.encoding](data as Buffer, isBinary));
+  }
+
+  function onPing(this: WebSocket): void {
+    connectionOf(this).session?.pinged();
+  }
+
+  function onPong(this: WebSocket): void {
+    connectionOf(this).peer?.pong(clock.now());
+  }
+
+  function onClose(this: WebSocket): void {
+    const { session } = connectionOf(this);
+    if (session !== undefined) sessions.remove(session);
+  }
+
+  function open(webSocket: StreamWebSocket, socket: Socket, admission: Admission): void {
     const encoding = ENCODINGS.get(webSocket.protocol) ?? "json";
-    let peer: WebSocketPeer | undefined;
-    const session = sessions.open(admission, (flush) => {
-      socket.on("drain", flush);
-      peer = new WebSocketPeer({ webSocket, socket, encoding, join: joins[encoding] }, clock.now());
-      return peer;
-    });
-    const read = READERS[encoding];
-    webSocket.on("message", (data: RawData, isBinary: boolean) => session.receive(() => read(data as Buffer, isBinary)));
-    webSocket.on("ping", () => session.pinged());
-    webSocket.on("pong", () => peer?.pong(clock.now()));
-    webSocket.on("close", () => sessions.remove(session));
+    const peer = new WebSocketPeer({ webSocket, socket, encoding, joiner: joiners[encoding] }, clock.now());
+    webSocket.peer = peer;
+    webSocket.session = sessions.open(admission, peer);
+    webSocket.on("message", onMessage);
+    webSocket.on("ping", onPing);
+    webSocket.on("pong", onPong);
+    webSocket.on("close", onClose);
     // `ws` closes with the code of the protocol (1002, 1007, 1009) and then says so here.
     webSocket.on("error", ignore);
   }
