@@ -7,7 +7,7 @@ const BINARY_FRAME = 0x82;
 const LENGTH_16 = 126;
 const LENGTH_64 = 127;
 
-/** Longest piece that is made in reused memory. A connection that does not take it at once keeps all of that memory. */
+/** Longest piece that is made in reused memory, and the size of that memory. */
 const SPACE_BYTES = 8_192;
 
 function headBytesOf({ bytes }: Outgoing): number {
@@ -46,7 +46,7 @@ export function frameOf(message: Outgoing): Buffer {
   return message.frame;
 }
 
-/** True for what many connections get. Any other message is for one, which gets it without a frame of its own. */
+/** True for what many connections get, so that its frame is made once. Most other messages go to one connection. */
 function isRecord({ event }: Outgoing): boolean {
   return event !== undefined;
 }
@@ -64,9 +64,12 @@ export class FrameJoiner {
   /** Writes messages to a socket in one piece. */
   send(messages: readonly Outgoing[], socket: Pick<Socket, "write" | "writableLength">): void {
     const piece = this.join(messages);
-    socket.write(piece);
+    const isReused = piece.buffer === this.#space.buffer;
+    // A socket that is behind keeps a copy: many short pieces would each hold the whole memory.
+    const isBehind = socket.writableLength > 0;
+    socket.write(isReused && isBehind ? Buffer.from(piece) : piece);
     // The socket still sends from this memory.
-    if (socket.writableLength > 0 && piece.buffer === this.#space.buffer) this.#space = Buffer.allocUnsafeSlow(SPACE_BYTES);
+    if (isReused && !isBehind && socket.writableLength > 0) this.#space = Buffer.allocUnsafeSlow(SPACE_BYTES);
   }
 
   /** Joins messages. The piece is valid until the next call. */
