@@ -4,6 +4,7 @@ import { useState } from "react";
 import { browserName } from "#lib/browser-name";
 import type { PortalSessionInfo } from "#lib/contract/portal";
 import { type ApiFailure, callPortal } from "../portal/api";
+import { leaveSignedOut } from "../portal/leave";
 import type { Read } from "../portal/read";
 import { signOut } from "../portal/sign-in";
 import { Instant } from "../portal/time";
@@ -76,7 +77,7 @@ export function Sessions({ sessions }: { sessions: Read<{ items: readonly Portal
           <FailureNotice failure={failure} />
         </div>
       )}
-      <Button busy={busy} className="mt-3" onClick={() => end("sessions", () => window.location.assign("/signin"))}>
+      <Button busy={busy} className="mt-3" onClick={() => end("sessions", leaveSignedOut)}>
         Sign out everywhere
       </Button>
     </>

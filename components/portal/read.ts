@@ -3,6 +3,7 @@
 import useSWR, { type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
 import { type ApiFailure, callPortal, dataOf } from "./api";
+import { leaveForSignIn } from "./leave";
 
 /** Rows that a browser keeps of one log; use filters to see older ones. */
 const KEPT_MAX_ROWS = 2_000;
@@ -13,11 +14,6 @@ type ReadOptions<Data> = SWRConfiguration<Data, ApiFailure>;
 
 /** A failure stays on the page with a button to try again; polling sets its own retries. */
 export const READ_DEFAULTS = { shouldRetryOnError: false, revalidateOnFocus: false } as const;
-
-/** Sends the reader to the sign-in page, which leads back here. */
-function leaveForSignIn(): void {
-  window.location.assign(`/signin?next=${encodeURIComponent(window.location.pathname + window.location.search)}`);
-}
 
 /** Reads a path of the portal. Never resolves when the session has ended: the page is left. @throws ApiFailure */
 async function readPortal<Data>(path: string): Promise<Data> {

@@ -1,5 +1,6 @@
 import type { Failure } from "#lib/contract/envelope";
 import { type ApiFailure, type ApiResult, failureOf, networkFailure } from "./api";
+import { leaveSignedOut } from "./leave";
 import { choosePasskey } from "./passkey";
 
 /** Base of the sign-in service, for pages of this origin. */
@@ -118,6 +119,6 @@ export async function signInWithProvider(provider: string, next: string, again =
 /** Ends this browser's session and opens the sign-in page. */
 export async function signOut(): Promise<ApiResult<object>> {
   const result = await post("signout", { callbackUrl: "/signin" });
-  if ("data" in result) window.location.assign("/signin");
+  if ("data" in result) leaveSignedOut();
   return result;
 }

@@ -137,6 +137,8 @@ describe.skipIf(missing !== undefined)(
       test(`a new key works on both, and stops on both when the command of ${commands} revokes it`, async () => {
         const key = await makeKey(operated, { venue: "live", scopes: "market:read,market:stream" });
         const sockets = await Promise.all(both().map(({ baseUrl }) => openSocket(baseUrl, { key: key.text })));
+        // A stream without a subscription is closed after ten seconds, and the command may take longer.
+        for (const socket of sockets) await socket.ask("subscribe", { stream: "quote", tickers: ["EURUSD"] });
         await (commands === LAST_RELEASE.version
           ? promisify(execFile)(process.execPath, ["--import", "tsx", "server/cli/keys.ts", "revoke", key.id], {
               cwd: oldFolder,
