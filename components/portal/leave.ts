@@ -3,10 +3,14 @@ let isSignedOut = false;
 /** Opens the sign-in page for a reader who has signed out. */
 export function leaveSignedOut(): void {
   isSignedOut = true;
-  // The browser may bring this page back from its memory.
-  window.addEventListener("pageshow", () => {
-    isSignedOut = false;
-  });
+  // The Back button may restore this page from the browser's memory, with this state.
+  window.addEventListener(
+    "pageshow",
+    () => {
+      isSignedOut = false;
+    },
+    { once: true },
+  );
   window.location.assign("/signin");
 }
 

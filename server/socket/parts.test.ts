@@ -175,7 +175,7 @@ describe("a frame", () => {
     expect(held).toBeLessThan(socket.writableLength + 4 * Buffer.poolSize);
   });
 
-  test("a client that reads late gets what was sent to it, though another one got something else meanwhile", async () => {
+  test("a slow client receives exactly what was sent to it, even when other clients are sent data in the meantime", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const connect = async () => {

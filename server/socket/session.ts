@@ -59,7 +59,7 @@ export class SessionTally implements Tally {
 /** Sends the answer to one message. */
 type Respond = (answer: Ack | ErrorMessage) => void;
 
-/** What the sessions of one venue share. */
+/** Shared by all sessions of one venue. */
 export interface SessionContext {
   readonly venue: VenueStreams;
   readonly access: Pick<Access, "takeTicks">;

@@ -20,8 +20,8 @@ import type { VenueStreams } from "./subscriptions";
 /** Interval of the checks on each connection; an expiry is noticed at most this late. */
 const SWEEP_INTERVAL_MS = 250;
 /**
- * Connections checked in one turn of the event loop. After a restart thousands of them are due for a heartbeat in the same check,
- * and whoever calls meanwhile waits.
+ * Connections checked in one turn of the event loop. After a restart, thousands are due for a heartbeat in the same check; in a
+ * single turn, they would delay every other call.
  */
 const SWEEP_TURN_COUNT = 256;
 /** Keys that are looked up in parallel after a change. */
