@@ -226,6 +226,22 @@ describe.each(OWN_PAGES)("%s", (path) => {
   );
 });
 
+describe.each(["/docs/operations/klines", "/playground", "/docs"])("%s", (path) => {
+  test("has the width of its header before the main part comes in", async () => {
+    const context = await browser.newContext({ viewport: { width: WIDE_PX, height: 900 }, javaScriptEnabled: false });
+    const page = await context.newPage();
+    const headerWidth = async () => (await page.locator("body > header > div").boundingBox())?.width;
+    await page.goto(product.baseUrl + path);
+    const whole = await headerWidth();
+    const [beforeMain = ""] = (await page.content()).split("<main");
+    await page.route(product.baseUrl + path, (route) => route.fulfill({ body: beforeMain, contentType: "text/html" }));
+    await page.goto(product.baseUrl + path);
+    expect(await page.locator("main").count()).toBe(0);
+    expect(await headerWidth()).toBe(whole);
+    await context.close();
+  });
+});
+
 /** The rings around what has the focus, or around its label where it is drawn as that. */
 const RINGS = `[document.activeElement, document.activeElement.closest("label")]
   .filter((element) => element !== null)

@@ -38,8 +38,9 @@ interface NextVisitor {
 const OBSERVE = `
   window.shift = 0; window.shifted = []; window.paint = 0; window.slowest = 0;
   const watch = (type, look, more) => new PerformanceObserver((list) => list.getEntries().forEach(look)).observe({ type, buffered: true, ...more });
+  const rectangle = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(",");
   const place = ({ node, previousRect: before, currentRect: after }) =>
-    (node?.outerHTML ?? node?.nodeValue ?? "gone").slice(0, 160) + " from " + [before.y, before.height] + " to " + [after.y, after.height];
+    (node?.outerHTML ?? node?.nodeValue ?? "gone").slice(0, 160) + " from " + rectangle(before) + " to " + rectangle(after);
   watch("layout-shift", (entry) => {
     if (entry.hadRecentInput) return;
     window.shift += entry.value;

@@ -7,6 +7,7 @@ import { readerAddress } from "#app/reader-address";
 import { signedInUser } from "#app/session";
 import { CodeLanguages } from "#components/docs/code-languages";
 import { Playground } from "#components/playground/playground";
+import { WidePage } from "#components/shell/wide-page";
 import { listValidKeys } from "#lib/access/keys";
 import type { PortalRuntime } from "#lib/portal/runtime";
 import { runningPortal } from "#lib/portal/runtime";
@@ -41,12 +42,8 @@ export default async function PlaygroundPage({ searchParams }: PageSearch) {
   const { operation, values, notices } = readLink([first, ...others], first, asked);
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
   return (
-    <main
-      id="main"
-      tabIndex={-1}
-      data-wide
-      className="mx-auto w-full max-w-(--page-width) flex-1 px-4 py-6 outline-none sm:px-8 sm:py-8"
-    >
+    <main id="main" tabIndex={-1} className="mx-auto w-full max-w-(--page-width) flex-1 px-4 py-6 outline-none sm:px-8 sm:py-8">
+      <WidePage />
       <h1 className="sr-only">Playground</h1>
       <CodeLanguages chosen={languages}>
         <Playground

@@ -10,6 +10,7 @@ import { guideChart } from "#components/docs/guide-chart";
 import { mdxComponents } from "#components/docs/mdx";
 import { Outline } from "#components/docs/outline";
 import { SampleCall } from "#components/docs/sample-call";
+import { WidePage } from "#components/shell/wide-page";
 import { tryIt } from "#components/try/try-operation";
 import type { Operation } from "#lib/contract/operation";
 import { sectionOf } from "#lib/docs/navigation";
@@ -51,7 +52,8 @@ export default async function DocumentationPage(props: Props) {
   const { previous, next } = findNeighbour(docs.getPageTree(), url);
   return (
     <>
-      <main id="main" tabIndex={-1} data-wide={wide || undefined} className="min-w-0 flex-1 outline-none">
+      <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+        {wide ? <WidePage /> : null}
         <article>
           <DocsHead section={sectionOf(url)} title={title} description={description} url={url} />
           <CodeLanguages chosen={languages}>
