@@ -66,6 +66,8 @@ function lane(name: string, test: TestProjectInlineConfiguration["test"]): TestP
       setupFiles: ["lib/testing/lean-engine.ts", "lib/testing/quiet.ts"],
       testTimeout: 60_000,
       hookTimeout: 120_000,
+      // Vitest's second is less than a page takes to follow on a busy machine.
+      expect: { poll: { timeout: 20_000 } },
       pool: "forks",
       ...test,
     },
