@@ -226,18 +226,21 @@ describe.each(OWN_PAGES)("%s", (path) => {
   );
 });
 
-describe.each(["/docs/operations/klines", "/playground", "/docs"])("%s", (path) => {
-  test("has the width of its header before the main part comes in", async () => {
+describe.each(["/docs/operations/klines", "/docs", "/docs/streaming", "/playground"])("%s", (path) => {
+  test.each([
+    { part: "header", cut: "<main", what: "body > header > div" },
+    { part: "main part", cut: "</main>", what: "main" },
+  ])("has the width of its $part before the rest of the page comes in", async ({ cut, what }) => {
     const context = await browser.newContext({ viewport: { width: WIDE_PX, height: 900 }, javaScriptEnabled: false });
     const page = await context.newPage();
-    const headerWidth = async () => (await page.locator("body > header > div").boundingBox())?.width;
+    const width = async () => (await page.locator(what).boundingBox())?.width;
     await page.goto(product.baseUrl + path);
-    const whole = await headerWidth();
-    const [beforeMain = ""] = (await page.content()).split("<main");
-    await page.route(product.baseUrl + path, (route) => route.fulfill({ body: beforeMain, contentType: "text/html" }));
+    const whole = await width();
+    const [start = ""] = (await page.content()).split(cut);
+    await page.route(product.baseUrl + path, (route) => route.fulfill({ body: start, contentType: "text/html" }));
     await page.goto(product.baseUrl + path);
-    expect(await page.locator("main").count()).toBe(0);
-    expect(await headerWidth()).toBe(whole);
+    expect(await page.locator("body > footer").count()).toBe(0);
+    expect(await width()).toBe(whole);
     await context.close();
   });
 });

@@ -79,7 +79,7 @@ export function DocsNav({ sections }: { sections: readonly NavSection[] }) {
   return (
     <div
       ref={column}
-      className="min-w-0 max-lg:mb-6 lg:-ml-3 lg:sticky lg:top-(--header-height) lg:-my-10 lg:max-h-[calc(100dvh-var(--header-height))] lg:w-52 lg:shrink-0 lg:self-start lg:overflow-y-auto lg:py-10"
+      className="min-w-0 max-lg:mb-6 lg:-ml-3 lg:sticky lg:top-(--header-height) lg:-my-10 lg:max-h-[calc(100dvh-var(--header-height))] lg:self-start lg:overflow-y-auto lg:py-10"
     >
       <button
         type="button"

@@ -8,12 +8,12 @@ const DEEPEST = 3;
 /** The headings of the page, with the current one marked. */
 export function Outline({ items }: { items: readonly TOCItemType[] }) {
   const shown = items.filter(({ depth }) => depth <= DEEPEST);
-  if (shown.length < 2) return <div className="w-44 shrink-0 max-xl:hidden" />;
+  if (shown.length < 2) return null;
   return (
     <AnchorProvider toc={shown} single>
       <nav
         aria-label="On this page"
-        className="w-44 shrink-0 self-start text-sm max-xl:hidden xl:sticky xl:top-(--header-height) xl:-my-10 xl:max-h-[calc(100dvh-var(--header-height))] xl:overflow-y-auto xl:py-10"
+        className="self-start text-sm max-xl:hidden xl:sticky xl:top-(--header-height) xl:-my-10 xl:max-h-[calc(100dvh-var(--header-height))] xl:overflow-y-auto xl:py-10"
       >
         <p className="mb-2 font-medium">On this page</p>
         <ul className="border-line border-l">

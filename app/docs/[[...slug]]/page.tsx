@@ -52,7 +52,7 @@ export default async function DocumentationPage(props: Props) {
   const { previous, next } = findNeighbour(docs.getPageTree(), url);
   return (
     <>
-      <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+      <main id="main" tabIndex={-1} className={`min-w-0 flex-1 outline-none ${wide ? "xl:col-span-2" : ""}`}>
         {wide ? <WidePage /> : null}
         <article>
           <DocsHead section={sectionOf(url)} title={title} description={description} url={url} />
