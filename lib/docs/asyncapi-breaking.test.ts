@@ -28,10 +28,12 @@ function remove<T>(list: T[] | undefined, name: T): void {
   found(list).splice(index, 1);
 }
 
+const today = asyncApiDocument();
+
 function breaksOf(change: Change): string[] {
-  const changed = structuredClone(asyncApiDocument());
+  const changed = structuredClone(today);
   change(changed);
-  return breakingStreamChanges(asyncApiDocument(), changed);
+  return breakingStreamChanges(today, changed);
 }
 
 const BREAKS: Record<string, [change: Change, sentence: RegExp]> = {

@@ -23,11 +23,13 @@ function parameter(document: OpenApiDocument, path: string, name: string): OpenA
   return found(all.find((entry): entry is OpenApiParameter => "name" in entry && entry.name === name));
 }
 
+const today = openApiDocument();
+
 /** The breaks that one change of today's document makes. */
 function breaksOf(change: (document: OpenApiDocument) => void): string[] {
-  const changed = structuredClone(openApiDocument());
+  const changed = structuredClone(today);
   change(changed);
-  return breakingChanges(openApiDocument(), changed);
+  return breakingChanges(today, changed);
 }
 
 const BREAKS: Record<string, [change: (document: OpenApiDocument) => void, sentence: RegExp]> = {

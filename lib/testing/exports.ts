@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import ts from "typescript";
-import { lineOf, type SourceFile, walk } from "./sources";
+import { lineOf, type SourceFile, walkImports } from "./sources";
 
 /** Files whose exports are used by name from outside the project: by Next, by a tool, by users of the client. */
 const ENTRIES = [
@@ -83,7 +83,7 @@ function importedBy(node: ts.Node): { specifier: ts.Node | undefined; names: str
 export function deadExports(sources: readonly SourceFile[]): string[] {
   const imported = new Map<string, Set<string>>();
   for (const { path, tree } of sources)
-    walk(tree, (node) => {
+    walkImports(tree, (node) => {
       const { specifier, names } = importedBy(node) ?? {};
       if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return;
       const { text } = specifier;

@@ -68,6 +68,7 @@ function longFunctions(source: SourceFile): string[] {
 /** Every use of `object.name` in a file, as "line", for the given names. */
 function accesses(source: SourceFile, object: string, name?: string): number[] {
   const lines: number[] = [];
+  if (!source.tree.text.includes(object)) return lines;
   walk(source.tree, (node) => {
     if (!ts.isPropertyAccessExpression(node) || !ts.isIdentifier(node.expression)) return;
     if (node.expression.text === object && (name === undefined || node.name.text === name)) lines.push(lineOf(source.tree, node));
@@ -142,6 +143,7 @@ function moduleState(source: SourceFile): string[] {
   if (source.isTest || !source.path.startsWith("lib/") || source.path.startsWith("lib/testing/")) return [];
   const found: string[] = [];
   const names = moduleHolders(source, found);
+  if (names.size === 0) return found;
   walk(source.tree, (node) => {
     const target = changed(node);
     if (target !== undefined && ts.isIdentifier(target) && names.has(target.text))

@@ -44,6 +44,15 @@ export function walk(root: ts.Node, visit: (node: ts.Node) => void): void {
   ts.forEachChild(root, (child) => walk(child, visit));
 }
 
+/**
+ * Calls `visit` for every node that may import. Imports and re-exports are statements of the file itself; only an `import()` and
+ * an import type can be anywhere in it.
+ */
+export function walkImports(tree: ts.SourceFile, visit: (node: ts.Node) => void): void {
+  if (/\bimport\s*\(/.test(tree.text)) walk(tree, visit);
+  else tree.statements.forEach(visit);
+}
+
 function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
   if (clause === undefined) return false;
   if (clause.isTypeOnly) return true;
@@ -79,7 +88,7 @@ function specifierOf(node: ts.Node): { specifier: ts.Node; typeOnly: boolean } |
 
 function importsOf(path: string, tree: ts.SourceFile): ImportLine[] {
   const found: ImportLine[] = [];
-  walk(tree, (node) => {
+  walkImports(tree, (node) => {
     const named = specifierOf(node);
     if (named === undefined || !ts.isStringLiteralLike(named.specifier)) return;
     found.push({ line: lineOf(tree, node), typeOnly: named.typeOnly, ...resolveSpecifier(path, named.specifier.text) });

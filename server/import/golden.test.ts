@@ -55,7 +55,7 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
     const [first, last] = [rows[0]?.time ?? 0, rows[rows.length - 1]?.time ?? 0];
     const stored = (await storedKlines(database, ticker, timeframe)).filter(({ time }) => time >= first && time <= last);
     expect(stored.map(({ time }) => time)).toEqual(rows.map(({ time }) => time));
-    for (const [index, row] of rows.entries()) expect(stored[index]).toMatchObject(row);
+    expect(stored).toMatchObject(rows);
   }
 
   test("Dukascopy's ticks give Dukascopy's minutes and hours", async () => {
