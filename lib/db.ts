@@ -13,6 +13,8 @@ import { SECOND_MS } from "./units";
 
 /** Time one attempt to connect may take. */
 const CONNECT_MAX_MS = 5_000;
+/** An unused connection stays this long. What runs every ten seconds or more often, pg's default, would connect anew each time. */
+const IDLE_MAX_MS = 60_000;
 /** A query that takes longer is cancelled, so that a silent network cannot hang its caller. */
 const QUERY_MAX_MS = 10_000;
 /** The same for a read that a request waits for and can do without. */
@@ -178,7 +180,7 @@ export async function openDatabase(options: Options): Promise<Database> {
     () => checkServer(config),
     (error) => !(error instanceof DatabaseError),
   );
-  const pool = createTracedPool({ ...config, max: options.poolSize });
+  const pool = createTracedPool({ ...config, max: options.poolSize, idleTimeoutMillis: IDLE_MAX_MS });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on("error", (error) => options.log.warn({ reason: error.message }, "database connection lost"));
   // Nor must one that breaks while a transaction holds it between two queries; its next query fails.

@@ -8,9 +8,12 @@ import { SECOND_MS } from "./units";
 /** Gauges of Node whose names end in `_total`, which is for counters. The same by type remain, without that ending. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
-/** Collects memory, processor time and event loop lag of this process. */
+/** Measuring the event loop wakes the process this often; every 10 ms, the default, takes 0.7 % of a core when idle. */
+export const LOOP_SAMPLE_MS = 20;
+
+/** Collects memory, processor time and event loop lag of this process. The lag includes the time between two samples. */
 export function collectProcess(register: Registry, prefix = ""): void {
-  collectDefaultMetrics({ register, prefix });
+  collectDefaultMetrics({ register, prefix, eventLoopMonitoringPrecision: LOOP_SAMPLE_MS });
   for (const name of MISNAMED) register.removeSingleMetric(prefix + name);
 }
 

@@ -58,7 +58,7 @@ async function post(url: string, key: string, batch: readonly SentTick[]): Promi
   }
 }
 
-/** Starts to push: one tick of each ticker, four times a second. */
+/** Starts to push: one tick of each ticker, twice a second. */
 export function startLoad({ urls, key, reference }: LoadOptions): Load {
   const problems: string[] = [];
   const failures = new Map<string, number>();

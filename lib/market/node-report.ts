@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises";
 import type { NodeReport } from "#lib/contract/portal-health";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { Env } from "#lib/env";
+import { LOOP_SAMPLE_MS } from "#lib/metrics";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
 import type { FeedSources } from "./feed-report";
 import { lastTickOf } from "./health";
@@ -103,7 +104,8 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
       connections: await sumAll("spotwire_stream_connections"),
       lag_ms: forVenues((venue) => lagOf(lastTickOf(markets[venue]), counts.atMs)),
       memory_bytes: await sumAll("process_resident_memory_bytes"),
-      loop_lag_ms: (await sum("nodejs_eventloop_lag_p99_seconds")) * SECOND_MS,
+      // Nothing is measured yet in the first moments.
+      loop_lag_ms: Math.max(0, (await sum("nodejs_eventloop_lag_p99_seconds")) * SECOND_MS - LOOP_SAMPLE_MS),
       disk: await diskOf(env.DATA_DIR),
     };
   };

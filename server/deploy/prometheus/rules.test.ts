@@ -170,7 +170,7 @@ const HEALTHY: Readonly<Record<string, string>> = {
   [`spotwire_http_request_seconds_bucket{${NODE},operation="klines",le="0.01"}`]: grows(600),
   [`spotwire_http_request_seconds_bucket{${NODE},operation="klines",le="2.5"}`]: grows(600),
   [`spotwire_http_request_seconds_bucket{${NODE},operation="klines",le="+Inf"}`]: grows(600),
-  [`nodejs_eventloop_lag_p99_seconds{${NODE}}`]: stays(0.011),
+  [`nodejs_eventloop_lag_p99_seconds{${NODE}}`]: stays(0.021),
   [`process_resident_memory_bytes{${NODE}}`]: stays(300e6),
   [`spotwire_portal_process_resident_memory_bytes{${NODE}}`]: stays(300e6),
   [`process_open_fds{${NODE}}`]: stays(500),
