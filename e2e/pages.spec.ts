@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DAY_MS } from "#lib/units";
 import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { type Mailbox, openMailbox } from "./mailbox";
-import { createVisits, expectToFit, type Reading } from "./reading";
+import { createVisits, expectToFit, expectToStay, type Reading } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { createVisitor, type Visitor } from "./visitor";
 
@@ -62,8 +62,6 @@ const OWN_PAGES = [
   "/dashboard/account",
 ];
 const OWN_PAGE_ADDED_MAX_BYTES = 110_000;
-/** All that moves while a page comes in, by the browser's own measure. */
-const LAYOUT_SHIFT_MAX = 0.05;
 const WIDE_PX = 1440;
 const NARROW_PX = 390;
 const CALLS = 12;
@@ -137,14 +135,6 @@ async function open(path: string, width: number, visitor?: Visitor): Promise<voi
   expect(reading.page.url()).toBe(product.baseUrl + path);
 }
 
-/** Asserts that little of the open page moved while it came in. Times are printed only: they depend on the machine. */
-async function expectToStay(name: string): Promise<void> {
-  const [shift, paintMs] = [await reading.shift(), await reading.largestPaint()];
-  process.stdout.write(`  ${name}: shift ${shift.toFixed(4)}, largest paint ${Math.round(paintMs)} ms\n`);
-  expect(paintMs, name).toBeGreaterThan(0);
-  expect(shift, name).toBeLessThan(LAYOUT_SHIFT_MAX);
-}
-
 function expectToWeigh(name: string, bytes: number, maxBytes: number): void {
   process.stdout.write(`  ${name}: ${(bytes / 1_000).toFixed(1)} kB of JavaScript\n`);
   expect(bytes, name).toBeGreaterThan(BARE_NEXT_BYTES / 2);
@@ -171,7 +161,7 @@ describe.each(PUBLIC_PAGES)("%s", (path) => {
       await open(path, WIDE_PX);
       if (added !== undefined) {
         expectToWeigh(`${path} at ${WIDE_PX}`, await reading.scriptBytes(), BARE_NEXT_BYTES + added);
-        await expectToStay(`${path} at ${WIDE_PX}`);
+        await expectToStay(reading, `${path} at ${WIDE_PX}`);
       }
       await expectToFit(reading.page, nameOf(path));
       expectNoProblems();
@@ -184,7 +174,7 @@ describe.each(PUBLIC_PAGES)("%s", (path) => {
     async () => {
       await open(path, NARROW_PX);
       expectToWeigh(`${path} at ${NARROW_PX}`, await reading.scriptBytes(), BARE_NEXT_BYTES + (added ?? 0));
-      await expectToStay(`${path} at ${NARROW_PX}`);
+      await expectToStay(reading, `${path} at ${NARROW_PX}`);
     },
     PAGE_MAX_MS,
   );
@@ -205,7 +195,7 @@ describe.each(OWN_PAGES)("%s", (path) => {
     "fits every width and colour scheme, with no finding against WCAG 2.2 AA and no error in the console",
     async () => {
       await open(path, WIDE_PX, readers.busy);
-      await expectToStay(`${path} at ${WIDE_PX}, busy`);
+      await expectToStay(reading, `${path} at ${WIDE_PX}, busy`);
       await expectToFit(reading.page, nameOf(path));
       expectNoProblems();
     },
@@ -220,7 +210,7 @@ describe.each(OWN_PAGES)("%s", (path) => {
     "stays where it is while it comes in, at $width pixels for a $reader account",
     async ({ width, reader }) => {
       await open(path, width, readers[reader]);
-      await expectToStay(`${path} at ${width}, ${reader}`);
+      await expectToStay(reading, `${path} at ${width}, ${reader}`);
     },
     PAGE_MAX_MS,
   );

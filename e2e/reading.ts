@@ -75,12 +75,13 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
     problems,
     async open(url, { width, cookies, address }) {
       session ??= await uncached(page);
+      // Leaves the last page first: without its cookies it would go to the sign-in page by itself. Going through another site,
+      // such as about:blank, would start two browser processes.
+      await page.goto(new URL("/robots.txt", url).href);
       await session.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "all" });
       await page.context().clearCookies();
       await page.context().addCookies([...cookies]);
       await page.setExtraHTTPHeaders({ "x-forwarded-for": address });
-      // Leaves the last page. Going through another site, such as about:blank, would start two browser processes.
-      await page.goto(new URL("/robots.txt", url).href);
       await show(page, width, "light");
       problems.length = 0;
       scripts.length = 0;
@@ -164,6 +165,17 @@ async function violationsOn(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, impact, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${impact} ${id}: ${target.join(" ")}\n${failureSummary}`),
   );
+}
+
+/** All that may move while a page comes in, by the browser's own measure. */
+const LAYOUT_SHIFT_MAX = 0.05;
+
+/** Asserts that little of an open page moved while it came in. Times are printed only: they depend on the machine. */
+export async function expectToStay(reading: Reading, name: string): Promise<void> {
+  const [shift, paintMs] = [await reading.shift(), await reading.largestPaint()];
+  process.stdout.write(`  ${name}: shift ${shift.toFixed(4)}, largest paint ${Math.round(paintMs)} ms\n`);
+  expect(paintMs, name).toBeGreaterThan(0);
+  expect(shift, name).toBeLessThan(LAYOUT_SHIFT_MAX);
 }
 
 /** The number of headings of level 1 and of main elements that can be seen. */

@@ -23,8 +23,11 @@ async function readPortal<Data>(path: string): Promise<Data> {
   return new Promise(() => undefined);
 }
 
-/** Reads a path below /api/portal, with its query; pass what the server rendered as `fallbackData`. */
-export function usePortal<Data>(path: string, options?: ReadOptions<Data>): Read<Data> {
+/**
+ * Reads a path below /api/portal, with its query; null reads nothing, for a path that is not known yet. Pass what the server
+ * rendered as `fallbackData`.
+ */
+export function usePortal<Data>(path: string | null, options?: ReadOptions<Data>): Read<Data> {
   return useSWR<Data, ApiFailure>(path, readPortal<Data>, { ...READ_DEFAULTS, ...options });
 }
 

@@ -32,7 +32,7 @@ function Year({ year }: { year: DataYear }) {
 export function Coverage({ years, complete }: { years: readonly DataYear[] | undefined; complete: boolean }) {
   return (
     <Section title="Coverage" aside={<CoverageLegend />}>
-      {years === undefined ? <Skeleton className="h-20 w-full" /> : null}
+      {years === undefined ? <Skeleton className="h-21.5 w-full sm:h-14.5" /> : null}
       {years === undefined || years.length === 0 ? null : (
         <ul className="space-y-2 rounded-lg border border-line bg-surface p-4">
           {years.map((year) => (

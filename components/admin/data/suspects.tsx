@@ -94,18 +94,20 @@ const columnsOf = (ticker: string): readonly Column<Place>[] => [
 interface SuspectsProps {
   readonly ticker: string;
   readonly digits: number;
-  readonly years: readonly DataYear[];
+  /** Undefined until they are read. */
+  readonly years: readonly DataYear[] | undefined;
 }
 
-function Places({ ticker, digits, year }: Omit<SuspectsProps, "years"> & { readonly year: DataYear }) {
-  const { data, error, mutate } = usePortal<DataSuspects>(`admin/data/${ticker}/suspects?year=${year.year}`);
+function Places({ ticker, digits, year }: Omit<SuspectsProps, "years"> & { readonly year: DataYear | undefined }) {
+  const path = `admin/data/${ticker}/suspects?year=${year?.year}`;
+  const { data, error, mutate } = usePortal<DataSuspects>(year === undefined ? null : path);
   return (
     <Table
       caption="Suspicious places"
       columns={columnsOf(ticker)}
-      rows={data === undefined ? undefined : placesOf(data, year, digits)}
+      rows={data === undefined || year === undefined ? undefined : placesOf(data, year, digits)}
       rowKey={({ kind, at }) => `${kind} ${at}`}
-      empty={`Nothing suspicious in ${year.year}.`}
+      empty={`Nothing suspicious in ${year?.year}.`}
       failure={error}
       retry={() => void mutate()}
     />
@@ -115,15 +117,15 @@ function Places({ ticker, digits, year }: Omit<SuspectsProps, "years"> & { reado
 /** Spikes, frozen prices and klines in closed hours of a year. */
 export function Suspects({ ticker, digits, years }: SuspectsProps) {
   const [chosen, setChosen] = useState<string>();
-  const year = years.find(({ year }) => String(year) === chosen) ?? years[0];
-  if (year === undefined) return null;
-  const options = years.map(({ year }) => ({ value: String(year), label: String(year) }));
+  const year = years?.find(({ year }) => String(year) === chosen) ?? years?.[0];
+  if (years?.length === 0) return null;
+  const options = (years ?? []).map(({ year }) => ({ value: String(year), label: String(year) }));
   return (
     <Section
       title="Suspicious places"
-      aside={<Select aria-label="Year" options={options} value={String(year.year)} onChange={setChosen} />}
+      aside={<Select aria-label="Year" options={options} value={String(year?.year ?? "")} onChange={setChosen} />}
     >
-      <Places key={year.year} ticker={ticker} digits={digits} year={year} />
+      <Places key={year?.year} ticker={ticker} digits={digits} year={year} />
       <p className="mt-2 text-ink-faint text-xs leading-5">
         A spike goes beyond both its neighbors by {DATA_SPIKE_MIN_RATIO} times the mean range of its day or more. Prices are
         frozen from {DATA_FROZEN_MIN_MINUTES} equal minutes in a row. The worst of each kind are listed. They can be true: look at

@@ -97,7 +97,7 @@ export function TickerView({ ticker }: { ticker: string }) {
           <Summary head={head} years={years ?? []} complete={complete} />
           <Coverage years={years} complete={complete} />
           <Gaps ticker={ticker} years={years} complete={complete} />
-          {years === undefined ? null : <Suspects ticker={ticker} digits={head.digits} years={years} />}
+          <Suspects ticker={ticker} digits={head.digits} years={years} />
           <Minutes ticker={ticker} digits={head.digits} newest={head.last_at ?? head.first_at} onChange={retry} />
           <Sources sources={sources} />
           {sources === undefined ? null : <Comparison ticker={ticker} sources={sources} />}
