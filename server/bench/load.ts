@@ -50,7 +50,7 @@ interface Receiver {
  * Drops bodies as they arrive. The package joins them into texts that nobody reads, which takes longer than compressed klines take
  * the server: it waited for the load most of the time, and each wait costs it more than a request.
  */
-function dropBodies(client: autocannon.Client): void {
+export function dropBodies(client: autocannon.Client): void {
   (client as unknown as Receiver).pipelinedRequests.addBody = () => undefined;
 }
 

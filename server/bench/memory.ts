@@ -1,5 +1,6 @@
 import autocannon from "autocannon";
 import { type Contestant, startChild } from "./child";
+import { dropBodies } from "./load";
 import { startSpotwire } from "./product";
 import { rounded } from "./spread";
 import { seconds } from "./stream-load";
@@ -28,7 +29,8 @@ async function residentBytes({ url }: Contestant): Promise<number> {
 
 async function read(url: string, paths: readonly string[], amount: number): Promise<void> {
   const requests = paths.map((path) => ({ path }));
-  const result = await autocannon({ url, requests, connections: READERS_COUNT, amount, duration: HOUR_S, timeout: 60 });
+  const options = { url, requests, connections: READERS_COUNT, amount, duration: HOUR_S, timeout: 60 };
+  const result = await autocannon({ ...options, setupClient: dropBodies });
   if (result["5xx"] + result.errors > 0) throw new Error(`${result["5xx"]} pages failed, ${result.errors} errors`);
 }
 
