@@ -13,7 +13,7 @@ import { SECOND_MS } from "./units";
 
 /** Time one attempt to connect may take. */
 const CONNECT_MAX_MS = 5_000;
-/** An unused connection stays this long. What runs every ten seconds or more often, pg's default, would connect anew each time. */
+/** An unused connection stays open this long. With pg's ten seconds, work that is done every ten seconds opens one each time. */
 const IDLE_MAX_MS = 60_000;
 /** A query that takes longer is cancelled, so that a silent network cannot hang its caller. */
 const QUERY_MAX_MS = 10_000;

@@ -13,7 +13,7 @@ import { portal } from "#lib/portal/runtime";
 export default async function AdminLayout({ children }: { children: ReactNode }) {
   const user = await signedInUser();
   if (!user?.operator) return children;
-  // As high as the window, so that the footer is out of view from the start: rows that come in later would push it down.
+  // At least as high as the window, so that the footer is out of view from the start: rows that come in would push it down.
   return (
     <div className="mx-auto flex min-h-svh w-full max-w-(--page-width) flex-col gap-6 px-4 pt-3 pb-10 sm:px-8 md:flex-row md:gap-10 md:py-10">
       <SideNav area="Operators" email={user.email} operator />
