@@ -5,11 +5,10 @@ import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } 
 import { keyHolder, makeLiveKey } from "./commands";
 import { createFeeder } from "./feeder";
 import { type Mailbox, openMailbox } from "./mailbox";
-import { blockStream, createVisits, feedBy, picture, SCHEMES, STREAM, show, WIDTHS_PX } from "./reading";
+import { blockStream, createVisits, feedBy, LAYOUT_SHIFT_MAX, picture, SCHEMES, STREAM, show, WIDTHS_PX } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { createVisitor } from "./visitor";
 
-const SHIFT_MAX = 0.05;
 const UPDATES_PER_SECOND_COUNT = 50;
 const API = "**/api/v1/**";
 
@@ -63,7 +62,7 @@ test.each(WIDTHS_PX)(
       expect(await overhang()).toBeLessThanOrEqual(0);
       await picture(page, `landing-${width}-${scheme}`);
     }
-    expect(await shift()).toBeLessThan(SHIFT_MAX);
+    expect(await shift()).toBeLessThan(LAYOUT_SHIFT_MAX);
     expect(problems).toEqual([]);
     await page.close();
   },
@@ -185,7 +184,7 @@ describe("the board, with a problem in between,", () => {
     expect(await page.getByText("Can't open a stream. Refreshing every 5 s.").count()).toBe(1);
     await nextPrice(page);
     await picture(page, "landing-polling");
-    expect(await shift()).toBeLessThan(SHIFT_MAX);
+    expect(await shift()).toBeLessThan(LAYOUT_SHIFT_MAX);
     await page.close();
   });
 

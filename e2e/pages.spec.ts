@@ -130,9 +130,8 @@ let visits = 0;
 /** Opens a page as a visitor who has nothing of it cached, stored or used up. */
 async function open(path: string, width: number, visitor?: Visitor): Promise<void> {
   visits += 1;
-  const cookies = [...(visitor?.cookies ?? [])].map(([name, value]) => ({ name, value, url: product.baseUrl }));
+  const cookies = visitor?.cookies ?? new Map();
   await reading.open(product.baseUrl + path, { width, cookies, address: `203.0.${visits}.1` });
-  expect(reading.page.url()).toBe(product.baseUrl + path);
 }
 
 function expectToWeigh(name: string, bytes: number, maxBytes: number): void {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
-import type { Browser, BrowserContextOptions, CDPSession, Cookie, Page, Request } from "playwright";
+import type { Browser, BrowserContextOptions, CDPSession, Page, Request } from "playwright";
 import { expect } from "vitest";
 import { collectProblems, openPage } from "./browser";
 
@@ -17,7 +17,10 @@ export interface Reading {
   readonly page: Page;
   /** Errors and warnings in its console, and uncaught exceptions, since it was opened. */
   readonly problems: string[];
-  /** Opens an address in this tab as another visitor: with these cookies alone, from this address, and nothing cached or stored. */
+  /**
+   * Opens an address in this tab as another visitor: with these cookies alone, from this address, and nothing cached or stored.
+   * Asserts that it leads nowhere else.
+   */
   open(url: string, visitor: NextVisitor): Promise<void>;
   /** Layout shift so far. */
   shift(): Promise<number>;
@@ -31,7 +34,8 @@ export interface Reading {
 
 interface NextVisitor {
   readonly width: number;
-  readonly cookies: readonly (Pick<Cookie, "name" | "value"> & { url: string })[];
+  /** By name. */
+  readonly cookies: ReadonlyMap<string, string>;
   readonly address: string;
 }
 
@@ -74,18 +78,20 @@ async function openReading(browser: Browser, options: BrowserContextOptions & { 
     page,
     problems,
     async open(url, { width, cookies, address }) {
+      const { origin } = new URL(url);
       session ??= await uncached(page);
       // Leaves the last page first: without its cookies it would go to the sign-in page by itself. Going through another site,
       // such as about:blank, would start two browser processes.
-      await page.goto(new URL("/robots.txt", url).href);
-      await session.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "all" });
+      await page.goto(`${origin}/robots.txt`);
+      await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
       await page.context().clearCookies();
-      await page.context().addCookies([...cookies]);
+      await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url: origin })));
       await page.setExtraHTTPHeaders({ "x-forwarded-for": address });
       await show(page, width, "light");
       problems.length = 0;
       scripts.length = 0;
       await openPage(page, url);
+      expect(page.url()).toBe(url);
     },
     async shift() {
       const { shift, shifted } = await page.evaluate<{ shift: number; shifted: string[] }>("({ shift, shifted })");
@@ -168,7 +174,7 @@ async function violationsOn(page: Page): Promise<string[]> {
 }
 
 /** All that may move while a page comes in, by the browser's own measure. */
-const LAYOUT_SHIFT_MAX = 0.05;
+export const LAYOUT_SHIFT_MAX = 0.05;
 
 /** Asserts that little of an open page moved while it came in. Times are printed only: they depend on the machine. */
 export async function expectToStay(reading: Reading, name: string): Promise<void> {

@@ -2,10 +2,9 @@ import type { Browser, Locator } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ServiceStatus } from "../lib/contract/service-status";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
-import { blockStream, createVisits, feedBy, picture, SCHEMES, show } from "./reading";
+import { blockStream, createVisits, feedBy, LAYOUT_SHIFT_MAX, picture, SCHEMES, show } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
-const SHIFT_MAX = 0.05;
 const WAIT = { timeout: 20_000 };
 
 let product: Product;
@@ -82,7 +81,7 @@ describe("the status page", () => {
         expect(await overhang()).toBeLessThanOrEqual(0);
         await picture(page, `status-${width}-${scheme}`);
       }
-      expect(await shift()).toBeLessThan(SHIFT_MAX);
+      expect(await shift()).toBeLessThan(LAYOUT_SHIFT_MAX);
       expect(problems).toEqual([]);
       await page.close();
     },

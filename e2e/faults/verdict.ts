@@ -9,7 +9,7 @@ import type { Follower } from "./streams";
 /** The documented limit is 10 s; the machine is shared with other work. */
 const WHOLE_MAX_MS = 30_000;
 const AGREE_MAX_MS = 30_000;
-const LOOK = { interval: 50 };
+const LOOK = { interval: 20 };
 const MEMORY_SHARE = 0.1;
 /** One-time memory of a process: compiled code, a lease that it holds now. */
 const MEMORY_NOISE_BYTES = 12 * 1_048_576;

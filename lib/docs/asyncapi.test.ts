@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Parser } from "@asyncapi/parser";
 import { Ajv } from "ajv";
-import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { GET } from "#app/asyncapi.json/route";
 import { afterClose, CLOSES, PROTOCOL_CLOSES } from "#lib/contract/close-codes";
 import * as limits from "#lib/contract/limits";
 import { ClientMessage, METHOD_PARAMS, SERVER_MESSAGES, STREAM_METHODS, type StreamMethod } from "#lib/contract/stream";
+import { createSchemaProblems } from "#lib/testing/schema-problems";
 import { asyncApiDocument, asyncApiText } from "./asyncapi";
 import { breakingStreamChanges } from "./asyncapi-breaking";
 import { withNamedParts } from "./asyncapi-names";
@@ -49,19 +49,12 @@ function unnamedTypes(value: unknown, at = "", seen = new Set<unknown>()): strin
 
 // Its rules are compiled at the first document, which takes longer than all that follows.
 const parser = new Parser();
-let parsedOnce: ReturnType<Parser["parse"]> | undefined;
 /** The document of the contract, as tools read it. */
-function committed(): ReturnType<Parser["parse"]> {
-  parsedOnce ??= parser.parse(asyncApiText());
-  return parsedOnce;
-}
+const committed = parser.parse(asyncApiText());
 
+const ajv = new Ajv({ strict: false, allErrors: true });
 /** Problems of a value with a schema of the document, read as draft-07. */
-function problems(schema: JsonSchema, value: unknown) {
-  const ajv = new Ajv({ strict: false, allErrors: true });
-  addFormats.default(ajv);
-  return ajv.validate({ components: document.components, allOf: [schema] }, value) ? [] : ajv.errors;
-}
+const problems = createSchemaProblems(ajv, (schema) => ({ components: document.components, allOf: [schema] }));
 
 const operationsOf = (channel: string, action: string) =>
   Object.values(document.operations).filter(
@@ -81,14 +74,14 @@ describe("the committed document", () => {
   });
 
   test("is valid AsyncAPI 3.0 without a warning", async () => {
-    const { document: parsed, diagnostics } = await committed();
+    const { document: parsed, diagnostics } = await committed;
     expect(parsed?.version()).toBe("3.0.0");
     // The one hint is on purpose: most tools read 3.0.
     expect(diagnostics.filter(({ code }) => code !== "asyncapi-latest-version")).toEqual([]);
   });
 
   test("has names for all that generators make types of", async () => {
-    expect(unnamedTypes((await committed()).document?.json())).toEqual([]);
+    expect(unnamedTypes((await committed).document?.json())).toEqual([]);
     const { payload } = document.components.messages.QuoteMessage ?? {};
     const unnamed = { ...document, components: { ...document.components, schemas: { ...document.components.schemas } } };
     unnamed.components.schemas.QuoteMessage = { type: "object", properties: { data: { type: "object", properties: {} } } };

@@ -1,15 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020";
-import addFormats from "ajv-formats";
+import { Ajv2020 } from "ajv/dist/2020";
 import { describe, expect, test } from "vitest";
 import { failureExample } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, httpStatus } from "#lib/contract/errors";
 import { linkOperation, REST_CALLS } from "#lib/contract/link";
+import { createSchemaProblems } from "#lib/testing/schema-problems";
 import { asyncApiDocument } from "./asyncapi";
 import { breakingChanges } from "./breaking";
 import { asyncApiResponse, openApiResponse } from "./document-response";
-import type { JsonSchema } from "./json-schema";
 import { openApiDocument, openApiText } from "./openapi";
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from "./openapi-types";
 
@@ -24,19 +23,8 @@ function operationOf(id: string): OpenApiOperation {
   return found;
 }
 
-/** A validator of values against schemas of the document. */
-function validator() {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  addFormats.default(ajv);
-  // Compiling a schema takes a hundred times as long as using it.
-  const compiled = new Map<JsonSchema, ValidateFunction>();
-  return (schema: JsonSchema, value: unknown) => {
-    const validate = compiled.get(schema) ?? ajv.compile({ components: document.components, ...schema });
-    compiled.set(schema, validate);
-    return validate(value) ? [] : validate.errors;
-  };
-}
-const problems = validator();
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+const problems = createSchemaProblems(ajv, (schema) => ({ components: document.components, ...schema }));
 const FAILURE = { $ref: "#/components/schemas/Failure" };
 
 describe("the committed document", () => {

@@ -29,8 +29,15 @@ async function residentBytes({ url }: Contestant): Promise<number> {
 
 async function read(url: string, paths: readonly string[], amount: number): Promise<void> {
   const requests = paths.map((path) => ({ path }));
-  const options = { url, requests, connections: READERS_COUNT, amount, duration: HOUR_S, timeout: 60 };
-  const result = await autocannon({ ...options, setupClient: dropBodies });
+  const result = await autocannon({
+    url,
+    requests,
+    connections: READERS_COUNT,
+    amount,
+    duration: HOUR_S,
+    timeout: 60,
+    setupClient: dropBodies,
+  });
   if (result["5xx"] + result.errors > 0) throw new Error(`${result["5xx"]} pages failed, ${result.errors} errors`);
 }
 

@@ -99,8 +99,9 @@ interface SuspectsProps {
 }
 
 function Places({ ticker, digits, year }: Omit<SuspectsProps, "years"> & { readonly year: DataYear | undefined }) {
-  const path = `admin/data/${ticker}/suspects?year=${year?.year}`;
-  const { data, error, mutate } = usePortal<DataSuspects>(year === undefined ? null : path);
+  const { data, error, mutate } = usePortal<DataSuspects>(
+    year === undefined ? null : `admin/data/${ticker}/suspects?year=${year.year}`,
+  );
   return (
     <Table
       caption="Suspicious places"
