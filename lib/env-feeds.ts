@@ -54,6 +54,17 @@ const symbols = wordList.transform((entries, context) => {
   return chosen;
 });
 
+const tickers = wordList.transform((entries, context) => {
+  const chosen: { feed: string; ticker: string }[] = [];
+  for (const entry of entries) {
+    const [, feed, ticker] = /^([a-z0-9-]+):([A-Z0-9]{3,20})$/.exec(entry) ?? [];
+    if (feed === undefined || ticker === undefined)
+      context.addIssue({ code: "custom", message: "must be entries feed:TICKER, for example twelvedata:EURUSD." });
+    else chosen.push({ feed, ticker });
+  }
+  return chosen;
+});
+
 const FEED_NAMES = ["none", "push", "replay", ...PROVIDER_NAMES] as const;
 type FeedName = (typeof FEED_NAMES)[number];
 /** They are the only source of a venue: prices that do not come from a market now. */
@@ -101,6 +112,11 @@ export const feedSettings = {
   FEED_SYMBOLS: symbols
     .default([])
     .describe("Comma-separated symbols of a provider for tickers that it names in its own way, each as oanda:XAUUSD=XAU_USD."),
+  FEED_TICKERS: tickers
+    .default([])
+    .describe(
+      "Comma-separated tickers that a provider is asked for, each as twelvedata:EURUSD, for a plan that carries a few. A provider without an entry is asked for all.",
+    ),
   TICK_FILTERS_OFF: reasons
     .default([])
     .describe(`Comma-separated reasons for which ticks of the live venue are not held back: ${FILTER_REASONS.join(", ")}.`),

@@ -103,3 +103,16 @@ test("FEED_SYMBOLS is a list of a feed, a ticker and a symbol", () => {
   for (const entry of ["XAUUSD=XAU_USD", "oanda:xauusd=GOLD", "oanda:XAUUSD=", "oanda:XAUUSD=A B"])
     expect(() => readEnv({ FEED_SYMBOLS: entry })).toThrow(/FEED_SYMBOLS/);
 });
+
+test("a proxy may be named in lower case, which comes first, and must be a URL of HTTP", () => {
+  expect(readEnv({ https_proxy: "http://proxy:3128", HTTPS_PROXY: "http://other:1" }).HTTPS_PROXY).toBe("http://proxy:3128");
+  expect(() => readEnv({ HTTPS_PROXY: "socks5://proxy:1080" })).toThrow(/HTTPS_PROXY/);
+});
+
+test("FEED_TICKERS names tickers for a provider", () => {
+  expect(readEnv({ FEED_TICKERS: "twelvedata:EURUSD, twelvedata:XAUUSD" }).FEED_TICKERS).toEqual([
+    { feed: "twelvedata", ticker: "EURUSD" },
+    { feed: "twelvedata", ticker: "XAUUSD" },
+  ]);
+  expect(() => readEnv({ FEED_TICKERS: "EURUSD" })).toThrow(/FEED_TICKERS/);
+});

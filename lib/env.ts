@@ -43,6 +43,10 @@ function namesReadableFiles(url: string): boolean {
  * Every variable the service reads, with its default. The description is printed in `.env.example`,
  * which a test compares with this schema.
  */
+/** Variables that many programs share, also in lower case. */
+const PROXY_SETTINGS = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"] as const;
+const proxy = z.url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." }).optional();
+
 export const EnvSchema = z
   .object({
     ROLE: z
@@ -63,6 +67,14 @@ export const EnvSchema = z
       .regex(/^[A-Za-z0-9_.-]{1,40}$/, "must be 1 to 40 letters, digits, `_`, `.` and `-`.")
       .default("spotwire")
       .describe("Prefix of every key in Redis; installations that share a Redis need different prefixes."),
+    HTTPS_PROXY: proxy.describe(
+      "Proxy for connections that the service opens over HTTPS and secure WebSocket: providers, webhooks, sign-in providers, OpenTelemetry. As http://proxy:3128; lower case works, too.",
+    ),
+    HTTP_PROXY: proxy.describe("The same for connections over plain HTTP and WebSocket."),
+    NO_PROXY: z
+      .string()
+      .optional()
+      .describe("Comma-separated hosts that are reached without a proxy, as .internal.example,10.0.0.5; this machine always is."),
     PORTAL: z
       .enum(["on", "off"])
       .default("on")
@@ -273,7 +285,8 @@ function secretsOf(given: Variables): Record<string, string> {
  */
 export function readEnv(source: Variables = environment()): Env {
   const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
-  const given = { ...set, ...secretsOf(set) };
+  const proxies = PROXY_SETTINGS.map((name) => [name, set[name.toLowerCase()] ?? set[name]]);
+  const given = { ...set, ...Object.fromEntries(proxies), ...secretsOf(set) };
   const validated = validate(EnvSchema, given);
   if ("data" in validated) return Object.freeze(validated.data);
   const lines = validated.refusals.map(({ path: [name], detail }) => {

@@ -1,6 +1,7 @@
 import { databaseTime } from "#lib/db";
 import { EnvError, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
+import { connectThroughProxies } from "#lib/outgoing";
 import { printable } from "#lib/printable";
 import { createSteadyClock } from "#lib/steady-clock";
 import { NewerDatabaseError } from "#prisma/migrate";
@@ -28,6 +29,7 @@ let env: ReturnType<typeof readEnv> | undefined;
 try {
   keepTickShape();
   env = readEnv();
+  connectThroughProxies(env);
   const log = createLog(env.LOG_LEVEL);
   const clock = createSteadyClock({ log });
   const ended = new AbortController();

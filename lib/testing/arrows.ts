@@ -80,7 +80,7 @@ const ARROWS: readonly ArrowRule[] = [
   },
   {
     place: "lib/webhooks/",
-    project: ["lib/webhooks/", "lib/access/", "lib/tls-problem", ...MEANING, ...GROUND],
+    project: ["lib/webhooks/", "lib/access/", "lib/outgoing", "lib/tls-problem", ...MEANING, ...GROUND],
     packages: ["node:", "pg", "ipaddr.js"],
   },
   { place: "lib/mail/", project: ["lib/mail/", ...GROUND], packages: ["node:", "nodemailer"] },

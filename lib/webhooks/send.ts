@@ -1,8 +1,9 @@
 import { Resolver } from "node:dns/promises";
 import { request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
+import { type RequestOptions, request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { WEBHOOK_TIMEOUT_MS } from "#lib/contract/limits";
+import { proxyFor } from "#lib/outgoing";
 import { isTlsProblem } from "#lib/tls-problem";
 import { SECOND_MS } from "#lib/units";
 import { isPublicAddress } from "./public-address";
@@ -68,15 +69,38 @@ interface Post {
   readonly url: URL;
   readonly body: string;
   readonly headers: Record<string, string>;
-  readonly lookup?: LookupFunction;
+  /** Where alone it may connect to; undefined for a name that the machine, or its proxy, may resolve. */
+  readonly addresses: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
+/** The options that keep a connection to the checked addresses. A proxy would resolve the name again, so it is asked for an address. */
+function pinned(url: URL, addresses: readonly string[] | undefined): RequestOptions {
+  if (addresses === undefined) return {};
+  if (proxyFor(url) === "") return { lookup: lookupOf(addresses) };
+  return { host: addresses[0], servername: hostOf(url) };
+}
+
 /** Posts on a connection of its own. Follows no redirect, and reads nothing after the headers of the answer. */
-function post({ url, body, ...options }: Post): Promise<number> {
+function post({ url, body, addresses, headers, signal }: Post): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = url.protocol === "https:" ? requestHttps : requestHttp;
-    const sent = request(url, { ...options, method: "POST", agent: false, maxHeaderSize: HEADERS_MAX_BYTES }, (response) => {
+    const { hostname: host, port, pathname, search, protocol } = url;
+    const target = {
+      protocol,
+      host: host.replace(/^\[|\]$/g, ""),
+      port,
+      path: `${pathname}${search}`,
+      ...pinned(url, addresses),
+    };
+    const options = {
+      method: "POST",
+      headers: { host: url.host, ...headers },
+      signal,
+      agent: false,
+      maxHeaderSize: HEADERS_MAX_BYTES,
+    };
+    const sent = request({ ...target, ...options }, (response) => {
       resolve(response.statusCode ?? 0);
       sent.destroy();
     });
@@ -132,7 +156,7 @@ export function createSend({
         "content-length": String(Buffer.byteLength(body)),
         "user-agent": "Spotwire-Webhooks/1",
       };
-      const status = await post({ url, body, headers, signal: limit, ...(addresses && { lookup: lookupOf(addresses) }) });
+      const status = await post({ url, body, headers, addresses, signal: limit });
       return { status, problem: problemOf(status) };
     } catch (error) {
       return { status: null, problem: reasonFor(error, timeoutMs) };

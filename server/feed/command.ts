@@ -2,6 +2,7 @@ import { createSealer } from "#lib/access/sealer";
 import type { Env } from "#lib/env";
 import { PROVIDER_NAMES, PROVIDER_SETTINGS, type ProviderName } from "#lib/env-feeds";
 import { createCatalogue } from "#lib/market/catalogue";
+import { connectThroughProxies } from "#lib/outgoing";
 import { SECOND_MS } from "#lib/units";
 import { type CommandContext, defineCommand, runAsProcess, subcommandOf } from "#server/cli/run-command";
 import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
@@ -10,6 +11,7 @@ import { checkUpstream } from "./upstream/check";
 import { openUpstream } from "./upstream/choose";
 import { createKeptSecrets } from "./upstream/kept-secrets";
 import type { Finding } from "./upstream/reach";
+import { askedOf } from "./upstream/symbols";
 
 const WAIT_MAX_S = 600;
 const MORE_MS = 3 * SECOND_MS;
@@ -68,6 +70,7 @@ export const feedCommand = defineCommand({
     const { words } = subcommandOf(positionals, ["check"]);
     const waitMs = waitMsOf(values.wait);
     const env = context.readEnv();
+    connectThroughProxies(env);
     const name = nameOf(words, env);
     const settings = settingsFinding(name, env);
     show(settings, context);
@@ -77,7 +80,8 @@ export const feedCommand = defineCommand({
       const upstream = openUpstream(name, env, createKeptSecrets(db.pool, createSealer(nextAuth, "provider secrets")));
       const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === name);
       const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
-      const catalogue = await createCatalogue(db, "live");
+      const { list, calendar } = await createCatalogue(db, "live");
+      const catalogue = { list: askedOf(name, env, list), calendar };
       const options = { upstream, catalogue, named, clock: context.clock, waitMs, moreMs: MORE_MS };
       let failed = false;
       for await (const finding of checkUpstream(options, context.stopSignal())) {

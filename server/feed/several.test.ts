@@ -130,7 +130,11 @@ async function startScene(
   const recorded: PrecedenceChange[] = [];
   const ticks: string[] = [];
   const log = collectingLog(lines, "info");
-  const env: Pick<Env, "FEED_SYMBOLS" | "FEED_REPAIR_DAYS"> = { FEED_SYMBOLS: [], FEED_REPAIR_DAYS: 1 };
+  const env: Pick<Env, "FEED_SYMBOLS" | "FEED_TICKERS" | "FEED_REPAIR_DAYS"> = {
+    FEED_SYMBOLS: [],
+    FEED_TICKERS: [],
+    FEED_REPAIR_DAYS: 1,
+  };
   const members = makers.map((make) => make({ catalogue, env, db, clock, log, metrics }));
   const pin = { name: null as string | null };
   const record = async (change: PrecedenceChange) => void recorded.push(change);

@@ -6,6 +6,7 @@ import { type Env, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { createStoredData } from "#lib/market/stored-data";
 import { createUptime } from "#lib/market/uptime";
+import { connectThroughProxies } from "#lib/outgoing";
 import { setPortal } from "#lib/portal/runtime";
 import { createSteadyClock } from "#lib/steady-clock";
 import { createSend } from "#lib/webhooks/send";
@@ -27,6 +28,7 @@ import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
  */
 
 const env: Env = readEnv();
+connectThroughProxies(env);
 const log = createLog(env.LOG_LEVEL).child({ process: "portal" });
 const clock = createSteadyClock({ log });
 const registry = createProcessMetrics();

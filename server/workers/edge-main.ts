@@ -7,6 +7,7 @@ import { createStartUp, databaseTime, openDatabase } from "#lib/db";
 import { type Env, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
+import { connectThroughProxies } from "#lib/outgoing";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { createSteadyClock } from "#lib/steady-clock";
 import { withTimeout } from "#lib/with-timeout";
@@ -42,6 +43,7 @@ type Stage = "serving" | "leaving" | "drained";
 
 keepTickShape();
 const env: Env = readEnv();
+connectThroughProxies(env);
 let log = createLog(env.LOG_LEVEL);
 const clock = createSteadyClock({ log });
 const metrics = createMetrics();

@@ -28,7 +28,8 @@ async function wordsOf(response: Response): Promise<string> {
 
 /**
  * Asks a source over HTTP.
- * @param refusals statuses that only the owner of the account can change, with what to look at
+ * @param refusals statuses that only the owner of the account can change, with what to look at, or undefined where the words of the
+ *   answer speak of something else
  * @returns the answer when its status is 200
  * @throws Refused or Upset
  */
@@ -36,14 +37,15 @@ export async function ask(
   url: string,
   init: RequestInit,
   nowMs: () => number,
-  refusals: Readonly<Record<number, string>>,
+  refusals: Readonly<Record<number, (words: string) => string | undefined>>,
 ): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
     throw new Upset(`cannot reach ${new URL(url).host}: ${reasonOf(error)}`, { kind: "unreachable", cause: error });
   });
   if (response.status === 200) return response;
-  const said = `${new URL(url).host} answered ${response.status}: ${await wordsOf(response)}`;
-  const advice = refusals[response.status];
+  const words = await wordsOf(response);
+  const said = `${new URL(url).host} answered ${response.status}: ${words}`;
+  const advice = refusals[response.status]?.(words);
   if (advice !== undefined) throw new Refused(`${said} ${advice}`);
   throw new Upset(said, { retryAfterMs: retryAfterMs(response.headers.get("retry-after"), nowMs()) });
 }

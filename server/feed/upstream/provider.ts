@@ -12,11 +12,12 @@ import { createRepair, type Repair, withRepair } from "./repair";
 import { reportRepair } from "./repair-report";
 import { upstreamFeed } from "./runner";
 import { createUpstreamWatch, lossReasonOf } from "./state";
+import { askedOf } from "./symbols";
 
 interface ProviderOptions {
   readonly upstream: Upstream;
   readonly catalogue: Catalogue;
-  readonly env: Pick<Env, "FEED_SYMBOLS" | "FEED_REPAIR_DAYS">;
+  readonly env: Pick<Env, "FEED_SYMBOLS" | "FEED_TICKERS" | "FEED_REPAIR_DAYS">;
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
@@ -75,7 +76,7 @@ export function createProvider(options: ProviderOptions): Provider {
           for (const one of followers) one.lost();
         },
       };
-      const base = { upstream, listings: catalogue.list, named, watch, metrics, clock, log };
+      const base = { upstream, listings: askedOf(name, env, catalogue.list), named, watch, metrics, clock, log };
       const feed = upstreamFeed({ ...base, ...(connected && { connected }), heard, repair: lives });
       return { feed: withRepair(feed, repair), repair };
     },

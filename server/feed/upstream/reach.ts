@@ -1,6 +1,8 @@
 import { lookup } from "node:dns/promises";
+import { request } from "node:https";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { OutgoingAgent, proxyFor } from "#lib/outgoing";
 import { SECOND_MS } from "#lib/units";
 
 const STEP_MAX_MS = 5 * SECOND_MS;
@@ -33,12 +35,45 @@ function opened(socket: Socket, event: "connect" | "secureConnect"): Promise<voi
   });
 }
 
+/** Resolves to the status with which a proxy answered once it is connected to `url`, encrypted. @throws what failed */
+function tunnelled(url: URL): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const address = url.href.replace(/^wss:/, "https:");
+    const asked = request(address, { method: "HEAD", path: "/", agent: new OutgoingAgent(), timeout: STEP_MAX_MS });
+    let status = 200;
+    asked.once("proxyConnect", ({ statusCode }: { statusCode: number }) => {
+      status = statusCode;
+    });
+    asked.once("timeout", () => asked.destroy(new Error(`no answer within ${STEP_MAX_MS / SECOND_MS} s`)));
+    asked.once("error", reject);
+    asked.once("response", (answer) => {
+      answer.destroy();
+      resolve(status);
+    });
+    asked.end();
+  });
+}
+
+/** The last step through a proxy: it resolves the name and connects, and TLS is spoken with the far side through it. */
+async function encryptionThroughProxy(url: URL): Promise<Finding> {
+  const next = "Check HTTPS_PROXY: the proxy must allow this host, and its URL may need a user name and a password.";
+  const step = "encryption";
+  try {
+    const status = await tunnelled(url);
+    if (status === 200) return { step, state: "ok", text: `${url.host} has a valid certificate` };
+    return { step, state: "failed", text: `the proxy answered ${status} to the connection to ${url.host}`, next };
+  } catch (error) {
+    return { step, state: "failed", text: `TLS with ${url.host} through the proxy failed: ${messageOf(error)}`, next };
+  }
+}
+
 /**
  * Tries how far an address can be reached: its name, a TCP connection, and TLS where it has it. Ends after the first failure.
  * No other part of the address than host and port appears in the findings: the rest may hold a key.
  */
 export async function* reach(address: string): AsyncGenerator<Finding> {
-  const url = new URL(address);
+  const proxy = proxyFor(address);
+  const url = new URL(proxy === "" ? address : proxy);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = Number(url.port) || (PORTS[url.protocol] ?? 443);
   const place = `${host}:${port}`;
@@ -52,13 +87,18 @@ export async function* reach(address: string): AsyncGenerator<Finding> {
   }
   try {
     await opened(connectTcp({ host, port }), "connect");
-    yield { step: "connection", state: "ok", text: `${place} takes connections` };
+    yield { step: "connection", state: "ok", text: `${proxy === "" ? "" : "the proxy "}${place} takes connections` };
   } catch (error) {
-    const next = `Let this machine connect to ${place} through its firewall. If it must use a proxy, set FEED_URL to one for this provider.`;
+    const next = `Let this machine connect to ${place} through its firewall. If it must use a proxy, set HTTPS_PROXY, or FEED_URL to one for this provider.`;
     yield { step: "connection", state: "failed", text: `${place} cannot be reached: ${messageOf(error)}`, next };
     return;
   }
-  if (url.protocol !== "https:" && url.protocol !== "wss:") return;
+  const target = new URL(address);
+  if (target.protocol !== "https:" && target.protocol !== "wss:") return;
+  if (proxy !== "") {
+    yield await encryptionThroughProxy(target);
+    return;
+  }
   try {
     await opened(connectTls({ host, port, servername: /^[\d.:]+$/.test(host) ? "" : host }), "secureConnect");
     yield { step: "encryption", state: "ok", text: `${host} has a valid certificate` };

@@ -14,9 +14,13 @@ const WAITING_MAX_COUNT = 1_000;
 const WAITING_MAX_CHARACTERS = 1_048_576;
 /** Close codes of a policy, which another try does not mend (RFC 6455, 7.4.1). */
 const POLICY_CLOSE_CODE = 1008;
+/** 407 Proxy Authentication Required. */
+const PROXY_REFUSES = 407;
 
 function refusedBy(name: string, { statusCode = 0, headers }: IncomingMessage, nowMs: number): Error {
   const said = `${name} answered ${statusCode} to the connection`;
+  if (statusCode === PROXY_REFUSES)
+    return new Refused("the proxy refuses us (407). Check HTTPS_PROXY: its URL may need a user name and a password.");
   if (statusCode === 401 || statusCode === 403) return new Refused(`${said}. Check its key.`);
   return new Upset(said, { retryAfterMs: retryAfterMs(headers["retry-after"] ?? null, nowMs) });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
-import { matchSymbols } from "./symbols";
+import { askedOf, matchSymbols } from "./symbols";
 
 const listings = SANDBOX_LISTINGS.filter(({ ticker }) => ["EURUSD", "XAUUSD"].includes(ticker));
 const match = (symbols: readonly string[], named: Record<string, string> = {}) => {
@@ -32,4 +32,11 @@ test("a symbol of FEED_SYMBOLS comes first, and must be offered", () => {
     found: { XAUUSD: "GOLD.pro" },
     missing: [{ ticker: "EURUSD", reason: "FEED_SYMBOLS names EURO, which is not offered" }],
   });
+});
+
+test("a provider is asked for the tickers that FEED_TICKERS names for it; one without an entry for all", () => {
+  const FEED_TICKERS = [{ feed: "twelvedata", ticker: "XAUUSD" }];
+  const list = () => listings;
+  expect(askedOf("twelvedata", { FEED_TICKERS }, list)().map(({ ticker }) => ticker)).toEqual(["XAUUSD"]);
+  expect(askedOf("oanda", { FEED_TICKERS }, list)()).toBe(listings);
 });

@@ -1,5 +1,16 @@
 import type { Listing } from "#lib/domain/instrument";
+import type { Env } from "#lib/env";
 import type { Offered } from "./port";
+
+/** The listings that a provider is asked for: those that FEED_TICKERS names for it, or all. */
+export function askedOf(
+  name: string,
+  { FEED_TICKERS }: Pick<Env, "FEED_TICKERS">,
+  list: () => readonly Listing[],
+): () => readonly Listing[] {
+  const chosen = new Set(FEED_TICKERS.filter(({ feed }) => feed === name).map(({ ticker }) => ticker));
+  return chosen.size === 0 ? list : () => list().filter(({ ticker }) => chosen.has(ticker));
+}
 
 /** The symbols of an upstream, and the listings that they stand for. */
 export interface Matched {

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import http from "node:http";
+import https from "node:https";
 import { type ExportResult, ExportResultCode } from "@opentelemetry/core";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -38,6 +40,9 @@ interface Exporter<Items> {
   export(items: Items, done: (result: ExportResult) => void): void;
 }
 
+/** Connects as the process does by default, through its proxies where it has some. */
+const OUTGOING = { httpAgentOptions: (protocol: string) => (protocol === "https:" ? https.globalAgent : http.globalAgent) };
+
 /** Logs when the collector stops taking what it gets, and when it takes it again. */
 function watched<Items, Watched extends Exporter<Items>>(exporter: Watched, signal: string, log: Logger): Watched {
   const send = exporter.export.bind(exporter);
@@ -60,7 +65,7 @@ export function openExporters(options: ExportersOptions): { close(): Promise<voi
   const resource = resourceOf(options);
   const closes: (() => Promise<void>)[] = [];
   if (wanted.traces) {
-    const exporter = watched(new OTLPTraceExporter(), "traces", log);
+    const exporter = watched(new OTLPTraceExporter(OUTGOING), "traces", log);
     const provider = new BasicTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(exporter)] });
     const stopRecording = recordSpans(provider.getTracer("spotwire", manifest.version));
     closes.push(async () => {
@@ -69,7 +74,7 @@ export function openExporters(options: ExportersOptions): { close(): Promise<voi
     });
   }
   if (wanted.metrics) {
-    const exporter = watched(new OTLPMetricExporter(), "metrics", log);
+    const exporter = watched(new OTLPMetricExporter(OUTGOING), "metrics", log);
     const exportIntervalMillis = env.OTEL_METRIC_EXPORT_INTERVAL;
     const reader = new PeriodicExportingMetricReader({
       exporter,

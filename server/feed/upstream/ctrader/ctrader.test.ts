@@ -169,6 +169,7 @@ describe("errors of cTrader", () => {
     [2100, "CH_CLIENT_AUTH_FAILURE", "CTRADER_CLIENT_SECRET"],
     [2102, "CH_ACCESS_TOKEN_INVALID", "CTRADER_ACCESS_TOKEN"],
     [2102, "CH_CTID_TRADER_ACCOUNT_NOT_FOUND", "CTRADER_ACCOUNT"],
+    [2102, "CANT_ROUTE_REQUEST", "CTRADER_ENVIRONMENT"],
   ])("a refusal says which setting to check (%i, %s)", async (type, code, setting) => {
     const far = await farSide({ [type]: () => error(code, { description: `not good: ${SECRET}` }) });
     const { problems, lines, stop, ended } = start(upstream(far));

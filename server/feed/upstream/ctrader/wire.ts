@@ -39,6 +39,8 @@ const PAUSE_MAX_MS = 3_600 * SECOND_MS;
 const CREDENTIALS = "Check CTRADER_CLIENT_ID and CTRADER_CLIENT_SECRET.";
 const ACCOUNT =
   "Check CTRADER_ACCOUNT: it is the ctidTraderAccountId of the account, not the number that cTrader shows; a live account needs CTRADER_ENVIRONMENT=live.";
+const ENVIRONMENT =
+  "cTrader answers so when a demo account is asked for on the live host, or the reverse. Check CTRADER_ENVIRONMENT: demo or live, as the account is.";
 const TOKEN = "Check CTRADER_ACCESS_TOKEN; with CTRADER_REFRESH_TOKEN, an expired one is renewed.";
 /** Errors that only the owner of the account can change, and what to look at. */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -51,6 +53,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   RET_NO_SUCH_LOGIN: ACCOUNT,
   RET_ACCOUNT_DISABLED: ACCOUNT,
   CHANNEL_IS_BLOCKED: ACCOUNT,
+  CANT_ROUTE_REQUEST: ENVIRONMENT,
 };
 const TOKEN_ERRORS: readonly string[] = ["OA_AUTH_TOKEN_EXPIRED", "CH_ACCESS_TOKEN_INVALID"];
 const SYMBOL_ERRORS: readonly string[] = ["SYMBOL_NOT_FOUND", "UNKNOWN_SYMBOL", "ENTITY_NOT_FOUND", "INVALID_REQUEST"];

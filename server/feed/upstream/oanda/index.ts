@@ -25,6 +25,15 @@ const HOSTS = {
   live: { rest: "https://api-fxtrade.oanda.com", stream: "https://stream-fxtrade.oanda.com" },
 };
 
+const WRONG_ACCOUNT = "Check OANDA_ACCOUNT, which looks like 101-004-1234567-001.";
+
+/** A 400 names what is wrong, as `Invalid value specified for 'accountID'`; it may have nothing to do with the account. */
+function adviceOn400(words: string): string | undefined {
+  if (/account/i.test(words)) return WRONG_ACCOUNT;
+  if (/instrument/i.test(words)) return "Check FEED_SYMBOLS: this account does not have one of these instruments.";
+  return undefined;
+}
+
 /** The messages of a group of lines; what cannot be read is reported. */
 function heardIn(lines: readonly TextLine[], link: Link): Heard[] {
   return lines.flatMap(({ text }) => {
@@ -49,9 +58,8 @@ export function oandaUpstream({ token, account, environment, url }: OandaAccount
   const base = `/v3/accounts/${encodeURIComponent(account)}`;
   const headers = { authorization: `Bearer ${token}`, "accept-datetime-format": "RFC3339" };
   const other = environment === "practice" ? "live" : "practice";
-  const wrongToken = `Check OANDA_TOKEN; a token of a ${other} account needs OANDA_ENVIRONMENT=${other}.`;
-  const wrongAccount = "Check OANDA_ACCOUNT, which looks like 101-004-1234567-001.";
-  const refusals = { 400: wrongAccount, 401: wrongToken, 403: wrongToken, 404: wrongAccount };
+  const wrongToken = () => `Check OANDA_TOKEN; a token of a ${other} account needs OANDA_ENVIRONMENT=${other}.`;
+  const refusals = { 400: adviceOn400, 401: wrongToken, 403: wrongToken, 404: () => WRONG_ACCOUNT };
   return {
     name: "oanda",
     secrets: [token],

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "#lib/clock";
 import { hasSharedData, SHARED_DATA_NOTICE, sharedText } from "#lib/testing/shared-data";
 import { lineFarSide } from "#server/testing/far-side";
+import { start, until } from "#server/testing/upstream-scene";
 import { describeUpstream } from "#server/testing/upstream-suite";
 import type { Minute } from "../port";
 import { oandaUpstream } from ".";
@@ -60,6 +61,25 @@ describe("a line of OANDA's stream", () => {
       expect(lines.filter((line) => line !== "heartbeat" && !("heard" in line))).toEqual([]);
       expect(lines.length).toBeGreaterThan(1);
     }
+  });
+});
+
+describe("an answer 400", () => {
+  test.each([
+    ["Invalid value specified for 'accountID'", /refuses the connection.*Check OANDA_ACCOUNT/],
+    ["Invalid value specified for 'instruments'", /refuses the connection.*Check FEED_SYMBOLS/],
+    ["Invalid value specified for 'snapshot'", /failed; restarting it/],
+  ])("says what its words name: %s", async (errorMessage, expected) => {
+    const far = await lineFarSide({ "/instruments": { instruments: INSTRUMENTS } });
+    far.refuse({ status: 400, body: JSON.stringify({ errorMessage }) });
+    const account = { token: SECRET, account: "101-004-1-001", environment: "practice", url: far.url } as const;
+    const { problems, lines, stop, ended } = start(oandaUpstream(account));
+    await until(() => problems.length === 1);
+    expect(problems[0]).toMatch(expected);
+    expect(JSON.stringify(lines)).toContain(errorMessage);
+    stop.abort();
+    await ended;
+    await far.close();
   });
 });
 

@@ -12,6 +12,8 @@ interface VendorAccount {
 /** An upstream whose vendor sends JSON over WebSocket. */
 export function socketUpstream(vendor: Vendor, { key, url = vendor.url }: VendorAccount): Upstream {
   const address = new URL(url);
+  const { spellings = [(symbol: string) => symbol] } = vendor;
+  let spelling = 0;
   if (vendor.keyParameter !== undefined) address.searchParams.set(vendor.keyParameter, key);
 
   return {
@@ -21,6 +23,7 @@ export function socketUpstream(vendor: Vendor, { key, url = vendor.url }: Vendor
     secrets: [key],
     addresses: [url],
     async *stream(symbols, link) {
+      let isPriced = false;
       const connection = openSocket(address.href, vendor.name, link);
 
       function proceed(next: "authenticate" | "subscribe" | "listen" | null): void {
@@ -29,7 +32,8 @@ export function socketUpstream(vendor: Vendor, { key, url = vendor.url }: Vendor
           connection.send(vendor.authenticate?.(key) ?? {});
         } else if (next === "subscribe") {
           link.step("subscribing");
-          connection.send(vendor.subscribe(symbols, key));
+          const spell = spellings[spelling % spellings.length];
+          connection.send(vendor.subscribe(spell === undefined ? symbols : symbols.map(spell), key));
         } else if (next === "listen") link.step("live");
       }
 
@@ -52,9 +56,12 @@ export function socketUpstream(vendor: Vendor, { key, url = vendor.url }: Vendor
         for (;;) {
           const heard: Heard[] = [];
           for (const text of await connection.next()) for (const said of vendor.read(text, jsonOf(text))) take(said, text, heard);
-          if (heard.length > 0) yield heard;
+          if (heard.length === 0) continue;
+          isPriced = true;
+          yield heard;
         }
       } finally {
+        if (!isPriced) spelling += 1;
         connection.close();
       }
     },

@@ -24,6 +24,11 @@ export interface Vendor {
   readonly begins: "authenticate" | "subscribe" | null;
   authenticate?(key: string): object;
   subscribe(symbols: readonly string[], key: string): object;
+  /**
+   * Ways to write a symbol in a subscription, where its documents know several. The first is tried first; after a connection that
+   * brought no price, the next one.
+   */
+  readonly spellings?: readonly ((symbol: string) => string)[];
   /** A message that must be sent regularly. */
   readonly heartbeat?: { readonly everyMs: number; readonly message: object };
   /** Reads one message: text, and the same as JSON; undefined when it is none. */

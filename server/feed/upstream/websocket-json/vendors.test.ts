@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hasSharedData, SHARED_DATA_NOTICE, sharedText } from "#lib/testing/shared-data";
 import { socketFarSide } from "#server/testing/far-side";
-import type { Said as Quoted } from "#server/testing/upstream-scene";
+import { NOW_MS, type Said as Quoted, start, until } from "#server/testing/upstream-scene";
 import { describeUpstream } from "#server/testing/upstream-suite";
 import { socketUpstream } from ".";
 import type { Vendor } from "./vendor";
@@ -137,6 +137,37 @@ describe("vendors", () => {
   ] as const)("%o says which setting to check when the key is wrong", ({ read }, text, setting) => {
     const json: unknown = text.startsWith("U") ? undefined : JSON.parse(text);
     expect(read(text, json)).toContainEqual({ refused: expect.stringContaining(setting) });
+  });
+
+  test("Massive is asked for the other spelling after a connection without a price, and for the same one after one with prices", async () => {
+    const asked: string[] = [];
+    const far = await socketFarSide((send, heard, ready) => {
+      heard((message) => {
+        const { action, params } = JSON.parse(message) as { action: string; params: string };
+        if (action === "auth") send('[{"ev":"status","status":"auth_success","message":"authenticated"}]');
+        if (action !== "subscribe") return;
+        asked.push(params);
+        send('[{"ev":"status","status":"success","message":"subscribed"}]');
+        ready();
+      });
+      send('[{"ev":"status","status":"connected","message":"Connected Successfully"}]');
+    });
+    far.script((peer) => peer.end());
+    const running = start(socketUpstream(massive, { key: SECRET, url: far.url }));
+    await until(() => running.problems.length === 1);
+    far.script((peer) => {
+      peer.send(massiveQuote("EUR/USD", NOW_MS, 1.1, 1.2));
+      peer.end();
+    });
+    await running.clock.advance(2_000);
+    await until(() => running.ticks.length === 1 && running.problems.length === 3);
+    far.script((peer) => peer.send(massiveQuote("EUR/USD", NOW_MS + 1, 1.1, 1.2)));
+    await running.clock.advance(5_000);
+    await until(() => running.ticks.length === 2);
+    expect(asked).toEqual(["C.EUR-USD,C.XAU-USD", "C.EUR/USD,C.XAU/USD", "C.EUR/USD,C.XAU/USD"]);
+    running.stop.abort();
+    await running.ended;
+    await far.close();
   });
 
   test("pairs are the same however Massive writes them", () => {

@@ -32,7 +32,7 @@ function readMassive(value: unknown): Said {
   return { odd: "refused_symbol" };
 }
 
-/** Massive, formerly Polygon: arrays of events. */
+/** Massive, formerly Polygon: arrays of events. Its documents write a pair as EUR-USD today, and as EUR/USD in earlier years. */
 export const massive: Vendor = {
   name: "massive",
   url: "wss://socket.massive.com/forex",
@@ -47,6 +47,7 @@ export const massive: Vendor = {
   },
   authenticate: (key) => ({ action: "auth", params: key }),
   subscribe: (symbols) => ({ action: "subscribe", params: symbols.map((symbol) => `C.${symbol}`).join(",") }),
+  spellings: [(symbol) => symbol.replace("/", "-"), (symbol) => symbol],
   read: (_, json) => (Array.isArray(json) ? json.map(readMassive) : [readMassive(json)]),
 };
 
