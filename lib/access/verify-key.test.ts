@@ -215,3 +215,30 @@ test("an error of our own does not count as an unavailable database", async () =
   clock.set(TEST_START_MS + 60_000);
   await expect(verify()).rejects.toThrow("a mistake of ours");
 });
+
+test("a key that a blocked address verified before keeps working there, and so it does after it had to be looked up again", async () => {
+  state = "well";
+  const text = (index: number) => `unknown ${index}`;
+  const failures = Array.from({ length: 1_000 }, (_, index) => verify(text(index)).catch((error: unknown) => error));
+  expect(await Promise.all(failures)).toContainEqual(expect.objectContaining({ id: "rate_limited" }));
+  expect(await verify()).toMatchObject({ keyId: KEY });
+  verifier.apply({ kind: "keys", keyId: KEY });
+  state = "silent";
+  const waiting = Array.from({ length: 50 }, (_, index) => verify(text(2_000 + index)).catch(() => undefined));
+  const again = verify();
+  expect(asked.at(-1)).toBe(KEY);
+  answer();
+  expect(await again).toMatchObject({ keyId: KEY });
+  void waiting;
+});
+
+test("a refusal that was read before a message of a change is not kept: the key may have been made meanwhile", async () => {
+  state = "silent";
+  const early = verify("new").catch((error: unknown) => error);
+  verifier.apply({ kind: "keys", keyId: "new" });
+  answer();
+  expect(await early).toBeInstanceOf(Fault);
+  state = "well";
+  store.set("new", principal("new"));
+  expect(await verify("new")).toMatchObject({ keyId: "new" });
+});

@@ -4,6 +4,7 @@ import { TIMEFRAMES } from "#lib/contract/primitives";
 import type { Listing } from "#lib/domain/instrument";
 import { aggregate, foldQuote, isClosed, type Kline } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
+import { type DayState, foldDay } from "#lib/domain/snapshot";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
@@ -168,5 +169,59 @@ describe("engine", () => {
     const events = engine.ingest({ ticker: "EURUSD", time_msc: START_MS + 20_000, bid: 1.2, ask: 1.2002 });
     const snapshot = events.find((event) => event.type === "snapshot")?.record;
     expect(snapshot).toMatchObject({ open: 1.2, close: 1.1, bid_high: 1.2, ask_low: 1.2002, change: 0.1, change_pct: 9.0909 });
+  });
+
+  test("an edited listing keeps the klines that wait for their close, and their sequences", () => {
+    let listing = LISTING;
+    const engine = createEngine({ listingOf: () => listing, calendarOf: () => undefined, alignment, epoch: "test" });
+    engine.ingest({ ticker: "EURUSD", time_msc: START_MS, bid: 1.1, ask: 1.1001 });
+    engine.ingest({ ticker: "EURUSD", time_msc: START_MS + 20_000, bid: 1.2, ask: 1.2001 });
+    listing = { ...LISTING, staleAfterS: 90 };
+    engine.judge({ ticker: "EURUSD", time_msc: START_MS + 20_500, bid: 1.2, ask: 1.2001 }, START_MS + 20_500);
+    const closing = engine
+      .advance(START_MS + 22_000)
+      .filter((event) => event.type === "kline" && event.record.timeframe === "M1");
+    expect(closing).toMatchObject([{ closed: true, record: { time: START_MS / 1_000 - 40, close: 1.1 }, seq: 3 }]);
+  });
+
+  const openMinute = (time: number, close: number): Kline => ({
+    ...{ type: "kline", ticker: "EURUSD", timeframe: "M1", time, open: close, high: close, low: close, close },
+    ...{ tick_volume: 1, real_volume: null, spread: 0.0001 },
+  });
+  const closedMinutes = (events: readonly MarketEvent[]) =>
+    events.flatMap((event) => (event.type === "kline" && event.closed ? [[event.record.time, event.record.close]] : []));
+
+  test("klines that are restored close on the clock, without a tick, each once however often it is restored", () => {
+    const engine = createEngine({ listingOf, calendarOf: () => undefined, alignment, epoch: "test" });
+    const minute = START_MS / 1_000 - 40;
+    const restored = { ticker: "EURUSD", lastQuote: undefined, day: undefined };
+    engine.restore({ ...restored, openKlines: [openMinute(minute, 1.1), openMinute(minute + 60, 1.2)] });
+    engine.restore({ ...restored, openKlines: [openMinute(minute, 1.15), openMinute(minute + 60, 1.2)] });
+    expect(engine.advance((minute + 60) * 1_000 + 1_999)).toEqual([]);
+    expect(closedMinutes(engine.advance((minute + 60) * 1_000 + 2_000))).toEqual([[minute, 1.15]]);
+    expect(closedMinutes(engine.advance((minute + 120) * 1_000 + 2_000))).toEqual([[minute + 60, 1.2]]);
+    expect(engine.advance((minute + 600) * 1_000)).toEqual([]);
+  });
+
+  test("a restored day keeps the ask range that ticks gave while its bids are the same, and takes another day as it is", () => {
+    const engine = createEngine({ listingOf, calendarOf: () => undefined, alignment, epoch: "test" });
+    const tick = { ticker: "EURUSD", time_msc: START_MS + 20_000, bid: 1.2, ask: 1.2002 };
+    const [, first] = engine.ingest(tick);
+    if (first?.type !== "snapshot") throw new Error("no snapshot");
+    const known: DayState = {
+      ...foldDay(undefined, toQuote(tick, 5), alignment, undefined),
+      askHigh: null,
+      askLow: null,
+    };
+    const snapshotAfter = (day: DayState) =>
+      engine.restore({ ticker: "EURUSD", lastQuote: undefined, openKlines: [], day }).find((event) => event.type === "snapshot")
+        ?.record;
+    expect(snapshotAfter(known)).toMatchObject({ bid_high: 1.2, bid_low: 1.2, ask_high: 1.2002, ask_low: 1.2002 });
+    expect(snapshotAfter({ ...known, bidHigh: 1.3 })).toMatchObject({
+      bid_high: 1.3,
+      bid_low: 1.2,
+      ask_high: null,
+      ask_low: null,
+    });
   });
 });

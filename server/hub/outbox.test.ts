@@ -7,6 +7,7 @@ import type { StreamEncoding } from "#lib/contract/stream";
 import { MINUTE_S } from "#lib/units";
 import { eventOf } from "#server/testing/events";
 import { createStreamReader, messageIn } from "#server/testing/stream-reader";
+import { Outbox } from "./outbox";
 import { baselineOf, controlOf, type Outgoing, updateOf } from "./outgoing";
 
 /** Makes a record so long that a few fill the queue. */
@@ -275,5 +276,37 @@ describe("a reader", () => {
     expect(outbox.slowness(nowMs + 10 * STALLED_MS)).toBeUndefined();
     outbox.push(control());
     expect(outbox.slowness(nowMs + 11 * STALLED_MS - 1)).toBeUndefined();
+  });
+
+  test("a reader whose queue is empty is slow all the same while what was written does not reach the network", () => {
+    let pending = true;
+    const tally = { sent: () => undefined, merged: () => undefined, closed: () => undefined };
+    const wire = { encoding, ready: () => true, write: () => undefined, progress: () => 7, pending: () => pending };
+    const outbox = new Outbox(wire, { add: (due) => due.flush() }, tally);
+    outbox.push(control());
+    expect([outbox.bytes, outbox.slowness(0), outbox.slowness(STALLED_MS - 1)]).toEqual([0, undefined, undefined]);
+    expect(outbox.slowness(STALLED_MS)).toMatch(/10 seconds/);
+    pending = false;
+    expect(outbox.slowness(STALLED_MS)).toBeUndefined();
+    pending = true;
+    expect(outbox.slowness(STALLED_MS + 1)).toBeUndefined();
+  });
+
+  test("a queue that cannot be merged is not tried again before it has doubled", () => {
+    let merges = 0;
+    const tally = { sent: () => undefined, merged: () => (merges += 1), closed: () => undefined };
+    const wire = { encoding, ready: () => false, write: () => undefined, progress: () => 0, pending: () => true };
+    const outbox = new Outbox(wire, { add: () => undefined }, tally);
+    const fill = (bytes: number) => {
+      while (outbox.bytes <= bytes) outbox.push(control(100_000));
+    };
+    fill(STREAM_QUEUE_CONFLATE_BYTES);
+    expect(merges).toBe(1);
+    fill(2 * STREAM_QUEUE_CONFLATE_BYTES - 200_000);
+    expect(merges).toBe(1);
+    fill(2 * STREAM_QUEUE_CONFLATE_BYTES + 300_000);
+    expect(merges).toBe(2);
+    fill(4 * STREAM_QUEUE_CONFLATE_BYTES - 200_000);
+    expect(merges).toBe(2);
   });
 });

@@ -180,4 +180,19 @@ describe("the ring of recent events", () => {
       }),
     );
   });
+
+  test("a topic that is known to have gone further continues from nothing older, and from its new sequence on", () => {
+    const { ring, since } = createScene();
+    ring.apply(quotes(1, 5));
+    ring.reach(TEST_EPOCH, EURUSD, 5);
+    expect(since(3)).toEqual([4, 5]);
+    ring.reach(TEST_EPOCH, EURUSD, 9);
+    expect([ring.seq(EURUSD), since(5), since(9)]).toEqual([9, undefined, []]);
+    ring.apply([quote(10)]);
+    expect([ring.seq(EURUSD), since(9), since(5)]).toEqual([10, [10], undefined]);
+    ring.reach(TEST_EPOCH, EURUSD, 4);
+    expect(ring.seq(EURUSD)).toBe(10);
+    ring.reach("next", "quote:GBPUSD", 7);
+    expect([ring.epoch(), ring.seq(EURUSD), ring.seq("quote:GBPUSD")]).toEqual(["next", 0, 7]);
+  });
 });

@@ -55,4 +55,17 @@ describe("view", () => {
     expect(times(view)).toHaveLength(64);
     expect(times(view).at(-1)).toBe(199 * 3600);
   });
+
+  test("forgetting drops what the store has newer states of, of this ticker alone, and raises the revision even if all is kept", () => {
+    const view = createView();
+    const other = eventOf({ ...klineExample, ticker: "XAUUSD", time: 3600 });
+    view.apply([at(3600), at(7200), other]);
+    const before = view.revision("EURUSD", "H1");
+    view.forget("EURUSD", ({ time }) => time >= 7200);
+    expect([times(view), view.recentKlines("XAUUSD", "H1")]).toEqual([[7200], [other.record]]);
+    expect(view.revision("EURUSD", "H1")).toBe(before + 1);
+    view.forget("EURUSD", () => true);
+    expect(view.revision("EURUSD", "H1")).toBe(before + 2);
+    expect(view.revision("XAUUSD", "H1")).toBe(1);
+  });
 });

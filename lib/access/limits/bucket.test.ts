@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Bucket, PARTS_PER_UNIT, take, WINDOW_MS } from "./bucket";
+import { type Bucket, giveBack, PARTS_PER_UNIT, take, WINDOW_MS } from "./bucket";
 
 const LIMITS = { restPerMinute: 60, restBurst: 20 };
 const START = 1_767_225_600_000;
@@ -135,5 +135,21 @@ describe("bucket", () => {
     ]);
     expect(first).toMatchObject({ allowed: true, remaining: 55 });
     expect(second).toMatchObject({ allowed: false, retryAfterS: 2 });
+  });
+
+  test("units that were taken and not used come back to quota and burst, never above them", () => {
+    const { bucket } = take(undefined, LIMITS, 5, START);
+    const back = giveBack(bucket, LIMITS, 5, START, START);
+    expect([back.used, back.parts]).toEqual([0, 20 * PARTS_PER_UNIT]);
+    expect(giveBack(bucket, LIMITS, 7, START, START)).toMatchObject({ used: 0, parts: 20 * PARTS_PER_UNIT });
+    expect(take(back, LIMITS, 20, START).verdict).toMatchObject({ allowed: true, remaining: 40 });
+  });
+
+  test("units of an earlier window come back to nothing: they were not of the window that runs now", () => {
+    const { bucket: first } = take(undefined, LIMITS, 5, START);
+    const { bucket: second } = take(first, LIMITS, 3, START + WINDOW_MS);
+    expect(giveBack(second, LIMITS, 5, START, START + WINDOW_MS)).toEqual(second);
+    const third = giveBack(second, LIMITS, 3, START + WINDOW_MS, START + 2 * WINDOW_MS);
+    expect(third).toMatchObject({ used: 0, windowStartMs: START + 2 * WINDOW_MS });
   });
 });
