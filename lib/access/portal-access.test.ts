@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 /** A key, its owner's open session, and a token that replaces the key. */
-async function signedIn(scopes: string[] = ["market:read"]) {
-  const { record } = await t.issueKey({ scopes, origins: ["https://own.example.com"] });
+async function signedIn(scopes: string[] = ["market:read"], expiresAt: Date | null = null) {
+  const { record } = await t.issueKey({ scopes, origins: ["https://own.example.com"], expiresAt });
   const { accountId } = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } });
   const session = await openPortalSession(t.db, accountId, t.clock.now());
   const { token } = t.access.mintPortalToken({ key: record.id, session, origin: PORTAL });
@@ -59,6 +59,15 @@ describe("a token that replaces a key", () => {
     const { token } = await signedIn();
     expect((await ask(token)).status).toBe(200);
     t.clock.set(t.clock.now() + PORTAL_TOKEN_LIFETIME_S * 1000);
+    expect((await ask(token)).status).toBe(401);
+  });
+
+  test("does not outlive its key, though no message says that the key's time is over", async () => {
+    const ends = t.clock.now() + (PORTAL_TOKEN_LIFETIME_S * 1000) / 2;
+    const { token } = await signedIn(undefined, new Date(ends));
+    t.clock.set(ends - 1);
+    expect((await ask(token)).status).toBe(200);
+    t.clock.set(ends);
     expect((await ask(token)).status).toBe(401);
   });
 

@@ -133,7 +133,7 @@ export function createKlineCache() {
     return windows;
   }
 
-  /** Reads the store. Does not cache when history was rewritten during the read: some rows may be outdated. */
+  /** Reads the store. The revision is that of before the read: if history is rewritten during it, nobody gets these rows again. */
   async function load(call: Call<KlinesQuery>, read: WindowRead, key: string): Promise<Series> {
     const { market, query, admitDays } = call;
     const { ticker, timeframe } = query;
@@ -145,7 +145,7 @@ export function createKlineCache() {
       read,
       history,
     );
-    if (market.historyRevision() === history) windowsOf(market).entries.set(key, entry);
+    windowsOf(market).entries.set(key, entry);
     return entry;
   }
 

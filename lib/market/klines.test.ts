@@ -175,6 +175,16 @@ describe("a cached window", () => {
   });
 });
 
+test("a window whose history was rewritten while it was read is read again by the next caller", async () => {
+  const query = `ticker=AUDCAD&timeframe=H1&to=${NOW - 7_200}`;
+  await live().store.writeBatch([testKline("AUDCAD", "H1", NOW - 36_000, 1.2)], []);
+  const early = ask(query);
+  live().historyChanged();
+  await live().store.writeBatch([testKline("AUDCAD", "H1", NOW - 36_000, 1.3)], []);
+  await early;
+  expect((await ask(query)).body.data.items[0].close).toBe(1.3);
+});
+
 describe("while the database is unavailable", () => {
   const all = testKlines("EURJPY", "M1", NOW - 1_200, 21, 60);
   const recent = all.slice(-10);

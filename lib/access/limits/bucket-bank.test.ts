@@ -72,3 +72,84 @@ describe("buckets of the market process, leased by its edge workers", () => {
     expect(await alone.take("a", LIMITS, 1)).toMatchObject({ allowed: false, refusedBy: "burst" });
   });
 });
+
+describe("units that a process allowed while the bank was away", () => {
+  /** A process whose calls fail while the bank is away: at once, or only when they are answered. */
+  function scene() {
+    const clock = manualClock(START);
+    const bank = createBucketBank(clock);
+    let state: "well" | "away" | "failing" = "well";
+    const bankLender = createBankLender(clock, async (key, call) => {
+      if (state === "failing") throw new Error("the bank went away");
+      return bank.lend(key, call);
+    });
+    const worker = createLeasedBuckets({ lender: { ask: bankLender.ask, connected: () => state !== "away" }, clock });
+    return {
+      clock,
+      bank,
+      worker,
+      become: (next: typeof state) => {
+        state = next;
+      },
+      report: () => worker.run(AbortSignal.abort()),
+      remaining: async () => (await bank.take("a", LIMITS, 0)).remaining,
+    };
+  }
+
+  test("are reported once when it is back", async () => {
+    const { clock, worker, become, report, remaining } = scene();
+    await worker.take("a", LIMITS, 1);
+    become("away");
+    expect(await worker.take("a", LIMITS, 6)).toMatchObject({ allowed: true });
+    become("well");
+    clock.set(START + 1_500);
+    await report();
+    expect(await remaining()).toBe(60 - 1 - 6);
+    await worker.take("a", LIMITS, 1);
+    await report();
+    expect(await remaining()).toBe(60 - 1 - 6 - 1);
+  });
+
+  test("and that were not used are not reported", async () => {
+    const { clock, worker, become, report, remaining } = scene();
+    await worker.take("a", LIMITS, 1);
+    become("away");
+    await worker.take("a", LIMITS, 6);
+    worker.giveBack("a", LIMITS, 6, clock.now());
+    become("well");
+    clock.set(START + 1_500);
+    await report();
+    expect(await remaining()).toBe(60 - 1);
+  });
+
+  test("are not reported once their window is over", async () => {
+    const { clock, bank, worker, become, report, remaining } = scene();
+    await worker.take("a", LIMITS, 1);
+    become("away");
+    await worker.take("a", LIMITS, 6);
+    clock.set(START + 60_000);
+    await bank.take("a", LIMITS, 1);
+    await worker.take("a", LIMITS, 5);
+    become("well");
+    clock.set(START + 61_500);
+    await worker.take("a", LIMITS, 1);
+    await report();
+    expect(await remaining()).toBe(60 - 1 - 5 - 1);
+  });
+
+  test("are those first that were lost on their way back, which the bank has subtracted already", async () => {
+    const { clock, worker, become, report, remaining } = scene();
+    await worker.take("a", LIMITS, 1);
+    const held = 60 - 1 - (await remaining());
+    expect(held).toBeGreaterThan(0);
+    become("failing");
+    clock.set(START + 2_500);
+    await report();
+    become("away");
+    await worker.take("a", LIMITS, held);
+    become("well");
+    clock.set(START + 5_000);
+    await report();
+    expect(await remaining()).toBe(60 - 1 - held);
+  });
+});
