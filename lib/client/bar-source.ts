@@ -3,7 +3,7 @@ import type { Timeframe } from "#lib/contract/primitives";
 import type { KlineMessage } from "#lib/contract/stream";
 import type { Client } from "./client";
 import type { SpotwireError } from "./errors";
-import type { StreamCallbacks } from "./stream";
+import type { StreamOptions } from "./stream";
 
 /** The fields of a kline that a chart shows. */
 export type Bar = Pick<Kline, "time" | "open" | "high" | "low" | "close" | "tick_volume">;
@@ -33,10 +33,12 @@ export interface BarSource {
   readonly follow?: (timeframe: Timeframe, listener: BarListener) => () => void;
 }
 
-/** Passes stream events to the listener of a chart. */
-function callbacksOf(listener: BarListener): StreamCallbacks {
+/** Passes the events of a stream to the listener of a chart. */
+function optionsFor(listener: BarListener): StreamOptions {
   let last: SpotwireError | undefined;
   return {
+    // A chart reads its newest klines again, corrected ones among them.
+    recover: false,
     onError: (error) => {
       last = error;
     },
@@ -63,7 +65,7 @@ export function klineSource(client: Client, ticker: string): BarSource {
   return {
     read: async (query, signal) => (await client.klines({ ticker, ...query }, { signal })).items,
     follow(timeframe, listener) {
-      const stream = client.stream(callbacksOf(listener));
+      const stream = client.stream(optionsFor(listener));
       const onRecord = ({ data, event }: KlineMessage) => listener.onBar(data, event === "removal");
       // A refused ticker leaves nothing to follow; why also went to `onError`.
       stream.subscribe({ stream: "kline", tickers: [ticker], timeframe }, onRecord).ready.catch(() => stream.close());

@@ -17,6 +17,7 @@ import { SpotwireError } from "./errors";
 import type { MessagePack } from "./message-pack";
 import { checkBaseUrl, checkKey, checkList, checkNumber, checkTickers, isoInstant, unixSeconds } from "./options";
 import type { RateLimit } from "./rate-limit";
+import type { ReadKlines } from "./recovery";
 import { type CallOptions, createRest } from "./rest";
 import type { Dialer } from "./socket";
 import type { Stream, StreamOptions } from "./stream";
@@ -206,7 +207,20 @@ export function createClient(options: ClientOptions): Client {
     const fetchTicket = async (signal: AbortSignal) => (await createStreamTicket({}, { signal })).ticket;
     const url = `${baseUrl.replace(/^http/, "ws")}${STREAM_ADDRESS}`;
     const { dialer, messagePack } = options;
-    return createStream({ key, ticket, fetchTicket, messagePack, url, clock, random, dialer }, streamOptions);
+    const readKlines: ReadKlines = (query, signal) => klines(query, { signal });
+    const canRead = key !== undefined || fetch !== undefined;
+    const context = {
+      key,
+      ticket,
+      fetchTicket,
+      messagePack,
+      url,
+      clock,
+      random,
+      dialer,
+      readKlines: canRead ? readKlines : undefined,
+    };
+    return createStream(context, streamOptions);
   }
 
   const listOf = (query: TickersQuery) => checkTickers(query.tickers).join(",");

@@ -1,5 +1,5 @@
 import type { StreamName } from "#lib/contract/primitives";
-import type { ErrorMessage, PushMessage, ServerMessage, Welcome } from "#lib/contract/stream";
+import type { ErrorMessage, KlineMessage, PushMessage, ServerMessage, Welcome } from "#lib/contract/stream";
 import type { ClientClock } from "./clock";
 import { runConnection } from "./connection";
 import { asSpotwireError, SpotwireError } from "./errors";
@@ -7,14 +7,16 @@ import { findDialer } from "./find-dialer";
 import { type Credentials, prepareHandshake } from "./handshake";
 import { checkNumber, checkTickers } from "./options";
 import { type Attempt, keepConnected } from "./reconnect";
+import { hold, mayHaveMissed, noteDelivered, type ReadKlines, recover } from "./recovery";
 import { createRequests } from "./requests";
-import { gapOf, judge } from "./sequence";
+import { type Gap, gapOf, judge } from "./sequence";
 import { ABNORMAL_CLOSE, type Dialer } from "./socket";
 import { closeOf, type StateChange, type Stream, type StreamCallbacks, type StreamOptions, type StreamState } from "./stream";
 import { createSubscription, type HostedSubscription, type Selection, type Subscription } from "./subscription";
-import { createTopics, type Follower, type SubscriptionRequest, type Topics, topicKeyOf } from "./topics";
+import { createTopics, type Follower, type SubscriptionRequest, type Topic, type Topics, topicKeyOf } from "./topics";
 
 const BUFFER_DEFAULT_RECORDS = 10_000;
+const UNAUTHORIZED = 401;
 const STREAM_NAMES: readonly StreamName[] = ["quote", "snapshot", "kline"];
 
 /** What a stream is made from. */
@@ -23,6 +25,8 @@ interface StreamContext extends Credentials {
   readonly url: string;
   readonly clock: ClientClock;
   readonly random: () => number;
+  /** Reads klines over REST; undefined where the client cannot. */
+  readonly readKlines: ReadKlines | undefined;
   /** Undefined selects the best dialer for the runtime. */
   readonly dialer: Dialer | undefined;
 }
@@ -67,21 +71,65 @@ function createCaller({ onError }: StreamCallbacks) {
   return { report, call };
 }
 
-/** Makes the handler of market records: it detects gaps, drops duplicates and calls the followers of the record's topic. */
-function createRecordHandler(topics: Topics, options: StreamOptions, call: (callback: () => void) => void) {
-  return (message: PushMessage): void => {
+interface RecordContext {
+  readonly topics: Topics;
+  readonly options: StreamOptions;
+  readonly call: (callback: () => void) => void;
+  readonly report: (error: SpotwireError) => void;
+  /** Undefined where missed klines are not read. */
+  readonly read: ReadKlines | undefined;
+  readonly clock: ClientClock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes the handler of market records: it detects gaps, drops duplicates, reads klines that closed while the stream was away, and
+ * calls the followers of the record's topic.
+ */
+function createRecordHandler({ topics, options, call, report, read, clock, signal }: RecordContext) {
+  function deliver(topic: Topic, message: PushMessage): void {
+    if (message.type === "kline") noteDelivered(topic.progress, message);
+    for (const follower of [...topic.followers]) follower.onRecord(message);
+    call(() => options.onRecord?.(message));
+  }
+
+  const reportGap = (gap: Gap) => call(() => options.onGap?.(gap));
+
+  function failed({ last }: Topic, first: KlineMessage, error: SpotwireError): void {
+    report(error);
+    reportGap({ ...gapOf(last ?? first, first), expected: null });
+  }
+
+  /** True while the record waits for klines before it. */
+  function recovers(topic: Topic, message: KlineMessage, missed: boolean): boolean {
+    if (read === undefined || !missed) return false;
+    void recover({ read, clock, signal, deliver, failed, release: onRecord }, topic, message);
+    return true;
+  }
+
+  function onRecord(message: PushMessage): void {
     if (typeof message.epoch !== "string" || !Number.isSafeInteger(message.seq))
       throw new SpotwireError("bad_answer", "A record has no epoch or sequence.");
     const topic = topics.find(topicKeyOf(message));
     if (topic === undefined || !topic.live) return;
-    const { last } = topic;
+    const { last, progress } = topic;
+    if (progress.held !== undefined) {
+      hold(progress.held, message);
+      return;
+    }
     const verdict = judge(last, message);
     if (verdict === "stale") return;
     topic.last = { epoch: message.epoch, seq: message.seq };
-    if (verdict === "gap" && last !== undefined) call(() => options.onGap?.(gapOf(last, message)));
-    for (const follower of [...topic.followers]) follower.onRecord(message);
-    call(() => options.onRecord?.(message));
-  };
+    const isBroken = last !== undefined && (verdict === "gap" || last.epoch !== message.epoch);
+    const isState = message.type === "kline" && (message.event === "snapshot" || message.event === "update");
+    if (isBroken && isState) {
+      const missed = mayHaveMissed(progress, message);
+      if (recovers(topic, message, missed)) return;
+      if (missed || (verdict === "gap" && read === undefined)) reportGap(gapOf(last, message));
+    } else if (isBroken && verdict === "gap") reportGap(gapOf(last, message));
+    deliver(topic, message);
+  }
+  return onRecord;
 }
 
 /** Makes a stream that is not connected yet. */
@@ -91,9 +139,10 @@ export function createStream(context: StreamContext, options: StreamOptions): St
   const { report, call } = createCaller(options);
   const topics = createTopics();
   const requests = createRequests(topics, clock);
-  const onRecord = createRecordHandler(topics, options, call);
-  const subscriptions = new Map<Follower, HostedSubscription>();
   const ended = new AbortController();
+  const read = options.recover === false ? undefined : context.readKlines;
+  const onRecord = createRecordHandler({ topics, options, call, report, read, clock, signal: ended.signal });
+  const subscriptions = new Map<Follower, HostedSubscription>();
   let state: StreamState = "idle";
   let connecting = false;
   let connectionId: string | undefined;
@@ -170,7 +219,8 @@ export function createStream(context: StreamContext, options: StreamOptions): St
         onMessage,
         onUnreadable: (error) => void report(error),
       });
-      return { ...ending, error: ending.error ?? farewell, reconnectAfterMs };
+      const ticketRefused = handshake.headers.authorization === undefined && ending.error?.status === UNAUTHORIZED;
+      return { ...ending, error: ending.error ?? farewell, reconnectAfterMs, ticketRefused };
     } catch (thrown) {
       const error = asSpotwireError(thrown, "The stream could not be opened");
       return { code: ABNORMAL_CLOSE, reason: "", error, livedMs: undefined };

@@ -7,6 +7,8 @@ export type ClientErrorId =
   | "aborted"
   /** The response does not come from the service. */
   | "bad_answer"
+  /** The ticket function returned something else than a ticket, for example an error page; it is called again. */
+  | "bad_ticket"
   /** Records arrived faster than the loop read them; the oldest were dropped. */
   | "buffer_overflow"
   /** A callback of the stream threw; see `cause`. */

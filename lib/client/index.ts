@@ -36,6 +36,7 @@ export type { ClientClock } from "./clock";
 export { type ClientErrorId, isSpotwireError, SpotwireError, type SpotwireErrorFacts, type SpotwireErrorId } from "./errors";
 export type { MessagePack } from "./message-pack";
 export type { RateLimit } from "./rate-limit";
+export type { RecoveredKline } from "./recovery";
 export type { CallOptions } from "./rest";
 export type { Gap } from "./sequence";
 export type { Dialer, Handshake, Socket, SocketEnd, SocketHandlers } from "./socket";

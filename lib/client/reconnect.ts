@@ -14,6 +14,8 @@ const RETRY_AFTER_MAX_S = 3_600;
 export interface Attempt extends Ending {
   /** From `server_shutdown`: reconnect at a random moment within this time. */
   readonly reconnectAfterMs?: number | undefined;
+  /** The service refused the ticket (401): another one may be good. */
+  readonly ticketRefused?: boolean | undefined;
 }
 
 /** Rejections of a handshake that no retry changes: wrong key, scope, origin, address. */
@@ -25,7 +27,8 @@ function isFinalRefusal({ status }: SpotwireError): boolean {
 const FINAL_IDS: readonly string[] = ["invalid_argument", "invalid_key", "websocket_unavailable"];
 
 /** The error that ends the stream; undefined if a retry makes sense. */
-export function finalError({ code, error }: Attempt): SpotwireError | undefined {
+export function finalError({ code, error, ticketRefused = false }: Attempt): SpotwireError | undefined {
+  if (ticketRefused) return undefined;
   if (error !== undefined && (isFinalRefusal(error) || FINAL_IDS.includes(error.id))) return error;
   if (afterClose(code) === "retry") return undefined;
   return error ?? new SpotwireError("connection_lost", closeMeaning(code) ?? `Closed with ${code}.`);

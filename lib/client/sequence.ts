@@ -9,7 +9,7 @@ export interface Gap {
   readonly timeframe: Timeframe | undefined;
   /** The epoch of the record that revealed the gap. */
   readonly epoch: string;
-  /** The expected sequence; null when a new epoch began, because the number of missed records is unknown then. */
+  /** The expected sequence; null when a new epoch began or klines could not be recovered: how many records are missing is unknown. */
   readonly expected: number | null;
   /** The received sequence: `received - expected` records are missing. */
   readonly received: number;
@@ -28,7 +28,7 @@ export interface Position {
 export function judge(last: Position | undefined, message: PushMessage): "stale" | "gap" | "next" {
   if (last === undefined) return "next";
   const { event, epoch, seq, merged = 0 } = message;
-  // A snapshot starts a new epoch without loss. With an update as the first record, the start is unknown.
+  // A snapshot is the current record, so that nothing but closed klines can be lost. After an update, the start is unknown.
   if (epoch !== last.epoch) return event === "snapshot" ? "next" : "gap";
   // A later subscription receives the current record again.
   if (seq < last.seq || (seq === last.seq && event !== "snapshot")) return "stale";

@@ -41,7 +41,10 @@ export interface StreamCallbacks {
   readonly onStatus?: ((status: MarketStatus) => void) | undefined;
   /** Lists followed tickers without new records, and why. */
   readonly onHeartbeat?: ((heartbeat: Heartbeat) => void) | undefined;
-  /** Records are missing. Called before the record that revealed the gap. */
+  /**
+   * Records are missing: of quotes and snapshots those between two sequences; of klines those that closed and could not be read
+   * over REST, or all while `recover` is false. Called before the record that revealed the gap.
+   */
   readonly onGap?: ((gap: Gap) => void) | undefined;
   /** Called for every error, including those the stream recovers from; after a final one the state is `closed`. */
   readonly onError?: ((error: SpotwireError) => void) | undefined;
@@ -53,6 +56,11 @@ export interface StreamCallbacks {
 export interface StreamOptions extends StreamCallbacks {
   /** Maximum records buffered for a `for await` loop before the oldest are dropped; 10,000 by default. */
   readonly bufferMaxRecords?: number | undefined;
+  /**
+   * Reads klines that closed while the stream was away over REST and delivers them, with `recovered: true`, before the stream goes
+   * on; true by default. It needs the scope market:read. Without a key and a `fetch` of its own, a client cannot do so.
+   */
+  readonly recover?: boolean | undefined;
 }
 
 /** One connection for any number of subscriptions. It connects with the first one and stays connected until `close()`. */

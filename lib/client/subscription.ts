@@ -10,13 +10,14 @@ import type {
 } from "#lib/contract/stream";
 import { createBuffer } from "./buffer";
 import { SpotwireError } from "./errors";
+import type { RecoveredKline } from "./recovery";
 import type { Follower, SubscriptionRequest, Topic } from "./topics";
 
 /** The records of each stream. */
 export interface StreamRecords {
   readonly quote: QuoteMessage;
   readonly snapshot: SnapshotMessage;
-  readonly kline: KlineMessage;
+  readonly kline: KlineMessage | RecoveredKline;
 }
 
 /** What to follow. */

@@ -25,6 +25,14 @@ export interface Follower {
   onRejected(topic: Topic, rejection: TickerRejection): void;
 }
 
+/** Which klines of a topic were delivered as closed, and what waits while others are read. */
+export interface KlineProgress {
+  /** Every kline that opened before this was delivered as closed (Unix seconds); undefined before the first record. */
+  closedUntil: number | undefined;
+  /** Records that wait for a recovery; undefined without one. */
+  held: PushMessage[] | undefined;
+}
+
 /** One (stream, ticker, timeframe) and its last sequence. */
 export interface Topic {
   readonly stream: StreamName;
@@ -37,6 +45,8 @@ export interface Topic {
   /** It was accepted on this connection. Earlier records belong to a subscription that has ended. */
   live: boolean;
   last: Position | undefined;
+  /** Of klines: what was delivered. */
+  progress: KlineProgress;
   /** The latest message about it; answers to earlier messages are outdated. */
   request: TopicRequest | undefined;
 }
@@ -45,6 +55,8 @@ export interface Topic {
 export type TopicRequest =
   | { readonly method: "subscribe"; readonly params: SubscribeParams; readonly topics: readonly Topic[] }
   | { readonly method: "unsubscribe"; readonly params: UnsubscribeParams; readonly topics: readonly Topic[] };
+
+const newProgress = (): KlineProgress => ({ closedUntil: undefined, held: undefined });
 
 function createTopic(stream: StreamName, ticker: string, timeframe: Timeframe | undefined): Topic {
   const followers = new Set<Follower>();
@@ -57,6 +69,7 @@ function createTopic(stream: StreamName, ticker: string, timeframe: Timeframe | 
     asked: false,
     live: false,
     last: undefined,
+    progress: newProgress(),
     request: undefined,
   };
 }
@@ -182,6 +195,7 @@ export function createTopics(): Topics {
         // Records still in transit belong to no subscription; a later subscription starts fresh.
         topic.live = false;
         topic.last = undefined;
+        topic.progress = newProgress();
         if (!topic.asked) remove(topic);
       }
     },

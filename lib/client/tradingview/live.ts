@@ -90,6 +90,8 @@ export function createLive(client: Client, clock: ClientClock, onError: (error: 
   function openStream(): Stream {
     if (stream !== undefined && stream.state !== "closed") return stream;
     const opened = client.stream({
+      // The library loads its bars again, corrected ones among them.
+      recover: false,
       onError,
       onGap({ ticker, timeframe }) {
         for (const one of followed.values()) if (one.ticker === ticker && one.timeframe === timeframe) reset(one);
