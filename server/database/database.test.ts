@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,7 +12,7 @@ import { openRedis } from "#lib/redis";
 import { closedPort } from "#lib/testing/breakable-proxy";
 import { findRedis, startRedis } from "#lib/testing/redis-server";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import { acquireDatabase, borrowDatabase } from "./database";
+import { acquireDatabase, borrowDatabase, borrowSource } from "./database";
 
 const log = createLog("silent");
 const redisProgram = await findRedis();
@@ -38,6 +39,19 @@ describe("acquireDatabase", () => {
     await command.db.prisma.plan.update({ where: { name: "free" }, data: { restPerMinute: 5 } });
     await command.release();
     expect(await service.db.prisma.plan.findUnique({ where: { name: "free" } })).toMatchObject({ restPerMinute: 5 });
+    await service.release();
+  });
+
+  test("neither a command nor a service in a copied folder changes the database of the original, and both say what to do", async () => {
+    const service = await acquireDatabase(embedded(), log, systemClock);
+    const copied = { ...embedded(), DATA_DIR: `${folder} copy` };
+    onTestFinished(() => rm(copied.DATA_DIR, { recursive: true, force: true, maxRetries: 10 }));
+    execFileSync("cp", ["-a", folder, copied.DATA_DIR]);
+    const words = /is a copy of one that process \d+ is using.*Nothing was changed.*restore a backup/s;
+    await expect(borrowDatabase(copied, log, systemClock)).rejects.toThrow(words);
+    await expect(borrowSource(copied, log)).rejects.toThrow(words);
+    await expect(acquireDatabase(copied, log, systemClock)).rejects.toThrow(words);
+    expect(await service.db.prisma.plan.count()).toBe(4);
     await service.release();
   });
 

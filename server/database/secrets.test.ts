@@ -1,8 +1,10 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { EnvError, readEnv } from "#lib/env";
+import { createLog } from "#lib/log";
+import { startEmbeddedPostgres } from "./embedded/embedded-postgres";
 import { acquireSecrets } from "./secrets";
 
 const SECRET = "a secret from the environment, long enough";
@@ -31,6 +33,24 @@ test("two processes that start at the same time get the same secret", async () =
 test("a secret from the environment takes precedence", async () => {
   expect(await acquireSecrets(envOf({ NEXTAUTH_SECRET: SECRET }))).toEqual({ nextAuth: SECRET });
   await expect(readdir(join(home, "data"))).rejects.toThrow("ENOENT");
+});
+
+test("a data directory that cannot be written is named with its setting and the reason", async () => {
+  const file = join(home, "file");
+  await writeFile(file, "");
+  for (const [folder, reason] of [
+    [file, "is not a directory"],
+    [join(file, "data"), "is not a directory"],
+    ["/sys/spotwire", "(is on a read-only file system|may not be written by this user)"],
+  ] as const) {
+    const env = envOf({ DATA_DIR: folder });
+    const words = new RegExp(`DATA_DIR: ${folder} ${reason}\\. Set DATA_DIR to a directory`);
+    for (const open of [() => acquireSecrets(env), () => startEmbeddedPostgres({ dataDir: folder, log: createLog("silent") })]) {
+      const refusal: unknown = await open().catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(EnvError);
+      expect((refusal as Error).message).toMatch(words);
+    }
+  }
 });
 
 test("production with an external database requires the secret in the environment", async () => {

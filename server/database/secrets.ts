@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { chmod, link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { chmod, link, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Env } from "#lib/env";
 import { EnvError } from "#lib/env";
+import { requireWritable } from "./unwritable";
 
 const SECRET_BYTES = 48;
 /** Readable by the owner alone. */
@@ -23,14 +24,14 @@ async function readSecret(path: string): Promise<string | undefined> {
     await chmod(path, SECRET_MODE);
     return secret;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
 }
 
 /** Writes a new secret atomically. Of two processes that start at the same time, both get the first one. */
 async function makeSecret(folder: string, path: string): Promise<string> {
-  await mkdir(folder, { recursive: true });
+  await requireWritable(folder, "DATA_DIR");
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   const file = await open(draft, "wx", SECRET_MODE);
   try {
@@ -54,7 +55,8 @@ export async function findSecret({ DATA_DIR, NEXTAUTH_SECRET }: Pick<SecretsEnv,
 /**
  * Reads the secrets of this installation from the environment; without them, they are generated at the first start and kept in
  * DATA_DIR.
- * @throws EnvError in production with an external database, where several nodes must share the secrets
+ * @throws EnvError in production with an external database, where several nodes must share the secrets, and when DATA_DIR cannot
+ * be written
  */
 export async function acquireSecrets({ NODE_ENV, DATABASE_URL, DATA_DIR, NEXTAUTH_SECRET }: SecretsEnv): Promise<Secrets> {
   if (NEXTAUTH_SECRET !== undefined) return { nextAuth: NEXTAUTH_SECRET };

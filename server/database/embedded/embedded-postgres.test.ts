@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -86,6 +86,34 @@ describe("embedded PostgreSQL", () => {
     const server = await startEmbeddedPostgres({ dataDir: own, log });
     await expect(startEmbeddedPostgres({ dataDir: own, log })).rejects.toThrow(`in use by process ${process.pid}`);
     await server.stop();
+  });
+
+  test("a copy of a directory whose database runs is refused in words, and neither database changes", async () => {
+    const { holder, url } = await hold();
+    await ask(url, "CREATE TABLE kept AS SELECT 42 AS answer");
+    const copy = path.join(dataDir, "..", "copy");
+    execFileSync("cp", ["-a", dataDir, copy]);
+    const before = (await readdir(copy)).sort();
+    const words = `The data directory ${copy} is a copy of one that process ${holder.pid} is using`;
+    await expect(findEmbeddedPostgres(copy)).rejects.toThrow(words);
+    await expect(startEmbeddedPostgres({ dataDir: copy, log })).rejects.toThrow(words);
+    expect((await readdir(copy)).sort()).toEqual(before);
+    expect(await findEmbeddedPostgres(dataDir)).toBe(url);
+    await terminate(holder, "SIGTERM");
+    const server = await startEmbeddedPostgres({ dataDir: copy, log });
+    await ask(server.url, "UPDATE kept SET answer = 43");
+    await server.stop();
+    const original = await startEmbeddedPostgres({ dataDir, log });
+    expect(await ask(original.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+    await original.stop();
+  });
+
+  test("a directory that was moved while its database runs is still its own", async () => {
+    const { url } = await hold();
+    const moved = path.join(dataDir, "..", "moved");
+    await rename(dataDir, moved);
+    expect(await findEmbeddedPostgres(moved)).toBe(url);
+    await rename(moved, dataDir);
   });
 
   test("other processes can find embedded PostgreSQL only while it runs", async () => {

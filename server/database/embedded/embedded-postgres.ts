@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import type { Logger } from "#lib/log";
+import { requireWritable } from "../unwritable";
 import { findBinaries } from "./binaries";
 import { clearRemains, ensureCluster, type Paths, pathsOf, readPostmaster, SUPERUSER } from "./cluster";
-import { lockHolder, takeLock } from "./lock";
+import { lockHolder, refuseCopy, takeLock } from "./lock";
 import { findRunner, type Runner } from "./runner";
 
 /** Recovery after a crash replays at most max_wal_size, which takes minutes on a slow disk. */
@@ -169,16 +170,18 @@ async function stopServer(child: ChildProcess, ended: Promise<void>, log: Logger
 /**
  * Starts PostgreSQL in `dataDir`, creating the cluster the first time. Stops a server that a killed process left running there
  * first. The server ends with this process, even if it is killed.
- * @throws DataDirInUseError when a running process uses the directory; Error with PostgreSQL's message when it does not start.
+ * @throws DataDirInUseError when a running process uses the directory; Error for a copy of such a directory; Error with PostgreSQL's message when it does not start.
  */
 export async function startEmbeddedPostgres({ dataDir, log, settings = {} }: Options): Promise<EmbeddedPostgres> {
-  await mkdir(dataDir, { recursive: true });
+  await requireWritable(dataDir, "DATA_DIR");
   const paths = pathsOf(await realpath(dataDir));
   const taken = await takeLock(paths.lock);
-  if ("holder" in taken)
+  if ("holder" in taken) {
+    await refuseCopy(taken.holder, paths.lock);
     throw new DataDirInUseError(
       `The data directory ${paths.dataDir} is in use by process ${taken.holder.pid}. Stop that process first, or set another DATA_DIR.`,
     );
+  }
   try {
     // A killed process leaves this file behind, with a port that is no longer valid.
     await rm(paths.connection, { force: true });
@@ -221,11 +224,14 @@ export async function startEmbeddedPostgres({ dataDir, log, settings = {} }: Opt
 /**
  * Address of the database that another process runs in `dataDir`; undefined when there is none. Waits for a process that
  * is still starting.
+ * @throws Error for a copy of a directory whose database runs
  */
 export async function findEmbeddedPostgres(dataDir: string): Promise<string | undefined> {
   const paths = pathsOf(await realpath(dataDir).catch(() => dataDir));
   for (let waited = 0; waited < NEIGHBOUR_MAX_MS; waited += POLL_MS) {
-    if ((await lockHolder(paths.lock)) === null) return undefined;
+    const holder = await lockHolder(paths.lock);
+    if (holder === null) return undefined;
+    await refuseCopy(holder, paths.lock);
     const text = await readFile(paths.connection, "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
       throw new Error(`The running service's ${paths.connection} cannot be read: run this command as the user of the service.`);

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -8,10 +9,13 @@ const run = promisify(execFile);
 /** Attempts to clear the lock of a dead process; more failures mean that several processes compete for it. */
 const TAKEOVER_ATTEMPTS_COUNT = 5;
 
-/** The process that holds a directory. `startedAt` distinguishes it from a later process with the same id. */
+/** The process that holds a directory. */
 interface Holder {
   readonly pid: number;
+  /** Distinguishes it from a later process with the same id. */
   readonly startedAt: string;
+  /** Distinguishes the directory from a copy, which has the same files. A lock of an earlier release has none. */
+  readonly directory?: string;
 }
 
 /** A held lock. */
@@ -35,8 +39,7 @@ export async function processStart(pid: number): Promise<string | null> {
 
 async function readHolder(file: string): Promise<Holder | null> {
   try {
-    const { pid, startedAt } = JSON.parse(await readFile(file, "utf8")) as Holder;
-    return { pid, startedAt };
+    return JSON.parse(await readFile(file, "utf8")) as Holder;
   } catch {
     return null;
   }
@@ -46,6 +49,24 @@ async function readHolder(file: string): Promise<Holder | null> {
 export async function lockHolder(file: string): Promise<Holder | null> {
   const holder = await readHolder(file);
   return holder !== null && (await processStart(holder.pid)) === holder.startedAt ? holder : null;
+}
+
+/** Device and inode of the directory of a lock file: a copy has others, one that was moved has the same. */
+async function directoryOf(file: string): Promise<string> {
+  const { dev, ino } = await stat(path.dirname(file), { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+/**
+ * Refuses a directory that was copied while its holder runs: the holder's database is that of the original, and files that
+ * were copied while a database wrote to them do not fit together.
+ * @throws Error that says what to do
+ */
+export async function refuseCopy({ pid, directory }: Holder, file: string): Promise<void> {
+  if (directory === undefined || directory === (await directoryOf(file))) return;
+  throw new Error(
+    `The data directory ${path.dirname(file)} is a copy of one that process ${pid} is using, and was made while the database was running. Nothing was changed, here or there. For a copy that can be used, stop that process and copy the directory again, or restore a backup (npm run backup there, npm run restore here) into an empty DATA_DIR.`,
+  );
 }
 
 /** Removes a dead process's lock; puts it back when a running process took it between the check and the move. */
@@ -63,7 +84,8 @@ async function clearDead(file: string, own: string): Promise<void> {
 export async function takeLock(file: string): Promise<{ lock: Lock } | { holder: Holder }> {
   const startedAt = (await processStart(process.pid)) ?? "";
   const own = `${file}.${process.pid}`;
-  await writeFile(own, JSON.stringify({ pid: process.pid, startedAt } satisfies Holder), { mode: 0o600 });
+  const holder: Holder = { pid: process.pid, startedAt, directory: await directoryOf(file) };
+  await writeFile(own, JSON.stringify(holder), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < TAKEOVER_ATTEMPTS_COUNT; attempt += 1) {
       try {
@@ -72,8 +94,8 @@ export async function takeLock(file: string): Promise<{ lock: Lock } | { holder:
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
       }
-      const holder = await lockHolder(file);
-      if (holder !== null) return { holder };
+      const other = await lockHolder(file);
+      if (other !== null) return { holder: other };
       await clearDead(file, own);
     }
     throw new Error(`The lock ${file} could not be taken: several processes are competing for it. Start only one.`);
