@@ -1,5 +1,9 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { encode } from "next-auth/jwt";
 import { afterEach, describe, expect, test } from "vitest";
 import { DAY_S } from "#lib/units";
+import { execute } from "#server/testing/database-server";
 import { stranger } from "./client";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -61,4 +65,43 @@ describe("the product", () => {
   test("an invalid variable is named and prevents the start", async () => {
     await expect(startProduct({ ...API_ONLY, LIVE_FEED: "carrier-pigeon" })).rejects.toThrow(/LIVE_FEED/);
   });
+
+  test(
+    "everything that the product prints is a JSON line: its start, a failed page, an error of PostgreSQL, a worker that dies, a refused start",
+    async () => {
+      const secret = "a secret of this test, which is long enough";
+      const product = await startProduct({ WORKERS: "2", NEXTAUTH_SECRET: secret });
+      running = product;
+      const { url } = JSON.parse(await readFile(path.join(product.dataDir, "postgres.json"), "utf8")) as { url: string };
+      await expect(execute(url, "SELECT no_such_function()")).rejects.toThrow("no_such_function");
+      await execute(url, "ALTER TABLE portal_session RENAME TO portal_session_gone");
+      const token = await encode({ secret, token: { sid: "11111111-1111-4111-8111-111111111111" } });
+      const page = await fetch(`${product.baseUrl}/dashboard`, { headers: { cookie: `spotwire.session=${token}` } });
+      expect(page.status).toBe(500);
+      const lines = () =>
+        product
+          .output()
+          .split("\n")
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as { level: string; msg: string; process?: string; pid?: number });
+      await expect
+        .poll(() => lines().filter(({ level, process: by }) => level === "error" && by === "portal"))
+        .toContainEqual(expect.objectContaining({ msg: expect.stringContaining("portal_session") }));
+      const worker = lines().find(({ msg }) => msg === "an edge worker serves clients")?.pid ?? 0;
+      process.kill(worker, "SIGKILL");
+      await expect.poll(() => lines().map(({ msg }) => msg)).toContain("an edge worker ended; starting it again");
+      await execute(url, "ALTER TABLE portal_session_gone RENAME TO portal_session");
+      expect(await product.stop()).toBe(0);
+      expect(lines().length).toBeGreaterThan(5);
+      const refused = await product.restart({ LIVE_FEED: "carrier-pigeon" }).catch((error: Error) => error.message);
+      const [, printed = ""] = /before it was up:\n([\s\S]*)/.exec(String(refused)) ?? [];
+      expect(
+        printed
+          .trim()
+          .split("\n")
+          .map((line) => (JSON.parse(line) as { level: string }).level),
+      ).toEqual(["fatal"]);
+    },
+    CASE_TIMEOUT_MS,
+  );
 });

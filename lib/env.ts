@@ -21,7 +21,11 @@ export function poolMinCount({ PORTAL }: { readonly PORTAL: "on" | "off" }, work
 /** Shorter secrets can be guessed. */
 const SECRET_MIN_CHARACTERS = 32;
 
+const METRICS_TOKEN_MIN_CHARACTERS = 16;
+
 const port = z.coerce.number().int().min(0).max(65_535);
+/** Comma-separated ports. */
+const portList = wordList.transform((words) => words.map(Number)).pipe(z.array(z.number().int().min(1).max(65_535)));
 /** The files that a DATABASE_URL can name. */
 const TLS_FILES = ["sslrootcert", "sslcert", "sslkey"];
 
@@ -149,6 +153,9 @@ export const EnvSchema = z
       .describe(
         "Comma-separated hosts inside your network that webhooks may also reach, also over http: `hooks.internal`, or with a port `10.0.0.5:8080`. Unset: public https addresses only.",
       ),
+    WEBHOOK_PORTS: portList
+      .prefault("80,443,8080,8443")
+      .describe("Comma-separated ports at which webhooks may reach public addresses."),
     LOG_LEVEL: z
       .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
       .default("info")
@@ -160,6 +167,22 @@ export const EnvSchema = z
     TRUSTED_PROXIES: wordList
       .default([])
       .describe("Comma-separated IP addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted."),
+    METRICS_TOKEN: z
+      .string()
+      .min(METRICS_TOKEN_MIN_CHARACTERS)
+      .optional()
+      .describe(
+        "Token that /metrics and /api/ready then need, as Authorization: Bearer. Or set METRICS_TOKEN_FILE to the path of a file that holds it. Unset: they need none, and must not be public.",
+      ),
+    METRICS_PORT: port
+      .optional()
+      .describe(
+        "Further port that serves /metrics and /api/ready without a token, for a private network; PORT then serves them only with METRICS_TOKEN.",
+      ),
+    HSTS_SUBDOMAINS: z
+      .enum(["on", "off"])
+      .default("off")
+      .describe("on asks browsers to use HTTPS for all subdomains of the host in PUBLIC_URL, too (HSTS includeSubDomains)."),
     SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(1).describe("Seed of the synthetic sandbox prices."),
     ...feedSettings,
     LIVE_PROVIDER: z
@@ -224,6 +247,7 @@ export const EnvSchema = z
       missing("WORKERS", "must be 1 with REDIS_URL, where each further core is used by another node.");
     if (workers > 1 && (env.DATABASE_POOL_SIZE ?? poolMinCount(env, workers)) < poolMinCount(env, workers))
       missing("DATABASE_POOL_SIZE", `must be at least ${poolMinCount(env, workers)} with WORKERS=${workers}.`);
+    if (env.METRICS_PORT === env.PORT && env.PORT !== 0) missing("METRICS_PORT", "must be another port than PORT.");
     if (ROLE !== "all" && REDIS_URL === undefined) missing("REDIS_URL", `is required with ROLE=${ROLE}.`);
     if (REDIS_CA_FILE !== undefined && !REDIS_URL?.startsWith("rediss:"))
       missing("REDIS_CA_FILE", "needs a rediss:// REDIS_URL.");

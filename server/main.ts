@@ -5,6 +5,7 @@ import { connectThroughProxies } from "#lib/outgoing";
 import { printable } from "#lib/printable";
 import { createSteadyClock } from "#lib/steady-clock";
 import { NewerDatabaseError } from "#prisma/migrate";
+import { keepJsonOutput } from "./ops/json-output";
 import { DRAIN_MAX_MS } from "./ops/shutdown";
 import { localAddress, startMessage } from "./ops/start-message";
 import { keepTickShape } from "./ops/tick-shape";
@@ -16,21 +17,27 @@ import { startService } from "./service";
  */
 const IN_VAIN = 2;
 
-/** Prints the reason of a failed start, without a stack: the operator has to fix it. */
+/** Says why a start failed, without a stack: the operator has to fix it. */
 function fail(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`\nSpotwire could not start.\n${printable(message)}\n`);
   const inVain = error instanceof EnvError || error instanceof NewerDatabaseError;
-  if (!inVain && error instanceof Error && env?.LOG_LEVEL === "debug") process.stderr.write(`${error.stack}\n`);
+  const debugging = !inVain && env?.LOG_LEVEL === "debug";
+  if (process.stderr.isTTY) {
+    onTerminal.errors(`\nSpotwire could not start.\n${printable(message)}\n`);
+    if (debugging && error instanceof Error) onTerminal.errors(`${error.stack}\n`);
+  } else createLog("fatal").fatal({ ...(debugging && { err: error }) }, `Spotwire could not start. ${message}`);
   process.exit(inVain ? IN_VAIN : 1);
 }
 
+/** What is no line of the log, for a reader at a terminal; kept from before only such lines are printed. */
+const onTerminal = { output: process.stdout.write.bind(process.stdout), errors: process.stderr.write.bind(process.stderr) };
 let env: ReturnType<typeof readEnv> | undefined;
 try {
   keepTickShape();
   env = readEnv();
   connectThroughProxies(env);
   const log = createLog(env.LOG_LEVEL);
+  if (env.NODE_ENV !== "development") keepJsonOutput(log);
   const clock = createSteadyClock({ log });
   const ended = new AbortController();
   const service = await startService({ env, log, clock });
@@ -38,7 +45,7 @@ try {
   const address = localAddress(service.address);
   log.info({ address, ...(env.DEMO_KEY !== "off" && { demo_key: env.DEMO_KEY }) }, "listening");
   // Anything but a terminal reads JSON lines.
-  if (process.stdout.isTTY) process.stdout.write(startMessage(env, address));
+  if (process.stdout.isTTY) onTerminal.output(startMessage(env, address));
 
   let stopping = false;
   const stop = (signal: string) => {

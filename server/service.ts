@@ -21,7 +21,7 @@ import { createTickForwarder } from "./cluster/tick-forwarder";
 import { acquireDatabase } from "./database/database";
 import { acquireSecrets } from "./database/secrets";
 import { createAddressReader } from "./http/address";
-import { serve, serveWorkers } from "./http/serve";
+import { serve, serveOperators, serveWorkers } from "./http/serve";
 import type { RunningMarket } from "./market";
 import { startMarkets } from "./markets";
 import { startNodeReports } from "./ops/node-reports";
@@ -140,6 +140,8 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
     const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, publicUrl });
     changeTargets.streams = streams;
     const attempts = createAttempts(clock, access.buckets);
+    if (env.METRICS_PORT !== undefined)
+      onStop("operators' port", createDrain(await serveOperators({ ...base, addressOf }, env.METRICS_PORT)));
     const serving = { ...base, streams, addressOf, attempts, tickForwarder, portal };
     const starting = { databaseUrl: url, secret: secrets.nextAuth };
     const { server, open } = await openDoor(serving, workers, { ...starting, poolSize: shares.worker });

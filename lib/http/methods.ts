@@ -53,7 +53,9 @@ function baseOf(docsBase: () => string): string {
 }
 
 /** A handler that only reads: methods other than GET and HEAD are refused. */
-export function readOnly(read: () => Response | Promise<Response>): (request: Request) => Response | Promise<Response> {
+export function readOnly(
+  read: (request: Request) => Response | Promise<Response>,
+): (request: Request) => Response | Promise<Response> {
   const { POST: refuse } = refusedMethods({ GET: read }, () => runtime().env.PUBLIC_URL ?? "");
-  return (request) => (request.method === "GET" || request.method === "HEAD" ? read() : refuse(request));
+  return (request) => (request.method === "GET" || request.method === "HEAD" ? read(request) : refuse(request));
 }

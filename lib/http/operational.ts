@@ -1,5 +1,6 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import { Fault, isFault } from "#lib/fault";
-import { type Readiness, runtime } from "#lib/runtime";
+import { type Readiness, runningParts, runtime } from "#lib/runtime";
 import type { Exchange } from "./exchange";
 import { readOnly } from "./methods";
 import { type Answer, failureOf, withoutBody } from "./respond";
@@ -11,10 +12,27 @@ const HEADERS = { "content-type": "application/json; charset=utf-8", "cache-cont
 export const health = readOnly(() => new Response('{"status":"ok"}', { headers: HEADERS }));
 
 /**
+ * The refusal of a request at the port of clients: 401 without METRICS_TOKEN where one is set, and 404 where METRICS_PORT is the
+ * only way. Undefined for one that may pass, and before the service runs, when there is nothing to read.
+ */
+function refusalOf({ headers }: Request): Response | undefined {
+  const { METRICS_TOKEN: token, METRICS_PORT: port } = runningParts()?.env ?? {};
+  if (token === undefined)
+    return port === undefined ? undefined : new Response('{"status":"not_found"}', { status: 404, headers: HEADERS });
+  if (sameText(headers.get("authorization") ?? "", `Bearer ${token}`)) return undefined;
+  return new Response('{"status":"unauthorized"}', { status: 401, headers: { ...HEADERS, "www-authenticate": "Bearer" } });
+}
+
+const digest = (text: string) => createHash("sha256").update(text).digest();
+
+/** Takes the same time for every guess. */
+const sameText = (given: string, wanted: string) => timingSafeEqual(digest(given), digest(wanted));
+
+/**
  * Readiness: 200 when every part is healthy (`ready`) or the node serves with reduced function (`degraded`), 503 otherwise
  * (`not_ready`). Unhealthy parts are listed by name.
  */
-export const ready = readOnly(async () => {
+async function readinessAnswer(): Promise<Response> {
   const { checks, serving } = await runtimeReadiness();
   const well = Object.values(checks).every((check) => check === null);
   const body = {
@@ -22,7 +40,11 @@ export const ready = readOnly(async () => {
     checks: Object.fromEntries(Object.entries(checks).map(([name, wrong]) => [name, wrong ?? "ok"])),
   };
   return new Response(JSON.stringify(body), { status: serving ? 200 : 503, headers: HEADERS });
-});
+}
+
+/** Readiness at the port of clients, and at METRICS_PORT, where everybody may read it. */
+export const ready = readOnly((request) => refusalOf(request) ?? readinessAnswer());
+export const openReady = readOnly(readinessAnswer);
 
 async function runtimeReadiness(): Promise<Readiness> {
   try {
@@ -55,9 +77,13 @@ export const serviceStatus: RouteHandler = handlerOf(async (exchange) => {
 });
 
 /** Prometheus text exposition of this node, with all its processes. */
-export async function metrics(): Promise<Response> {
+async function metricsAnswer(): Promise<Response> {
   const { metrics: own, scrape } = runtime();
   return new Response(await scrape(), {
     headers: { "content-type": own.registry.contentType, "cache-control": "no-store" },
   });
 }
+
+/** Metrics at the port of clients, and at METRICS_PORT, where everybody may read them. */
+export const metrics = readOnly((request) => refusalOf(request) ?? metricsAnswer());
+export const openMetrics = readOnly(metricsAnswer);

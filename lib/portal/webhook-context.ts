@@ -4,5 +4,6 @@ import type { PortalRuntime } from "./runtime";
 
 /** What a call changes webhooks with. */
 export function webhookContext({ db, clock, env, secrets }: PortalRuntime): WebhookContext {
-  return { db, clock, sealer: createSealer(secrets.nextAuth, WEBHOOK_SECRETS), allowedHosts: env.WEBHOOK_ALLOWED_HOSTS };
+  const { WEBHOOK_ALLOWED_HOSTS: allowedHosts, WEBHOOK_PORTS: ports } = env;
+  return { db, clock, sealer: createSealer(secrets.nextAuth, WEBHOOK_SECRETS), allowedHosts, ports };
 }

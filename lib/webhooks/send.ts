@@ -7,7 +7,7 @@ import { proxyFor } from "#lib/outgoing";
 import { isTlsProblem } from "#lib/tls-problem";
 import { SECOND_MS } from "#lib/units";
 import { isPublicAddress } from "./public-address";
-import { hostOf, parseReceiver } from "./receiver";
+import { hostOf, parseReceiver, type Reach } from "./receiver";
 import { signatureHeaders } from "./sign";
 
 const HEADERS_MAX_BYTES = 8_192;
@@ -33,15 +33,18 @@ interface Message {
 /** Sends a message once; never throws. */
 export type Send = (message: Message, signal?: AbortSignal) => Promise<Attempt>;
 
-interface SendOptions {
-  /** WEBHOOK_ALLOWED_HOSTS. */
-  readonly allowedHosts: readonly string[];
+interface SendOptions extends Reach {
   /** The addresses of a name; only tests replace it. @throws when it has none */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
   /** Whether an address may be connected to; only tests replace it. */
   readonly check?: (address: string) => boolean;
   readonly timeoutMs?: number;
 }
+
+/** The same words for a name that does not exist and one that does inside the network only, which a stranger could ask for by adding webhooks. */
+const NO_PUBLIC_ADDRESS = "The name of the receiver does not lead to public addresses.";
+/** The same words however a connection failed: the reason would tell a stranger which ports of an address are open, and what answers there. */
+const NO_CONNECTION = "No connection to the receiver, or no answer in HTTP.";
 
 /** Why a message may not be sent; the text is for the owner of the webhook. */
 class Refusal extends Error {
@@ -117,16 +120,16 @@ function problemOf(status: number): string | null {
 
 function reasonFor(error: unknown, timeoutMs: number): string {
   if (error instanceof Refusal) return error.message;
-  const { name, code = "" } = error as Error & { code?: string };
+  const { name } = error as Error;
   if (name === "TimeoutError" || name === "AbortError") return `No answer within ${timeoutMs / SECOND_MS} s.`;
-  if (isTlsProblem(error)) return `The certificate of the receiver is not trusted (${code}).`;
-  if (code === "ECONNREFUSED") return "The receiver refuses the connection.";
-  return `The connection failed (${code || name}).`;
+  if (isTlsProblem(error)) return "The certificate of the receiver is not trusted.";
+  return NO_CONNECTION;
 }
 
 /** Makes the sender. A receiver that the operator did not name must have public addresses only; it is connected to at one of those. */
 export function createSend({
   allowedHosts,
+  ports,
   resolve = resolvePublicName,
   check = isPublicAddress,
   timeoutMs = WEBHOOK_TIMEOUT_MS,
@@ -136,15 +139,14 @@ export function createSend({
     const host = hostOf(url);
     if (isIP(host) !== 0) return undefined;
     const addresses = await resolve(host);
-    if (addresses.length === 0) throw new Refusal("The name of the receiver cannot be resolved.");
-    if (!addresses.every(check)) throw new Refusal("The name of the receiver has an address that is not public.");
+    if (addresses.length === 0 || !addresses.every(check)) throw new Refusal(NO_PUBLIC_ADDRESS);
     return addresses;
   }
 
   return async (message, signal) => {
     const { url: text, body, secret } = message;
     try {
-      const receiver = parseReceiver(text, allowedHosts);
+      const receiver = parseReceiver(text, { allowedHosts, ports });
       // What the operator allowed may have changed since it was added.
       if (typeof receiver === "string") throw new Refusal(`The address ${receiver}`);
       const { url, trusted } = receiver;

@@ -47,7 +47,7 @@ async function owner(verified = true) {
   return { actor: { name: "ann@example.com" }, accountId, address: null };
 }
 type Owner = Awaited<ReturnType<typeof owner>>;
-const context = () => ({ db, clock, sealer, allowedHosts: [] });
+const context = () => ({ db, clock, sealer, allowedHosts: [], ports: [443] });
 const add = (by: Owner, url = URL_TEXT) => addWebhook(context(), { url }, by);
 const list = async ({ accountId }: Owner) => listWebhooks({ db }, accountId);
 const only = async (by: Owner) => (await list(by))[0];

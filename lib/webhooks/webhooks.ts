@@ -8,19 +8,17 @@ import type { StatusEvent, WebhookDelivery, WebhookForm, WebhookInfo } from "#li
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import { queueDelivery } from "./deliveries";
-import { parseReceiver } from "./receiver";
+import { parseReceiver, type Reach } from "./receiver";
 import { createSecret } from "./sign";
 
 /** The purpose of the key that encrypts the secrets of webhooks. */
 export const WEBHOOK_SECRETS = "webhook secrets";
 
 /** What webhooks are managed with. */
-export interface WebhookContext {
+export interface WebhookContext extends Reach {
   readonly db: Pick<Database, "prisma" | "pool">;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** WEBHOOK_ALLOWED_HOSTS. */
-  readonly allowedHosts: readonly string[];
 }
 
 /** The owner, who changes a webhook of their own account. */
@@ -86,12 +84,12 @@ export async function listWebhooks(context: Pick<WebhookContext, "db">, accountI
  * @throws Fault invalid_parameter for an address that may not be called, past a limit, and without a verified email
  */
 export async function addWebhook(
-  { db, clock, sealer, allowedHosts }: WebhookContext,
+  { db, clock, sealer, ...reach }: WebhookContext,
   { url: text }: WebhookForm,
   by: Owner,
 ): Promise<{ readonly webhook: WebhookInfo; readonly secret: string }> {
   const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "url", detail });
-  const receiver = parseReceiver(text, allowedHosts);
+  const receiver = parseReceiver(text, reach);
   if (typeof receiver === "string") throw refuse(`\`url\` ${receiver}`);
   const { href: url } = receiver.url;
   const [id, secret, accountId] = [randomUUID(), createSecret(), by.accountId];

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
+import path from "node:path";
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { BackupRun } from "#lib/contract/portal-health";
@@ -7,6 +8,7 @@ import { openDatabase, reasonOf } from "#lib/db";
 import type { Env } from "#lib/env";
 import { createLog } from "#lib/log";
 import { recordBackup } from "#lib/market/backup-runs";
+import { DAY_MS } from "#lib/units";
 import { withConnection } from "#server/database/backup/connection";
 import { BackupError } from "#server/database/backup/format";
 import { openBackup } from "#server/database/backup/open";
@@ -15,13 +17,17 @@ import { writeBackup } from "#server/database/backup/write";
 import { acquireDatabase, acquireSource, borrowSource, type Source } from "#server/database/database";
 import { pathsOf } from "#server/database/embedded/cluster";
 import { findSecret } from "#server/database/secrets";
+import { requireWritable } from "#server/database/unwritable";
 import { type CommandContext, defineCommand, runAsProcess, wordsOf } from "./run-command";
-import { EXIT_DONE } from "./usage-error";
+import { EXIT_DONE, UsageError } from "./usage-error";
 
-const USAGE = `npm run backup -- [--to FILE]
+const USAGE = `npm run backup -- [--to FILE | --folder FOLDER [--keep-days DAYS]]
 
-  Writes a consistent copy of the whole database to a new file (./spotwire-<time>.backup) that only its owner can read.
-  The service may be running. /admin shows the last run, also a failed one.
+  Writes a consistent copy of the whole database to a new file that only its owner can read. The service may be running.
+  /admin shows the last run, also a failed one.
+  --to           the file
+  --folder       the folder of a file spotwire-<time>.backup; without either, the working directory
+  --keep-days    afterwards deletes files of this name in the folder that are older; never when the backup failed
 
 npm run restore -- FILE [--replace] [--unverified]
 
@@ -66,7 +72,44 @@ async function keepRecord(
   }
 }
 
-async function backup(to: string | undefined, { readEnv, clock, print, stopSignal }: CommandContext): Promise<void> {
+/** The name of a backup that names none; the time is in it, so that a copy of the file keeps its age. */
+const nameOf = (atMs: number) => `spotwire-${new Date(atMs).toISOString().replaceAll(":", "-")}.backup`;
+const NAME = /^spotwire-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)\.backup(\.part)?$/;
+
+/** Where a backup goes, and what becomes of earlier ones there. */
+interface Destination {
+  readonly file: string;
+  /** Deletes the earlier ones that are too old; prints what. */
+  tidy(): Promise<void>;
+}
+
+/** @throws UsageError */
+async function destinationOf(
+  values: { readonly to?: string | undefined; readonly folder?: string | undefined; readonly "keep-days"?: string | undefined },
+  { clock, print }: Pick<CommandContext, "clock" | "print">,
+): Promise<Destination> {
+  const { to, folder, "keep-days": keep } = values;
+  if (to !== undefined && folder !== undefined) throw new UsageError("--to and --folder exclude each other.");
+  if (keep !== undefined && folder === undefined) throw new UsageError("--keep-days needs --folder.");
+  if (keep !== undefined && !/^[1-9]\d{0,3}$/.test(keep)) throw new UsageError("--keep-days: must be 1 to 9999 days.");
+  if (folder === undefined) return { file: to ?? `./${nameOf(clock.now())}`, tidy: async () => undefined };
+  await requireWritable(folder, "--folder");
+  return {
+    file: path.join(folder, nameOf(clock.now())),
+    async tidy() {
+      if (keep === undefined) return;
+      const oldestMs = clock.now() - Number(keep) * DAY_MS;
+      for (const name of await readdir(folder)) {
+        const [, day, hour, minute, second] = NAME.exec(name) ?? [];
+        if (day === undefined || Date.parse(`${day}${hour}:${minute}:${second}`) >= oldestMs) continue;
+        await rm(path.join(folder, name), { force: true });
+        print(`Deleted ${name}, which is older than ${keep} days.`);
+      }
+    },
+  };
+}
+
+async function backup(file: string, { readEnv, clock, print, stopSignal }: CommandContext): Promise<void> {
   const env = readEnv();
   // Starting the embedded database would create an empty one.
   if (env.DATABASE_URL === undefined && !existsSync(pathsOf(env.DATA_DIR).cluster))
@@ -77,7 +120,6 @@ async function backup(to: string | undefined, { readEnv, clock, print, stopSigna
     throw new BackupError(
       `There is no secret to seal the backup with, and ${env.DATA_DIR} (DATA_DIR) contains no nextauth-secret: set NEXTAUTH_SECRET or NEXTAUTH_SECRET_FILE as the service has it.`,
     );
-  const file = to ?? `./spotwire-${new Date(clock.now()).toISOString().replaceAll(":", "-")}.backup`;
   const { header, tables, rows } = await onSource(await borrowSource(env, log), env, clock, async (url) => {
     const startedMs = clock.now();
     const record = (outcome: Pick<BackupRun, "bytes" | "rows" | "problem">) => keepRecord(url, { startedMs, clock }, outcome);
@@ -126,10 +168,12 @@ async function restore(
 export const backupCommand = defineCommand({
   name: "backup",
   usage: USAGE,
-  options: { to: { type: "string" } },
+  options: { to: { type: "string" }, folder: { type: "string" }, "keep-days": { type: "string" } },
   async run({ values, positionals }, context) {
     wordsOf(positionals);
-    await backup(values.to, context);
+    const { file, tidy } = await destinationOf(values, context);
+    await backup(file, context);
+    await tidy();
     return EXIT_DONE;
   },
 });

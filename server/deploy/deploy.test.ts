@@ -32,12 +32,27 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
 };
 const NEXT_VARIABLE = "NEXT_TELEMETRY_DISABLED";
 
+/** Settings that compose.yaml does not pass on, and why. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  NODE_ENV: "an image runs in production",
+  PORT: "Caddy and the health check of the image use 3000; compose.yaml publishes another one of Caddy",
+  HOST: "a container listens on all of its addresses",
+  DATA_DIR: "the image sets it to its volume",
+  FEED_RECORD_DIR: "the volume of recordings is where DATA_DIR has them",
+  NODE_URL: "containers of the network reach each other by the host name, which is the default",
+  WORKERS: "must be 1 with REDIS_URL, as auto is",
+  REDIS_CA_FILE: "Valkey is in the same network, without TLS",
+};
+
 interface ComposeService {
   readonly environment?: Readonly<Record<string, string>>;
   readonly stop_grace_period?: string;
   readonly deploy?: { readonly replicas?: number };
   readonly ports?: readonly string[];
   readonly healthcheck?: object;
+  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> };
+  readonly command?: readonly string[];
+  readonly volumes?: readonly string[];
 }
 
 const composeText = read("compose.yaml");
@@ -82,6 +97,48 @@ describe("compose.yaml", () => {
     const env = readEnv(Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)])));
     expect(env).toMatchObject({ ROLE: role, REDIS_URL: expect.any(String), NEXTAUTH_SECRET: expect.any(String) });
     expect(composeText).toContain(`subnet: \${SUBNET:-${env.TRUSTED_PROXIES[0]}}`);
+  });
+
+  test.each(["edge", "ingest", "backup"])(
+    "compose.yaml gives %s every setting that exists, under its own name, or says why not",
+    (name) => {
+      const { environment = {} } = services[name] ?? {};
+      const role = name === "backup" ? ["ROLE"] : [];
+      expect(
+        Object.keys(EnvSchema.shape)
+          .filter((setting) => !(setting in environment))
+          .sort(),
+      ).toEqual([...Object.keys(WITHOUT), ...role].sort());
+      const asked = Object.entries(environment).flatMap(([setting, value]) =>
+        [...value.matchAll(/^\$\{(\w+)/g)].map(([, variable]) => [setting, variable]),
+      );
+      expect(asked.filter(([setting, variable]) => setting !== variable && setting !== "TRUSTED_PROXIES")).toEqual([]);
+    },
+  );
+
+  test("compose.yaml leaves each setting that is not given at the default of the service", () => {
+    const { environment = {} } = services.ingest ?? {};
+    const env = readEnv(Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)])));
+    const own = ["ROLE", "DATABASE_URL", "REDIS_URL", "NEXTAUTH_SECRET", "PUBLIC_URL", "TRUSTED_PROXIES"];
+    const others = Object.keys(EnvSchema.shape).filter((name) => !own.includes(name)) as (keyof typeof env)[];
+    expect(Object.fromEntries(others.map((name) => [name, env[name]]))).toEqual(
+      Object.fromEntries(others.map((name) => [name, defaults[name]])),
+    );
+  });
+
+  test("compose.yaml bounds the log of every container", () => {
+    for (const [name, { logging }] of Object.entries(services))
+      expect(logging, name).toEqual({ driver: "json-file", options: { "max-size": "10m", "max-file": "5" } });
+  });
+
+  test("compose.yaml backs up on a schedule, into a volume that the user of the image can write, and deletes old backups", () => {
+    const { command = [], volumes = [] } = services.backup ?? {};
+    expect(volumes).toEqual(["backups:/data/backups"]);
+    expect(atRun(Keyword.RUN).join(" ")).toMatch(/install -d -o node .* \/data\/backups$/);
+    const script = filled(command[2] ?? "");
+    expect(script).toContain("node .next/spotwire/backup.mjs --folder /data/backups --keep-days 14;");
+    expect(spawnSync("sh", ["-n"], { input: script }).status).toBe(0);
+    expect(script).toMatch(/then sleep 86400; else sleep 3600; fi/);
   });
 
   test.each(Object.keys(OTHERS))("compose.yaml gives %s only variables that it reads", (name) =>

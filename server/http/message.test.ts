@@ -20,7 +20,7 @@ beforeAll(async () => {
     addressOf: () => "192.0.2.1",
     log: createLog("silent"),
     metrics: createMetrics(),
-    secure: true,
+    hsts: "max-age=31536000",
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });

@@ -29,12 +29,13 @@ import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import { createApi, type RouteModule } from "#lib/http/api";
+import { openMetrics, openReady } from "#lib/http/operational";
+import { hstsOf } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
 import { failure, jsonHeaders, writeAnswer } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { createAuthRateLimit } from "#lib/portal/auth-rate-limit";
-import { isSecure } from "#lib/portal/cookies";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
 import { hasPortal } from "#server/portal/pool-shares";
@@ -109,9 +110,9 @@ export async function serve(options: ServeOptions): Promise<{ server: Server; ad
     [FORWARDED_TICKS_PATH]: tickForwarder.answer,
   };
   const keylessCalls = createKeylessCalls({ clock, addressOf, metrics });
-  const secure = isSecure(env);
+  const hsts = hstsOf(env);
   if (env.ROLE === "ingest") {
-    const server = createIngestServer({ operational, keylessCalls, addressOf, log, metrics, secure });
+    const server = createIngestServer({ operational, keylessCalls, addressOf, log, metrics, hsts });
     boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
     return { server, address: await listen(server, env) };
   }
@@ -123,6 +124,31 @@ export async function serve(options: ServeOptions): Promise<{ server: Server; ad
   });
   boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
   return { server, address: await listen(server, env) };
+}
+
+/**
+ * Listens at METRICS_PORT, for operators alone: without a token, so the port must be private.
+ * @throws Error naming host and port when they cannot be listened on
+ */
+export async function serveOperators(
+  { env, log, metrics, addressOf, clock }: Pick<ServeOptions, "env" | "log" | "metrics" | "addressOf" | "clock">,
+  port: number,
+): Promise<Server> {
+  const elsewhere = refusing("This port serves /metrics, /api/ready and /api/health.");
+  const server = createHttpServer({
+    api: createApi({}),
+    direct: { "/api/health": health, "/api/ready": openReady, "/metrics": openMetrics },
+    socketIo: elsewhere,
+    pages: elsewhere,
+    authRateLimit: () => undefined,
+    keylessCalls: createKeylessCalls({ clock, addressOf, metrics }),
+    addressOf,
+    log,
+    metrics,
+  });
+  boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
+  await listen(server, { HOST: env.HOST, PORT: port }, "METRICS_PORT");
+  return server;
 }
 
 /**
@@ -189,7 +215,7 @@ function createClientServer(
     addressOf,
     log,
     metrics,
-    secure: isSecure(env),
+    hsts: hstsOf(env),
   });
   const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
   routeUpgrades(server, { streams, pages: portal?.upgrade ?? (() => false), keylessCalls, refusal });
@@ -205,7 +231,7 @@ function refusing(detail: string) {
 
 interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "metrics"> {
   keylessCalls: KeylessCalls;
-  secure: boolean;
+  hsts: string | undefined;
   operational: Parameters<typeof createHttpServer>[0]["direct"];
 }
 
@@ -213,7 +239,7 @@ interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "
 const INGEST_IDS = ["ingestTicks", "ingestKlines", "ingestState"] as const satisfies readonly OperationId[];
 
 /** The server of an ingest node: it serves feeders and answers operational requests, but no clients. */
-function createIngestServer({ operational, keylessCalls, addressOf, log, metrics, secure }: IngestServerOptions): Server {
+function createIngestServer({ operational, keylessCalls, addressOf, log, metrics, hsts }: IngestServerOptions): Server {
   const detail = "This node only ingests market data; send client requests to an edge node.";
   const elsewhere = refusing(detail);
   const server = createHttpServer({
@@ -226,7 +252,7 @@ function createIngestServer({ operational, keylessCalls, addressOf, log, metrics
     addressOf,
     log,
     metrics,
-    secure,
+    hsts,
   });
   server.on("upgrade", (request, socket) => {
     refuseUpgrade(request, socket, new Fault("not_found", { detail }), { docsBase: "", log });
@@ -234,11 +260,11 @@ function createIngestServer({ operational, keylessCalls, addressOf, log, metrics
   return server;
 }
 
-function listen(server: Server, { HOST, PORT }: Env): Promise<AddressInfo> {
+function listen(server: Server, { HOST, PORT }: Pick<Env, "HOST" | "PORT">, setting = "PORT"): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const reason = error.code === "EADDRINUSE" ? "the port is in use" : error.message;
-      reject(new Error(`Cannot listen on ${HOST}:${PORT}: ${reason}. Set PORT or HOST to a different value.`));
+      reject(new Error(`Cannot listen on ${HOST}:${PORT}: ${reason}. Set ${setting} or HOST to a different value.`));
     });
     server.listen(PORT, HOST, () => resolve(server.address() as AddressInfo));
   });

@@ -6,7 +6,6 @@ import { HEADERS_MAX_BYTES, REQUEST_HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS, URI_
 import { SOCKET_IO_PATH, STREAM_PATH } from "#lib/contract/stream";
 import { Fault } from "#lib/fault";
 import { openBareExchange, type ServerContext } from "#lib/http/exchange";
-import { HSTS } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
 import {
   type Answer,
@@ -56,8 +55,8 @@ interface HttpOptions {
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
   metrics: Pick<Metrics, "refused">;
-  /** True when clients connect by HTTPS: every answer then asks browsers to stay with it. */
-  secure?: boolean;
+  /** Strict-Transport-Security of every answer, when clients connect by HTTPS. */
+  hsts?: string | undefined;
   /** True where only other processes of this node connect: they have checked the limits, and keep their connections. */
   inner?: boolean;
 }
@@ -88,19 +87,7 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  * process. (Behind Next, the same function serves about 25 times fewer requests.) Invalid HTTP and oversized requests also get the envelope.
  */
 export function createHttpServer(options: HttpOptions): Server {
-  const {
-    direct,
-    api,
-    socketIo,
-    pages,
-    authRateLimit,
-    keylessCalls,
-    addressOf,
-    log,
-    metrics,
-    secure = false,
-    inner = false,
-  } = options;
+  const { direct, api, socketIo, pages, authRateLimit, keylessCalls, addressOf, log, metrics, hsts, inner = false } = options;
   const compress = createCompression();
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
@@ -151,7 +138,7 @@ export function createHttpServer(options: HttpOptions): Server {
     requireHostHeader: false,
   };
   const handle: Listener = (request, response) => {
-    if (secure) response.setHeader("strict-transport-security", HSTS);
+    if (hsts !== undefined) response.setHeader("strict-transport-security", hsts);
     const wrong = messageRefusal(request);
     if (wrong !== undefined) return refuseMessage(response, wrong);
     if (!normalizeTarget(request)) return refuseTarget(response, "The request target is neither a path nor a URL.");

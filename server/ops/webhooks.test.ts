@@ -41,7 +41,7 @@ function start(allowedHosts: readonly string[], pool = db.pool): void {
       clock,
       log: collectingLog(logged, "warn"),
       sealer,
-      send: createSend({ allowedHosts }),
+      send: createSend({ allowedHosts, ports: [] }),
       uptime,
     }),
   );
@@ -61,7 +61,7 @@ test("a note of an operator reaches the receiver of a webhook once, though two n
     const { id: accountId } = await putAccount({ db, clock }, "ann");
     await openPortalSession(db, accountId, NOW_MS);
     const by = { actor: { name: "ann" }, accountId, address: null };
-    await addWebhook({ db, clock, sealer, allowedHosts: [host] }, { url: `http://${host}/` }, by);
+    await addWebhook({ db, clock, sealer, allowedHosts: [host], ports: [] }, { url: `http://${host}/` }, by);
     const starts_at = new Date(NOW_MS).toISOString();
     const form = { title: "Slow quotes", text: "", impact: "degraded", starts_at, ends_at: null } as const;
     await addNote({ db, clock, record: async () => undefined }, form);

@@ -13,6 +13,7 @@ import { createSend } from "#lib/webhooks/send";
 import { WEBHOOK_SECRETS } from "#lib/webhooks/webhooks";
 import { openSharedRedis } from "#server/cluster/shared-redis";
 import { startExpiryWarnings } from "#server/ops/expiry-warnings";
+import { keepJsonOutput } from "#server/ops/json-output";
 import { createDrain, type Stoppable, stopAll } from "#server/ops/shutdown";
 import { startTelemetry } from "#server/ops/telemetry";
 import { startWebhooks } from "#server/ops/webhooks";
@@ -30,6 +31,8 @@ import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
 const env: Env = readEnv();
 connectThroughProxies(env);
 const log = createLog(env.LOG_LEVEL).child({ process: "portal" });
+// In development Next says on the terminal what it compiles.
+if (env.NODE_ENV !== "development") keepJsonOutput(log);
 const clock = createSteadyClock({ log });
 const registry = createProcessMetrics();
 const stops: Stoppable[] = [];
@@ -63,7 +66,7 @@ async function start({ databaseUrl, poolSize, secret, socketPath, base }: Portal
     log,
     sealer,
     uptime,
-    send: createSend({ allowedHosts: env.WEBHOOK_ALLOWED_HOSTS }),
+    send: createSend({ allowedHosts: env.WEBHOOK_ALLOWED_HOSTS, ports: env.WEBHOOK_PORTS }),
   });
   stops.unshift({ name: "webhooks", stop: webhooks.stop });
   setPortal({

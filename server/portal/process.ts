@@ -11,6 +11,7 @@ import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { type Backoff, repeat } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
+import { logStderr } from "#server/ops/json-output";
 import { type Channel, openChannel } from "./channel";
 import { createForwarder } from "./forward";
 import { readKnownRoutes } from "./known-routes";
@@ -77,18 +78,19 @@ interface Generation {
 }
 
 /** Starts the process from the bundle, or from sources with the compiler of this process. */
-function forkPortal(): ChildProcess {
+function forkPortal({ NODE_ENV }: Pick<Env, "NODE_ENV">): ChildProcess {
   const file = fileURLToPath(new URL("./portal-main.ts", import.meta.url));
   const execArgv = [
     ...process.execArgv.filter((flag) => !flag.startsWith("--inspect")),
     `--max-old-space-size=${HEAP_MAX_MIB}`,
     `--max-semi-space-size=${SEMI_SPACE_MAX_MIB}`,
   ];
-  return fork(file, [], { execArgv, stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  return fork(file, [], { execArgv, stdio: ["ignore", "inherit", NODE_ENV === "development" ? "inherit" : "pipe", "ipc"] });
 }
 
-function launch(answers: MarketAnswers, clock: Clock): Generation {
-  const child = forkPortal();
+function launch({ env, answers, clock, log }: Pick<PortalOptions, "env" | "answers" | "clock" | "log">): Generation {
+  const child = forkPortal(env);
+  logStderr(child.stderr, log.child({ process: "portal" }));
   const ended = new AbortController();
   const ready = new AbortController();
   child.once("error", () => ended.abort());
@@ -106,17 +108,17 @@ function launch(answers: MarketAnswers, clock: Clock): Generation {
  * for it in nothing but `start`.
  */
 export function startPortal(options: PortalOptions): Portal {
-  const { env, answers, clock, log, metrics } = options;
+  const { env, clock, log, metrics } = options;
   const turns = createTurns(TURNS);
   const stopping = new AbortController();
   const folder = mkdtemp(path.join(tmpdir(), "spotwire-"));
   // The first one loads Next while the database is opened.
-  let current = launch(answers, clock);
+  let current = launch(options);
   let target: Target | undefined;
   let starts = 0;
 
   async function live(start: StartOptions, healthy: () => void): Promise<void> {
-    if (current.ended.aborted) current = launch(answers, clock);
+    if (current.ended.aborted) current = launch(options);
     const { child, channel, ready, ended } = current;
     starts += 1;
     const socketPath = path.join(await folder, `${starts}.sock`);

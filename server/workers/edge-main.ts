@@ -18,6 +18,7 @@ import { createTickForwarder } from "#server/cluster/tick-forwarder";
 import { createAddressReader } from "#server/http/address";
 import { serveEdge } from "#server/http/serve";
 import { createFedMarkets } from "#server/markets";
+import { keepJsonOutput } from "#server/ops/json-output";
 import { createDrain, type Stoppable, stopAll } from "#server/ops/shutdown";
 import { startTelemetry } from "#server/ops/telemetry";
 import { keepTickShape } from "#server/ops/tick-shape";
@@ -44,7 +45,8 @@ type Stage = "serving" | "leaving" | "drained";
 keepTickShape();
 const env: Env = readEnv();
 connectThroughProxies(env);
-let log = createLog(env.LOG_LEVEL);
+let log = createLog(env.LOG_LEVEL).child({ process: "worker" });
+keepJsonOutput(log);
 const clock = createSteadyClock({ log });
 const metrics = createMetrics();
 const stops: Stoppable[] = [];
@@ -87,7 +89,7 @@ async function feedMarkets(
 
 async function start(options: WorkerStart): Promise<void> {
   const { worker, secret, requestsPath, sessionsFolder } = options;
-  log = log.child({ process: "worker", worker });
+  log = log.child({ worker });
   metrics.registry.setDefaultLabels({ [WORKER_LABEL]: String(worker) });
   const base = { env, clock, log, metrics };
   onStop("telemetry", (await startTelemetry({ ...base, registry: metrics.registry, process: "worker" })).stop);

@@ -11,6 +11,7 @@ import type { Metrics } from "#lib/metrics";
 import { type Backoff, repeat } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
 import type { RunningMarket } from "#server/market";
+import { logStderr } from "#server/ops/json-output";
 import { type Channel, openChannel } from "#server/portal/channel";
 import { watchProcess } from "#server/portal/watch";
 import { createPlaces } from "#server/socket/places";
@@ -90,6 +91,7 @@ export async function createWorkers({ count, markets, answers, clock, log, metri
   function launch(worker: number, start: StartOptions): Generation {
     let failure: string | undefined;
     const forked = cluster.fork();
+    logStderr(forked.process.stderr, log.child({ process: "worker", worker }));
     const own: OwnAnswers = {
       begin: () => ({ ...start, worker, eventsPath, requestsPath, sessionsFolder: folder }),
       openPlace: (id, owner, max) => places.open(worker, id, owner, max),
@@ -177,6 +179,7 @@ export async function createWorkers({ count, markets, answers, clock, log, metri
       cluster.setupPrimary({
         exec: fileURLToPath(new URL("./edge-main.ts", import.meta.url)),
         args: [],
+        stdio: ["ignore", "inherit", "pipe", "ipc"],
         execArgv: process.execArgv.filter((flag) => !flag.startsWith("--inspect")),
       });
       // The kernel would give most connections to the worker that waited last, and streams stay for hours.

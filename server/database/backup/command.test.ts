@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lastBackups } from "#lib/market/backup-runs";
+import { DAY_MS } from "#lib/units";
 import {
   BACKUP_NOW_MS,
   type BackupBench,
@@ -62,6 +63,22 @@ describe("npm run backup", () => {
       "nothing to back up",
     );
     expect(await leftovers("nothing")).toEqual([]);
+  });
+
+  test("a backup into a folder deletes those of its own name that are older than the days to keep, and only after it succeeded", async () => {
+    const folder = bench.at("kept");
+    const old = "spotwire-2020-01-01T00-00-00.000Z.backup";
+    const young = `spotwire-${new Date(BACKUP_NOW_MS - 13 * DAY_MS).toISOString().replaceAll(":", "-")}.backup`;
+    await mkdir(folder);
+    for (const name of [old, `${old}.part`, young, "mine.backup"]) await writeFile(path.join(folder, name), "");
+    const run = (url: string) => bench.command("backup", url, "--folder", folder, "--keep-days", "14");
+    await expect(run(await bench.emptyDatabase())).rejects.toThrow("nothing to back up");
+    expect(await readdir(folder)).toHaveLength(4);
+    expect(await run(source.url)).toContain(`Deleted ${old}, which is older than 14 days.`);
+    const made = `spotwire-${new Date(BACKUP_NOW_MS).toISOString().replaceAll(":", "-")}.backup`;
+    expect((await readdir(folder)).sort()).toEqual(["mine.backup", made, young].sort());
+    await expect(bench.command("backup", source.url, "--keep-days", "14")).rejects.toThrow("--keep-days needs --folder");
+    await expect(bench.command("backup", source.url, "--folder", folder, "--keep-days", "0")).rejects.toThrow("1 to 9999 days");
   });
 
   test("a backup to a full disk fails with one line", async () => {
