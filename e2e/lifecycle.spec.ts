@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { encode } from "next-auth/jwt";
 import { afterEach, describe, expect, test } from "vitest";
+import { closedPort } from "#lib/testing/breakable-proxy";
 import { DAY_S } from "#lib/units";
 import { execute } from "#server/testing/database-server";
 import { stranger } from "./client";
@@ -65,6 +66,24 @@ describe("the product", () => {
   test("an invalid variable is named and prevents the start", async () => {
     await expect(startProduct({ ...API_ONLY, LIVE_FEED: "carrier-pigeon" })).rejects.toThrow(/LIVE_FEED/);
   });
+
+  test(
+    "with METRICS_TOKEN and METRICS_PORT, /metrics and /api/ready need the token at the port of clients, and none at the other, also with workers",
+    async () => {
+      const token = "a token of this test";
+      const port = await closedPort();
+      running = await startProduct({ ...API_ONLY, WORKERS: "2", METRICS_TOKEN: token, METRICS_PORT: String(port) });
+      for (const path of ["/metrics", "/api/ready"]) {
+        const status = async (base: string, headers = {}) => (await fetch(base + path, { headers })).status;
+        expect(await status(running.baseUrl)).toBe(401);
+        expect(await status(running.baseUrl, { authorization: "Bearer another token" })).toBe(401);
+        expect(await status(running.baseUrl, { authorization: `Bearer ${token}` })).toBe(200);
+        expect(await status(`http://127.0.0.1:${port}`)).toBe(200);
+      }
+      expect((await fetch(`${running.baseUrl}/api/health`)).status).toBe(200);
+    },
+    CASE_TIMEOUT_MS,
+  );
 
   test(
     "everything that the product prints is a JSON line: its start, a failed page, an error of PostgreSQL, a worker that dies, a refused start",

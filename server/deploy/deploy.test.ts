@@ -259,6 +259,11 @@ describe("the load balancers", () => {
     }
   });
 
+  test("Caddy shows the edges' token in its health checks", () => {
+    expect(readFileSync(CADDYFILE, "utf8")).toMatch(/health_headers \{\s+Authorization "Bearer \{\$METRICS_TOKEN\}"\s+\}/);
+    expect("METRICS_TOKEN" in EnvSchema.shape).toBe(true);
+  });
+
   test("the load balancers write no address of a link into an access log", () => {
     expect(readFileSync(CADDYFILE, "utf8")).not.toMatch(/^\s*log\b/m);
     expect(read("server/deploy/nginx.conf")).toContain(`location = ${linkOperation.path} {\n    access_log off;`);

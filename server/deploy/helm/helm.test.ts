@@ -53,10 +53,13 @@ describe("the values of the chart", () => {
 });
 
 /** Labels and annotations that only a chart has, or only the kustomization. */
-const OWN = /^(app\.kubernetes\.io\/(name|instance|version|managed-by)|helm\.sh\/chart|checksum\/settings)$/;
+const OWN =
+  /^(app\.kubernetes\.io\/(name|instance|version|managed-by)|helm\.sh\/chart|checksum\/settings|helm\.sh\/resource-policy)$/;
 const NAMES: Readonly<Record<string, string>> = {
   "spotwire-edge": "edge",
   "spotwire-ingest": "ingest",
+  "spotwire-backup": "backup",
+  "spotwire-backups": "backups",
   "spotwire-nowhere": "nowhere",
   "spotwire-settings": "spotwire",
 };
@@ -68,7 +71,11 @@ function likened(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   const entries = Object.entries(value).filter(([key]) => !OWN.test(key) && key !== "imagePullPolicy");
   const made = entries.map(([key, inner]) => [key, likened(inner)] as const);
-  return Object.fromEntries(made.filter(([key, inner]) => key !== "labels" || Object.keys(inner as object).length > 0));
+  return Object.fromEntries(
+    made.filter(
+      ([key, inner]) => !["labels", "annotations", "matchLabels"].includes(key) || Object.keys(inner as object).length > 0,
+    ),
+  );
 }
 
 describe("the chart, rendered by Go's templates and sprig, as Helm does", () => {
@@ -123,8 +130,9 @@ describe("the chart, rendered by Go's templates and sprig, as Helm does", () => 
     skip(failure !== null, reason());
     const made = render(monitored);
     expect(made.map(({ kind }) => kind).sort()).toEqual([
-      ...["ConfigMap", "Deployment", "Deployment", "HorizontalPodAutoscaler", "Ingress", "PodDisruptionBudget"],
-      ...["PodDisruptionBudget", "PodMonitor", "PrometheusRule", "Service", "Service"],
+      ...["ConfigMap", "CronJob", "Deployment", "Deployment", "HorizontalPodAutoscaler", "Ingress", "NetworkPolicy"],
+      ...["NetworkPolicy", "NetworkPolicy", "PersistentVolumeClaim", "PodDisruptionBudget", "PodDisruptionBudget", "PodMonitor"],
+      ...["PrometheusRule", "Service", "Service"],
     ]);
     expect(misfits(made)).toEqual([]);
     for (const manifest of made) await validateManifest(manifest);

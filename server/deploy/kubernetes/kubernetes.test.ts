@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { EnvSchema, readEnv } from "#lib/env";
 import { createMetrics } from "#lib/metrics";
+import { backupCommand } from "#server/cli/backup";
 import { DRAIN_MAX_MS } from "#server/ops/shutdown";
 import { type Manifest, misfits, validateManifest } from "#server/testing/manifests";
 
@@ -14,6 +15,8 @@ const ROOT = path.join(FOLDER, "..", "..", "..");
 const NOT_APPLIED = ["kustomization.yaml", "prometheus-adapter.values.yaml", "pod-monitor.yaml", "secret.example.yaml"];
 const NO_MANIFESTS = NOT_APPLIED.slice(0, 2);
 
+type Labels = Readonly<Record<string, string>>;
+
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
 }
@@ -22,7 +25,7 @@ interface Deployment extends Manifest {
   readonly spec: {
     readonly strategy: { readonly rollingUpdate: { readonly maxUnavailable: number } };
     readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
-    readonly template: { readonly metadata: { readonly labels: Readonly<Record<string, string>> }; readonly spec: PodSpec };
+    readonly template: { readonly metadata: { readonly labels: Labels; readonly annotations: Labels }; readonly spec: PodSpec };
   };
 }
 
@@ -88,7 +91,7 @@ describe("the manifests", () => {
     const made = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
     const settings = made.find(({ kind }) => kind === "ConfigMap")?.metadata.name;
     expect(settings).toMatch(/^spotwire-\w+$/);
-    expect(stdout.match(new RegExp(`name: ${settings}$`, "gm"))).toHaveLength(3);
+    expect(stdout.match(new RegExp(`name: ${settings}$`, "gm"))).toHaveLength(4);
   });
 });
 
@@ -113,6 +116,14 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
     expect(livenessProbe.httpGet.path).toBe("/api/health");
     expect(readinessProbe.httpGet.path).toBe("/api/ready");
     expect(ports[0]?.containerPort).toBe(readEnv({}).PORT);
+    const operators = ports.find(({ name }) => name === readinessProbe.httpGet.port)?.containerPort;
+    expect(read("kustomization.yaml")).toContain(`- METRICS_PORT=${operators}\n`);
+    const annotations = deployment(role).spec.template.metadata.annotations;
+    expect(annotations["prometheus.io/port"]).toBe(String(operators));
+    const [{ spec: monitor }] = manifestsOf("pod-monitor.yaml") as unknown as [
+      { spec: { podMetricsEndpoints: [{ port: string }] } },
+    ];
+    expect(monitor.podMetricsEndpoints[0].port).toBe(readinessProbe.httpGet.port);
   });
 
   test("a pod has a valid configuration", () => {
@@ -132,6 +143,58 @@ describe.each(["edge", "ingest"])("a pod of %s", (role) => {
     expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
     expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toEqual(["/tmp", "/data"]);
     expect(container.volumeMounts.map(({ name }) => name)).toEqual(pod.volumes.map(({ name }) => name));
+  });
+});
+
+describe("the network policies", () => {
+  interface Policy extends Manifest {
+    readonly spec: {
+      readonly podSelector: { readonly matchLabels: Labels };
+      readonly ingress?: readonly { readonly from: readonly object[]; readonly ports: readonly { readonly port: number }[] }[];
+    };
+  }
+  const policies = manifestsOf("network.yaml") as Policy[];
+
+  test("every pod has a policy, and each way in names who may use which port of the pod", () => {
+    const roles = manifests.flatMap(([, { kind, metadata }]) =>
+      ["Deployment", "CronJob"].includes(kind) ? [metadata.name] : [],
+    );
+    expect(policies.map(({ spec }) => spec.podSelector.matchLabels["app.kubernetes.io/component"]).sort()).toEqual(roles.sort());
+    for (const { metadata, spec } of policies) {
+      const open = metadata.name === "backup" ? [] : deployment(metadata.name).spec.template.spec.containers[0].ports;
+      expect((spec.ingress ?? []).flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual(
+        open.map(({ containerPort }) => containerPort),
+      );
+      for (const { from } of spec.ingress ?? []) expect(from.length).toBeGreaterThan(0);
+    }
+  });
+
+  test("no proxy is trusted by default", () => {
+    const { configMapGenerator } = parse(read("kustomization.yaml")) as { configMapGenerator: [{ literals: string[] }] };
+    expect(configMapGenerator[0].literals).toContain("TRUSTED_PROXIES=");
+  });
+});
+
+describe("the backups", () => {
+  test("a job writes them every night, one at a time, into a volume that outlives it, and deletes old ones by the command's options", () => {
+    const [job, claim] = manifestsOf("backup.yaml") as unknown as [
+      {
+        spec: {
+          schedule: string;
+          concurrencyPolicy: string;
+          jobTemplate: { spec: { template: { spec: { containers: [{ command: string[] }]; volumes: object[] } } } };
+        };
+      },
+      Manifest,
+    ];
+    expect(job.spec).toMatchObject({ schedule: "17 3 * * *", concurrencyPolicy: "Forbid" });
+    const { containers, volumes } = job.spec.jobTemplate.spec.template.spec;
+    const [, program = "", ...options] = containers[0].command;
+    expect(program).toMatch(/\/backup\.mjs$/);
+    expect(options).toEqual(["--folder", "/backups", "--keep-days", "14"]);
+    for (const option of options.filter((word) => word.startsWith("--")))
+      expect(Object.keys(backupCommand.options)).toContain(option.slice(2));
+    expect(volumes).toContainEqual({ name: "backups", persistentVolumeClaim: { claimName: claim.metadata.name } });
   });
 });
 
