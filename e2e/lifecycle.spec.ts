@@ -1,10 +1,11 @@
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { encode } from "next-auth/jwt";
+import pg from "pg";
 import { afterEach, describe, expect, test } from "vitest";
-import { closedPort } from "#lib/testing/breakable-proxy";
 import { DAY_S } from "#lib/units";
-import { execute } from "#server/testing/database-server";
 import { stranger } from "./client";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -24,6 +25,23 @@ async function closedWindow({ baseUrl, demoKey }: Product): Promise<string> {
   const { status, text } = await stranger(baseUrl, "198.51.100.1", demoKey).call(path);
   expect(status).toBe(200);
   return text;
+}
+
+/** A port that nothing listens on. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Runs one statement in a database. */
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
 }
 
 describe("the product", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readEnv } from "#lib/env";
-import { hstsOf, pageHeaders, sharedPagePolicy } from "./page-headers";
+import { pageHeaders, sharedPagePolicy } from "./page-headers";
 
 const NONCE = "q3b8Wn0r1u6Lx2c9ZpVtAg==";
 const plain = { nonce: NONCE, tls: false, development: false };
@@ -52,12 +51,4 @@ describe("the headers of a page", () => {
     expect(sources(development, "script-src")).not.toContain("'unsafe-inline'");
     expect(sources(development, "style-src")).toContain("'unsafe-inline'");
   });
-});
-
-test("browsers are asked to stay with HTTPS where clients use it, and for subdomains only where the operator says so", () => {
-  const env = (variables: Record<string, string>) => hstsOf(readEnv(variables));
-  expect(env({ PUBLIC_URL: "http://market.example.com", HSTS_SUBDOMAINS: "on" })).toBeUndefined();
-  expect(env({})).toBeUndefined();
-  expect(env({ PUBLIC_URL: "https://market.example.com" })).toBe("max-age=31536000");
-  expect(env({ PUBLIC_URL: "https://market.example.com", HSTS_SUBDOMAINS: "on" })).toBe("max-age=31536000; includeSubDomains");
 });

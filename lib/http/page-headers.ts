@@ -1,12 +1,8 @@
-import type { Env } from "#lib/env";
-import { isSecure } from "#lib/portal/cookies";
-
 /** One year, which browsers require for preloading. */
 const HSTS_MAX_AGE_S = 31_536_000;
-/** The value of Strict-Transport-Security; undefined where browsers may use plain HTTP. */
-export function hstsOf(env: Pick<Env, "PUBLIC_URL" | "HSTS_SUBDOMAINS">): string | undefined {
-  if (!isSecure(env)) return undefined;
-  return `max-age=${HSTS_MAX_AGE_S}${env.HSTS_SUBDOMAINS === "on" ? "; includeSubDomains" : ""}`;
+/** The value of Strict-Transport-Security; `subdomains` asks browsers to use HTTPS for those, too. */
+export function hsts(subdomains: boolean): string {
+  return `max-age=${HSTS_MAX_AGE_S}${subdomains ? "; includeSubDomains" : ""}`;
 }
 
 /** What the headers of a page depend on. */

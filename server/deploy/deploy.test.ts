@@ -126,6 +126,12 @@ describe("compose.yaml", () => {
     );
   });
 
+  test("a container that the guide removes takes its unnamed volume along, which nothing else would remove", () => {
+    const removed = [...read("lib/docs/guides/deploy.mdx").matchAll(/docker rm\b[^;\n]*/g)].map(([command]) => command);
+    expect(removed.length).toBeGreaterThan(0);
+    for (const command of removed) expect(command).toContain("--volumes");
+  });
+
   test("compose.yaml bounds the log of every container", () => {
     for (const [name, { logging }] of Object.entries(services))
       expect(logging, name).toEqual({ driver: "json-file", options: { "max-size": "10m", "max-file": "5" } });

@@ -1,10 +1,11 @@
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { readEnv } from "#lib/env";
 import { metrics, ready } from "#lib/http/operational";
 import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
 import { testRuntime } from "#server/testing/runtime";
-import { serveOperators } from "./serve";
+import { hstsOf, serveOperators } from "./serve";
 
 const TOKEN = "a token of operators";
 const PATHS = [
@@ -61,4 +62,12 @@ test("with METRICS_PORT and METRICS_TOKEN, the port of clients takes the token",
   await start({ METRICS_PORT: "9464", METRICS_TOKEN: TOKEN });
   expect(await statusOf(metrics, `Bearer ${TOKEN}`)).toBe(200);
   expect(await statusOf(metrics)).toBe(401);
+});
+
+test("browsers are asked to stay with HTTPS where clients use it, and for subdomains only where the operator says so", () => {
+  const env = (variables: Record<string, string>) => hstsOf(readEnv(variables));
+  expect(env({ PUBLIC_URL: "http://market.example.com", HSTS_SUBDOMAINS: "on" })).toBeUndefined();
+  expect(env({})).toBeUndefined();
+  expect(env({ PUBLIC_URL: "https://market.example.com" })).toBe("max-age=31536000");
+  expect(env({ PUBLIC_URL: "https://market.example.com", HSTS_SUBDOMAINS: "on" })).toBe("max-age=31536000; includeSubDomains");
 });

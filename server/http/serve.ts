@@ -30,12 +30,13 @@ import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import { createApi, type RouteModule } from "#lib/http/api";
 import { openMetrics, openReady } from "#lib/http/operational";
-import { hstsOf } from "#lib/http/page-headers";
+import { hsts } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
 import { failure, jsonHeaders, writeAnswer } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { createAuthRateLimit } from "#lib/portal/auth-rate-limit";
+import { isSecure } from "#lib/portal/cookies";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
 import { hasPortal } from "#server/portal/pool-shares";
@@ -110,9 +111,8 @@ export async function serve(options: ServeOptions): Promise<{ server: Server; ad
     [FORWARDED_TICKS_PATH]: tickForwarder.answer,
   };
   const keylessCalls = createKeylessCalls({ clock, addressOf, metrics });
-  const hsts = hstsOf(env);
   if (env.ROLE === "ingest") {
-    const server = createIngestServer({ operational, keylessCalls, addressOf, log, metrics, hsts });
+    const server = createIngestServer({ operational, keylessCalls, addressOf, log, metrics, hsts: hstsOf(env) });
     boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
     return { server, address: await listen(server, env) };
   }
@@ -194,6 +194,11 @@ export async function serveWorkers(options: Omit<ServeOptions, "addressOf">, soc
   return server;
 }
 
+/** Strict-Transport-Security, where clients connect by HTTPS. */
+export function hstsOf(env: Pick<Env, "PUBLIC_URL" | "HSTS_SUBDOMAINS">): string | undefined {
+  return isSecure(env) ? hsts(env.HSTS_SUBDOMAINS === "on") : undefined;
+}
+
 type HttpOptions = Parameters<typeof createHttpServer>[0];
 
 /** The server of clients: REST, streams and pages. */
@@ -239,7 +244,14 @@ interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "
 const INGEST_IDS = ["ingestTicks", "ingestKlines", "ingestState"] as const satisfies readonly OperationId[];
 
 /** The server of an ingest node: it serves feeders and answers operational requests, but no clients. */
-function createIngestServer({ operational, keylessCalls, addressOf, log, metrics, hsts }: IngestServerOptions): Server {
+function createIngestServer({
+  operational,
+  keylessCalls,
+  addressOf,
+  log,
+  metrics,
+  hsts: strictTransport,
+}: IngestServerOptions): Server {
   const detail = "This node only ingests market data; send client requests to an edge node.";
   const elsewhere = refusing(detail);
   const server = createHttpServer({
@@ -252,7 +264,7 @@ function createIngestServer({ operational, keylessCalls, addressOf, log, metrics
     addressOf,
     log,
     metrics,
-    hsts,
+    hsts: strictTransport,
   });
   server.on("upgrade", (request, socket) => {
     refuseUpgrade(request, socket, new Fault("not_found", { detail }), { docsBase: "", log });
