@@ -1,10 +1,12 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { encode } from "next-auth/jwt";
 import pg from "pg";
 import { afterEach, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { DAY_S } from "#lib/units";
 import { stranger } from "./client";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -25,6 +27,16 @@ async function closedWindow({ baseUrl, demoKey }: Product): Promise<string> {
   const { status, text } = await stranger(baseUrl, "198.51.100.1", demoKey).call(path);
   expect(status).toBe(200);
   return text;
+}
+
+interface BackupJob {
+  readonly spec: {
+    readonly jobTemplate: {
+      readonly spec: {
+        readonly template: { readonly spec: { readonly containers: readonly [{ readonly command: readonly string[] }] } };
+      };
+    };
+  };
 }
 
 /** A port that nothing listens on. */
@@ -86,6 +98,29 @@ describe("the product", () => {
   });
 
   test(
+    "the commands with which Compose and Kubernetes make backups make one of a running product",
+    async () => {
+      running = await startProduct(API_ONLY);
+      const [job] = parseAllDocuments(await readFile("server/deploy/kubernetes/backup.yaml", "utf8")).map(
+        (one) => one.toJS() as BackupJob,
+      );
+      const command = job?.spec.jobTemplate.spec.template.spec.containers[0].command.join(" ") ?? "";
+      const [, looped = ""] = /if (node .*); then/.exec(await readFile("compose.yaml", "utf8")) ?? [];
+      const folder = path.join(running.dataDir, "backups");
+      const quoted = `'${folder}'`;
+      for (const line of [command.replace("/backups", quoted), looped.replace("/data/backups", quoted)]) {
+        const env = { ...process.env, NODE_ENV: "production", DATA_DIR: running.dataDir } as NodeJS.ProcessEnv;
+        const { status, stderr } = spawnSync("sh", ["-c", line], { env, encoding: "utf8" });
+        expect(status, stderr).toBe(0);
+      }
+      expect((await readdir(folder)).map((name) => name.replace(/\d/g, "0"))).toEqual(
+        Array(2).fill("spotwire-0000-00-00T00-00-00.000Z.backup"),
+      );
+    },
+    CASE_TIMEOUT_MS,
+  );
+
+  test(
     "with METRICS_TOKEN and METRICS_PORT, /metrics and /api/ready need the token at the port of clients, and none at the other, also with workers",
     async () => {
       const token = "a token of this test";
@@ -104,7 +139,7 @@ describe("the product", () => {
   );
 
   test(
-    "everything that the product prints is a JSON line: its start, a failed page, an error of PostgreSQL, a worker that dies, a refused start",
+    "everything that the product prints is a JSON line: its start, a failed page, an error of PostgreSQL, a worker that dies, refused starts",
     async () => {
       const secret = "a secret of this test, which is long enough";
       const product = await startProduct({ WORKERS: "2", NEXTAUTH_SECRET: secret });
@@ -128,16 +163,20 @@ describe("the product", () => {
       process.kill(worker, "SIGKILL");
       await expect.poll(() => lines().map(({ msg }) => msg)).toContain("an edge worker ended; starting it again");
       await execute(url, "ALTER TABLE portal_session_gone RENAME TO portal_session");
-      expect(await product.stop()).toBe(0);
-      expect(lines().length).toBeGreaterThan(5);
-      const refused = await product.restart({ LIVE_FEED: "carrier-pigeon" }).catch((error: Error) => error.message);
-      const [, printed = ""] = /before it was up:\n([\s\S]*)/.exec(String(refused)) ?? [];
-      expect(
-        printed
+      for (const [changes, words] of [
+        [{}, "is in use by process"],
+        [{ LIVE_FEED: "carrier-pigeon" }, "LIVE_FEED"],
+      ] as const) {
+        const refused: unknown = await product.restart(changes).catch((error: unknown) => error);
+        const [, printed = ""] = /before it was up:\n([\s\S]*)/.exec(String(refused)) ?? [];
+        const said = printed
           .trim()
           .split("\n")
-          .map((line) => (JSON.parse(line) as { level: string }).level),
-      ).toEqual(["fatal"]);
+          .map((line) => JSON.parse(line) as { level: string; msg: string });
+        expect(said).toEqual([expect.objectContaining({ level: "fatal", msg: expect.stringContaining(words) })]);
+      }
+      expect(await product.stop()).toBe(0);
+      expect(lines().length).toBeGreaterThan(5);
     },
     CASE_TIMEOUT_MS,
   );

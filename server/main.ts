@@ -25,12 +25,14 @@ function fail(error: unknown): never {
   if (process.stderr.isTTY) {
     onTerminal.errors(`\nSpotwire could not start.\n${printable(message)}\n`);
     if (debugging && error instanceof Error) onTerminal.errors(`${error.stack}\n`);
-  } else createLog("fatal").fatal({ ...(debugging && { err: error }) }, `Spotwire could not start. ${message}`);
+  } else failures.fatal({ ...(debugging && { err: error }) }, `Spotwire could not start. ${message}`);
   process.exit(inVain ? IN_VAIN : 1);
 }
 
 /** What is no line of the log, for a reader at a terminal; kept from before only such lines are printed. */
 const onTerminal = { output: process.stdout.write.bind(process.stdout), errors: process.stderr.write.bind(process.stderr) };
+/** Made before `keepJsonOutput`, past which a new log would be a text of somebody else. */
+const failures = createLog("fatal");
 let env: ReturnType<typeof readEnv> | undefined;
 try {
   keepTickShape();

@@ -142,7 +142,7 @@ describe("compose.yaml", () => {
     expect(volumes).toEqual(["backups:/data/backups"]);
     expect(atRun(Keyword.RUN).join(" ")).toMatch(/install -d -o node .* \/data\/backups$/);
     const script = filled(command[2] ?? "");
-    expect(script).toContain("node .next/spotwire/backup.mjs --folder /data/backups --keep-days 14;");
+    expect(script).toContain("node .next/spotwire/backup.mjs backup --folder /data/backups --keep-days 14;");
     expect(spawnSync("sh", ["-n"], { input: script }).status).toBe(0);
     expect(script).toMatch(/then sleep 86400; else sleep 3600; fi/);
   });

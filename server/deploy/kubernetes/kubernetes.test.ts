@@ -189,8 +189,9 @@ describe("the backups", () => {
     ];
     expect(job.spec).toMatchObject({ schedule: "17 3 * * *", concurrencyPolicy: "Forbid" });
     const { containers, volumes } = job.spec.jobTemplate.spec.template.spec;
-    const [, program = "", ...options] = containers[0].command;
+    const [, program = "", word, ...options] = containers[0].command;
     expect(program).toMatch(/\/backup\.mjs$/);
+    expect(word).toBe("backup");
     expect(options).toEqual(["--folder", "/backups", "--keep-days", "14"]);
     for (const option of options.filter((word) => word.startsWith("--")))
       expect(Object.keys(backupCommand.options)).toContain(option.slice(2));
