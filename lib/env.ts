@@ -111,6 +111,15 @@ export const EnvSchema = z
       .min(1)
       .default("./.data")
       .describe("Directory of the embedded database, generated secrets and computed days of the sandbox."),
+    DISK_RESERVE_MIB: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(1_048_576)
+      .default(256)
+      .describe(
+        "Free MiB of the disk of DATA_DIR below which pushed ticks and klines are refused, before the database fails; 0 never refuses.",
+      ),
     DATABASE_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
       .refine(namesReadableFiles, `must name files that this process can read in ${TLS_FILES.join(", ")}.`)

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { TickRejection } from "#lib/contract/ingest";
+import type { DiskName, DiskSpace } from "#lib/contract/portal-health";
 import type { Venue } from "#lib/contract/primitives";
 import { type FeedMetrics, feedMetrics } from "./metrics-feeds";
 import { requestMetrics } from "./metrics-requests";
@@ -54,6 +55,8 @@ export interface Metrics extends FeedMetrics {
   checked(checks: Readonly<Record<string, string | null>>): void;
   /** Sets how the connections to the database are read. */
   database(pool: ConnectionPool): void;
+  /** Sets how the free space of the disks is read, and the bytes below which pushes are refused. */
+  disks(reserveBytes: number, read: () => Readonly<Partial<Record<DiskName, DiskSpace | null>>>): void;
   /** Sets when the last backup that succeeded ended: Unix milliseconds, 0 before the first. There is no metric until it is known. */
   lastBackup(endedMs: number): void;
   /** Counts messages passed to stream connections. */
@@ -130,6 +133,28 @@ function dependencyMetrics(registers: Registry[]): Pick<Metrics, "checked" | "da
           this.set(pool.waitingCount);
         },
       });
+    },
+  };
+}
+
+/** The metrics of the disks. */
+function diskMetrics(registers: Registry[]): Pick<Metrics, "disks"> {
+  return {
+    disks(reserveBytes, read) {
+      const gauge = (name: string, help: string, measured: (space: DiskSpace) => number) => {
+        new Gauge({
+          ...{ name, help, registers, labelNames: ["disk"] },
+          collect() {
+            this.reset();
+            for (const [disk, space] of Object.entries(read())) if (space) this.set({ disk }, measured(space));
+          },
+        });
+      };
+      gauge("spotwire_disk_free_bytes", "Free space of the disks of data and recordings.", (space) => space.free_bytes);
+      gauge("spotwire_disk_bytes", "Size of the disks of data and recordings.", ({ bytes }) => bytes);
+      new Gauge({
+        ...{ name: "spotwire_disk_reserve_bytes", help: "Free space of data below which pushes are refused.", registers },
+      }).set(reserveBytes);
     },
   };
 }
@@ -233,6 +258,7 @@ export function createMetrics(): Metrics {
     ...feedMetrics(registers),
     ...streamMetrics(registers),
     ...backupMetrics(registers),
+    ...diskMetrics(registers),
     recorderFlush: (venue, count, failed) => rows.inc({ venue, outcome: failed ? "failed" : "written" }, count),
     usageDropped: (what, count) => usageDropped.inc({ what }, count),
   };

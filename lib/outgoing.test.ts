@@ -147,7 +147,7 @@ describe.skipIf(certificates === undefined)("through a proxy (needs openssl)", (
 
   test("a webhook asks it for the address that was checked, not for the name, which could be resolved to another one", async () => {
     vi.stubEnv("HTTPS_PROXY", proxy.url);
-    const send = createSend({ allowedHosts: [], resolve: async () => ["93.184.216.34"] });
+    const send = createSend({ allowedHosts: [], ports: [443], resolve: async () => ["93.184.216.34"] });
     const { globalAgent } = https;
     https.globalAgent = new OutgoingAgent() as never;
     try {

@@ -46,6 +46,8 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, string | null>>;
   /** Whether requests may be sent to this process nevertheless. */
   readonly serving: boolean;
+  /** How long ago the database was looked at; everything else is as it is now. */
+  readonly ageMs: number;
 }
 
 const SLOT = Symbol.for("spotwire.runtime");

@@ -16,6 +16,8 @@ import { startService } from "./service";
  * version. Any other failure is 1.
  */
 const IN_VAIN = 2;
+/** Exit code where the embedded database ended and could not be started again. Another start of the service may mend it. */
+const DATABASE_LOST = 3;
 
 /** Says why a start failed, without a stack: the operator has to fix it. */
 function fail(error: unknown): never {
@@ -42,27 +44,37 @@ try {
   if (env.NODE_ENV !== "development") keepJsonOutput(log);
   const clock = createSteadyClock({ log });
   const ended = new AbortController();
-  const service = await startService({ env, log, clock });
-  void clock.run({ ask: () => databaseTime(service.db), signal: ended.signal });
-  const address = localAddress(service.address);
+  let leaving = false;
+  let service: Awaited<ReturnType<typeof startService>> | undefined;
+  /** Stops everything within DRAIN_MAX_MS, then exits with this code. */
+  const leave = (code: number) => {
+    if (leaving) return;
+    leaving = true;
+    ended.abort();
+    setTimeout(() => {
+      log.error({ limit_ms: DRAIN_MAX_MS }, "drain timed out; exiting");
+      process.exit(code === 0 ? 1 : code);
+    }, DRAIN_MAX_MS).unref();
+    void service?.stop().then(() => {
+      log.info("stopped");
+      process.exit(code);
+    });
+  };
+  const onDatabaseLost = (reason: string) => {
+    log.fatal({ reason, exit_code: DATABASE_LOST }, "the embedded database ended and cannot be started again; stopping");
+    leave(DATABASE_LOST);
+  };
+  const running = await startService({ env, log, clock, onDatabaseLost });
+  service = running;
+  void clock.run({ ask: () => databaseTime(running.db), signal: ended.signal });
+  const address = localAddress(running.address);
   log.info({ address, ...(env.DEMO_KEY !== "off" && { demo_key: env.DEMO_KEY }) }, "listening");
   // Anything but a terminal reads JSON lines.
   if (process.stdout.isTTY) onTerminal.output(startMessage(env, address));
 
-  let stopping = false;
   const stop = (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    ended.abort();
-    log.info({ signal }, "draining");
-    setTimeout(() => {
-      log.error({ limit_ms: DRAIN_MAX_MS }, "drain timed out; exiting");
-      process.exit(1);
-    }, DRAIN_MAX_MS).unref();
-    void service.stop().then(() => {
-      log.info("stopped");
-      process.exit(0);
-    });
+    if (!leaving) log.info({ signal }, "draining");
+    leave(0);
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);

@@ -33,6 +33,8 @@ export interface MarketOptions {
   recording?: TickRecording | undefined;
   /** True where ticks may be pushed over HTTP. */
   acceptsPush: boolean;
+  /** Throws the fault with which pushes are refused while nothing more may be stored; absent where nothing is pushed. */
+  requireRoom?: () => void;
   provider: string | null;
   /** True where clients see which of several providers speaks for a ticker. */
   namesSpeakers?: boolean;
@@ -147,12 +149,23 @@ export function leasedMender(
   };
 }
 
+/** The same work, unless `requireRoom` refuses it. */
+export function withRoom<Args extends readonly unknown[], Result>(
+  requireRoom: MarketOptions["requireRoom"],
+  work: (...args: Args) => Promise<Result>,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => {
+    requireRoom?.();
+    return work(...args);
+  };
+}
+
 /**
  * Starts a venue that this process runs alone: restores it from the store, then runs the feed. Reads are correct once it
  * resolves.
  */
 export async function startMarket(options: MarketOptions): Promise<RunningMarket> {
-  const { catalogue, store, feed, mender, announceHistoryChange, clock } = options;
+  const { catalogue, store, feed, mender, announceHistoryChange, requireRoom, clock } = options;
   const epoch = newEpoch();
   const originMs = clock.now();
   const startMs = feed?.startMs ?? originMs;
@@ -176,8 +189,8 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
       await projection.lookBack(producer.now());
     },
     feedProblem: producer.feedProblem,
-    ...(options.acceptsPush && { push: producer.push }),
-    ...(producer.mend && { mend: producer.mend }),
+    ...(options.acceptsPush && { push: withRoom(requireRoom, producer.push) }),
+    ...(producer.mend && { mend: withRoom(requireRoom, producer.mend) }),
     handOver: async () => undefined,
     stop: producer.stop,
   };

@@ -14,7 +14,7 @@ import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
-import { MINUTE_MS } from "#lib/units";
+import { MIB_BYTES, MINUTE_MS } from "#lib/units";
 import { createFedMarket } from "./cluster/fed-market";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
 import type { MarketFeed } from "./feed/feed";
@@ -33,8 +33,6 @@ import { createKeptSecrets } from "./feed/upstream/kept-secrets";
 import { createProvider, type Provider, providerFeed } from "./feed/upstream/provider";
 import { type MarketOptions, type RunningMarket, startMarket } from "./market";
 
-const MIB_BYTES = 1_048_576;
-
 interface MarketsOptions {
   env: Env;
   db: Database;
@@ -47,6 +45,8 @@ interface MarketsOptions {
   metrics: Metrics;
   /** Registers what must be stopped after the venues. */
   onStop: (name: string, stop: () => Promise<void>) => void;
+  /** Throws the fault with which pushes are refused while the disk lacks room. */
+  requireRoom: () => void;
   /** What the nodes of a cluster share. */
   shared?: Shared | undefined;
 }
@@ -152,6 +152,7 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
         recording: recordingOf(options, upstreamOf),
       }),
     acceptsPush: env.LIVE_FEED.includes("push"),
+    requireRoom: options.requireRoom,
     provider: named,
     namesSpeakers: env.LIVE_PROVIDER === undefined,
     mender: createMinuteMender({ pool: db.pool, clock, record: recordPush }),
@@ -186,16 +187,21 @@ export async function createFedMarkets(options: SandboxOptions & Pick<MarketsOpt
   return { live, sandbox };
 }
 
+/** The folder of recorded ticks; undefined where they are not recorded. */
+export function recordingsFolder({ FEED_RECORD, FEED_RECORD_DIR, DATA_DIR }: Env): string | undefined {
+  return FEED_RECORD === "off" ? undefined : (FEED_RECORD_DIR ?? path.join(DATA_DIR, "recordings"));
+}
+
 /** Records the ticks of providers and pushes, where it is on. */
 function recordingOf(
   { env, clock, log, metrics }: MarketsOptions,
   upstreamOf: (ticker: string) => string,
 ): TickRecording | undefined {
-  const { FEED_RECORD, FEED_RECORD_DIR, FEED_RECORD_DAYS: days, FEED_RECORD_MAX_MIB } = env;
-  if (FEED_RECORD === "off") return undefined;
+  const { FEED_RECORD_DAYS: days, FEED_RECORD_MAX_MIB } = env;
+  const folder = recordingsFolder(env);
+  if (folder === undefined) return undefined;
   const recording = createRecording({
-    ...{ days, upstreamOf, clock, log },
-    folder: FEED_RECORD_DIR ?? path.join(env.DATA_DIR, "recordings"),
+    ...{ folder, days, upstreamOf, clock, log },
     maxBytes: FEED_RECORD_MAX_MIB * MIB_BYTES,
     leftOut: metrics.recordingLeftOut,
   });

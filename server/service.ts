@@ -16,6 +16,7 @@ import { createReports } from "#lib/market/reports";
 import { createMetrics } from "#lib/metrics";
 import { issuerOf, signInChoices } from "#lib/portal/providers";
 import { type Runtime, setRuntime } from "#lib/runtime";
+import { MIB_BYTES } from "#lib/units";
 import { openStores } from "./cluster/stores";
 import { createTickForwarder } from "./cluster/tick-forwarder";
 import { acquireDatabase } from "./database/database";
@@ -23,9 +24,10 @@ import { acquireSecrets } from "./database/secrets";
 import { createAddressReader } from "./http/address";
 import { serve, serveOperators, serveWorkers } from "./http/serve";
 import type { RunningMarket } from "./market";
-import { startMarkets } from "./markets";
+import { recordingsFolder, startMarkets } from "./markets";
+import { startDiskWatch } from "./ops/disk-watch";
 import { startNodeReports } from "./ops/node-reports";
-import { readiness } from "./ops/readiness";
+import { startReadiness } from "./ops/readiness";
 import { createSelfProbe } from "./ops/self-probe";
 import { createDrain, type Stoppable, stopAll } from "./ops/shutdown";
 import { localAddress } from "./ops/start-message";
@@ -48,6 +50,8 @@ interface ServiceOptions {
   env: Env;
   log: Logger;
   clock: Clock;
+  /** Called when the database of this process has ended and cannot be started again, with the reason. */
+  onDatabaseLost: (reason: string) => void;
 }
 
 /** A running service. */
@@ -62,17 +66,19 @@ interface Service {
 type OnStop = (name: string, stop: Stoppable["stop"]) => void;
 
 /** Opens the database of this node, migrated, and what depends on its settings. */
-function openOwn({ env, log, clock }: Pick<ServiceOptions, "env" | "log" | "clock">, poolSize: number) {
+function openOwn({ env, log, clock, onDatabaseLost }: ServiceOptions, poolSize: number) {
   return async (channel: ControlChannel | undefined) => {
     const acquired = await acquireDatabase({ ...env, DATABASE_POOL_SIZE: poolSize }, log, clock, channel);
-    const { db, startUp } = acquired;
+    const { db, startUp, ended } = acquired;
+    void ended.then((reason) => reason !== null && onDatabaseLost(reason));
     for (const { id } of signInChoices(env)) await startUp.run(() => bindIdentities({ db }, id, issuerOf(env, id)));
     return acquired;
   };
 }
 
 /** Starts the components in the order in which data flows. When one fails, those already started are stopped. */
-export async function startService({ env, log, clock }: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { env, log, clock } = options;
   const started: Stoppable[] = [];
   const onStop: OnStop = (name, stop) => started.unshift({ name, stop });
   const base = { env, clock, log, metrics: createMetrics() };
@@ -93,7 +99,7 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
     portal = hasPortal(env) ? openPortal(base, () => running) : undefined;
     const count = workerCount(env, availableCores());
     const shares = poolShares(env, count);
-    const stores = await openStores({ ...base, onStop, open: openOwn(base, shares.market) });
+    const stores = await openStores({ ...base, onStop, open: openOwn(options, shares.market) });
     const { redis, db, url, startUp, catalogues, changeTargets, controlConnected } = stores;
     base.metrics.database(db.pool);
     // Before the database, which it uses, and after the requests in flight.
@@ -106,16 +112,23 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
     const usage = createUsage({ ...base, pool: db.pool });
     onStop("usage", usage.stop);
 
+    const disks = await watchDisks(base);
+    onStop("disk watch", disks.stop);
+
     const tickForwarder = createTickForwarder({ secret: secrets.nextAuth, markets: () => changeTargets.markets, clock });
     const { forward: forwardPush, forwardKlines } = tickForwarder;
     const shared = redis && { redis, address: nodeAddress(env), forwardPush, forwardKlines };
-    const markets = await startMarkets({ ...base, db, secret: secrets.nextAuth, startUp, catalogues, onStop, shared });
+    const markets = await startMarkets({
+      ...{ ...base, db, secret: secrets.nextAuth, startUp, catalogues, onStop, shared },
+      requireRoom: disks.requireRoom,
+    });
     startUp.end();
     changeTargets.markets = markets;
     for (const venue of VENUES) onStop(`${venue} market`, markets[venue].stop);
 
     base.metrics.venues(() => VENUES.map((venue) => feedHealth(markets[venue], clock.now())));
-    const ready = () => readiness({ db, redis, markets, draining: stage !== "serving", ...(workers && { workers }) });
+    const draining = () => stage !== "serving";
+    const ready = async () => checks.read();
     const runtime: Runtime = {
       ...base,
       db,
@@ -131,11 +144,12 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
     };
     const answers = { ...runtime.reports, useTicket: access.useTicket, page: runtime.portalPage, readiness: ready };
     if (bank) workers = await createWorkers({ ...base, count, markets, answers: { ...answers, lend: bank.lend } });
+    const checks = startReadiness({ db, redis, markets, disks, draining, workers, clock });
+    onStop("readiness", checks.stop);
     running = runtime;
     setRuntime(runtime);
 
     const addressOf = createAddressReader(env.TRUSTED_PROXIES);
-    const draining = () => stage !== "serving";
     const publicUrl = env.PUBLIC_URL;
     const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, publicUrl });
     changeTargets.streams = streams;
@@ -157,7 +171,10 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
     if (env.ROLE !== "ingest") onStop("health", watchHealth(runtime, address).stop);
     onStop("upkeep", startUpkeep({ ...base, db }).stop);
     const name = new URL(nodeAddress({ ...env, PORT: address.port })).host;
-    onStop("node reports", startNodeReports({ ...base, db, markets, ready, name, workers: workers?.metrics }).stop);
+    onStop(
+      "node reports",
+      startNodeReports({ ...base, db, markets, ready, disks: disks.spaces, name, workers: workers?.metrics }).stop,
+    );
     await portal?.start({ ...starting, poolSize: shares.portal, base: env.PUBLIC_URL ?? localAddress(address) });
     return {
       address,
@@ -176,6 +193,16 @@ export async function startService({ env, log, clock }: ServiceOptions): Promise
     await portal?.stop();
     throw error;
   }
+}
+
+/** Watches the disks that this process writes to. */
+async function watchDisks({ env, clock, log, metrics }: Pick<Runtime, "env" | "clock" | "log" | "metrics">) {
+  const recordings = recordingsFolder(env);
+  const folders = { data: env.DATA_DIR, ...(recordings !== undefined && { recordings }) };
+  const reserveMib = env.DISK_RESERVE_MIB;
+  const disks = await startDiskWatch({ folders, reserveMib, clock, log });
+  metrics.disks(reserveMib * MIB_BYTES, disks.spaces);
+  return disks;
 }
 
 /** Starts the portal's process. What it asks before the markets run is answered when it asks again. */

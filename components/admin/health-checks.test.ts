@@ -37,6 +37,12 @@ test("of several nodes a problem names its own, and a full disk is one", () => {
   expect(checksOf(report([node("a", { checks: { store: "no answer" } })]))[0]?.problems).toEqual(["no answer"]);
 });
 
+test("a disk below its reserve is the same problem as a low one, in the words of the node", () => {
+  const low = { free_bytes: 2 ** 20, bytes: 100 * 2 ** 30 };
+  const checks = checksOf(report([node("a", { disk: low, checks: { disk: "1 MiB are free" } })]));
+  expect(checks[0]).toEqual({ name: "disk", tone: "danger", problems: ["1 MiB are free"] });
+});
+
 test("a silent node is a problem by name, and its old checks do not count", () => {
   const silent = node("b", { silent: true, age_ms: 5 * MINUTE_MS, checks: { store: "no answer" } });
   expect(checksOf(report([node("a"), silent]))).toMatchObject([

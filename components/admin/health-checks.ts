@@ -38,10 +38,10 @@ function backupProblems({ at_ms, backups }: HealthReport): string[] {
   return problems;
 }
 
-/** Whether a node, its parts and its disk are well: what is wrong, by name of the check. */
+/** Whether a node, its parts and its disk are well: what is wrong, by name of the check. A disk is low long before its check fails. */
 export function problemsOf({ checks, disk }: NodeHealth): Readonly<Record<string, string | null>> {
   const low = disk !== null && disk.free_bytes < disk.bytes * LOW_DISK_SHARE;
-  return { ...checks, disk: low ? `only ${sizeText(disk.free_bytes)} free` : null };
+  return { ...checks, disk: checks.disk ?? (low ? `only ${sizeText(disk.free_bytes)} free` : null) };
 }
 
 /** The checks of all nodes by name, then whether all nodes report, and the backups. Of several nodes, a problem names its own. */

@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe } from "vitest";
+import { mountTestDisk } from "#server/testing/disk";
 import { SERVER_TIMEOUT_MS } from "../server";
 import { CLOCK_LIBRARY, clockCases, shiftable } from "./clocks";
 import { crowdCases } from "./crowd";
@@ -10,16 +10,16 @@ import { edgeCases } from "./edges";
 import { feedCases } from "./feed";
 import { leaderCases } from "./leader";
 import { openScene, REDIS_PROGRAM, type Scene } from "./scene";
-import { databaseCases, mountDisk, redisCases } from "./stores";
+import { databaseCases, redisCases } from "./stores";
 import { print, untilUpToDate } from "./verdict";
 
 const NO_REDIS = "(skipped: no Redis or Valkey here, and none could be installed)";
 const missing = REDIS_PROGRAM === undefined;
 
 describe.skipIf(missing)(`two edges and two ingest nodes under load ${missing ? NO_REDIS : ""}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), "spotwire-disk-"));
+  const disk = missing ? undefined : mountTestDisk("480m");
+  const folder = disk?.folder ?? mkdtempSync(join(tmpdir(), "spotwire-disk-"));
   const clockFile = `${folder}.clock`;
-  const mounted = !missing && mountDisk(folder);
   let opened: Scene | undefined;
   let scenes = 0;
   const scene = (): Scene => {
@@ -43,13 +43,13 @@ describe.skipIf(missing)(`two edges and two ingest nodes under load ${missing ? 
   }, 2 * SERVER_TIMEOUT_MS);
   afterAll(async () => {
     await opened?.close();
-    if (mounted) execFileSync("umount", [folder]);
+    disk?.unmount();
     for (const path of [folder, clockFile]) rmSync(path, { recursive: true, force: true });
   }, SERVER_TIMEOUT_MS);
 
   leaderCases(scene);
   redisCases(scene);
-  databaseCases(scene, mounted ? folder : undefined);
+  databaseCases(scene, disk?.folder);
   feedCases(scene);
   crowdCases(scene);
   edgeCases(scene, async () => (CLOCK_LIBRARY === undefined ? {} : shiftable(clockFile)));

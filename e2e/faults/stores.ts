@@ -1,8 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { open, rm, statfs } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { operations } from "#lib/contract/operations";
+import { fillDisk } from "#server/testing/disk";
 import { OPEN_TICKER, STALE_AFTER_S } from "./market";
 import type { Node } from "./node";
 import { ask } from "./pollers";
@@ -12,9 +10,6 @@ import { expectAgreement, memory, print, seconds, untilUpToDate } from "./verdic
 const SILENCE_MS = 30_000;
 const CASE_TIMEOUT_MS = 200_000;
 const LOOK = { interval: 50, timeout: 30_000 };
-const DISK_SIZE = "480m";
-const BALLAST = "ballast";
-const CHUNK_BYTES = 1_048_576;
 
 /** What an edge reports about itself. */
 async function readiness({ url }: Node): Promise<{ status: number; text: string }> {
@@ -41,33 +36,6 @@ async function stateAt({ cluster }: Scene, edge: Node): Promise<string> {
 /** Resolves when each edge reports it so. */
 export async function untilState(scene: Scene, state: string): Promise<void> {
   for (const edge of scene.cluster.edges) await vi.waitUntil(async () => (await stateAt(scene, edge)) === state, LOOK);
-}
-
-/** A small in-memory disk mounted there; false when this process may not mount. */
-export function mountDisk(folder: string): boolean {
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_SIZE},mode=755`, "tmpfs", folder], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Fills the disk of a directory; the returned function frees the space again. */
-async function fill(folder: string): Promise<() => Promise<void>> {
-  const path = join(folder, BALLAST);
-  const file = await open(path, "w");
-  try {
-    const chunk = Buffer.alloc(CHUNK_BYTES, 1);
-    for (;;) {
-      const { bavail, bsize } = await statfs(folder);
-      if (bavail === 0) break;
-      await file.write(chunk, 0, Math.min(CHUNK_BYTES, bavail * bsize));
-    }
-  } finally {
-    await file.close();
-  }
-  return () => rm(path);
 }
 
 /** Makes PostgreSQL write until the disk is full: the space reserved for its log is used up. */
@@ -151,7 +119,7 @@ export function databaseCases(scene: () => Scene, disk: string | undefined): voi
       const { cluster } = scene();
       const before = await memory(scene());
       const earlier = new Map<Node, number>(cluster.nodes.map((node) => [node, node.output().length]));
-      const free = await fill(disk ?? "");
+      const free = await fillDisk(disk ?? "");
       await untilRefused(scene());
       // The lease is in the database as well, so another node may lead by now.
       const logged = (node: Node) => node.output().slice(earlier.get(node)).includes("recorder cannot write");

@@ -17,6 +17,11 @@ export const BACKUP_PROBLEM_MAX_CHARACTERS = 1_000;
 
 const Rate = z.number();
 
+/** The disks that a node writes to: that of DATA_DIR, and that of its recordings, where it makes some. */
+export type DiskName = "data" | "recordings";
+const DiskSpace = z.object({ free_bytes: z.number(), bytes: z.number() });
+export type DiskSpace = z.infer<typeof DiskSpace>;
+
 /**
  * What a node says of its market process. Nodes of two releases run side by side during a deployment: a field that is added must
  * be optional.
@@ -48,7 +53,9 @@ export const NodeReport = z.object({
   /** How late the event loop runs, at the 99th percentile. */
   loop_lag_ms: z.number(),
   /** Of the disk that DATA_DIR is on; null where it cannot be read. */
-  disk: z.object({ free_bytes: z.number(), bytes: z.number() }).nullable(),
+  disk: DiskSpace.nullable(),
+  /** Of the disk of the recordings; absent where ticks are not recorded. */
+  recordings_disk: DiskSpace.nullable().optional(),
 });
 export type NodeReport = z.infer<typeof NodeReport>;
 

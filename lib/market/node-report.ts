@@ -1,5 +1,4 @@
-import { statfs } from "node:fs/promises";
-import type { NodeReport } from "#lib/contract/portal-health";
+import type { DiskName, DiskSpace, NodeReport } from "#lib/contract/portal-health";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { Env } from "#lib/env";
 import { LOOP_SAMPLE_MS } from "#lib/metrics";
@@ -13,7 +12,9 @@ const SERVER_ERRORS_FROM = 50_000;
 
 /** The parts of a running node that its report is made from. */
 export interface NodeSources extends Pick<FeedSources, "markets" | "metrics" | "clock" | "ready"> {
-  readonly env: Pick<Env, "ROLE" | "DATA_DIR">;
+  readonly env: Pick<Env, "ROLE">;
+  /** The disks that it writes to, by name. */
+  readonly disks: () => Readonly<Partial<Record<DiskName, DiskSpace | null>>>;
   readonly version: string;
   /** The metrics of each edge worker; absent where there are none. */
   readonly workers?: (() => Promise<readonly MetricTable[]>) | undefined;
@@ -73,11 +74,6 @@ function ratesOf(before: Counts | undefined, after: Counts): NodeReport["rates"]
 
 const lagOf = (lastTickMs: number | null, nowMs: number) => (lastTickMs === null ? null : Math.max(0, nowMs - lastTickMs));
 
-async function diskOf(folder: string): Promise<NodeReport["disk"]> {
-  const disk = await statfs(folder).catch(() => undefined);
-  return disk === undefined ? null : { free_bytes: disk.bavail * disk.bsize, bytes: disk.blocks * disk.bsize };
-}
-
 /** Makes the function that reports this node by the metrics of its processes. Each report has the rates since the one before. */
 export function createNodeReport(sources: NodeSources): () => Promise<NodeReport> {
   const { metrics, markets, env, version, workers, clock } = sources;
@@ -93,6 +89,7 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
     const counts = await countsOf(whole, clock.now());
     const rates = ratesOf(before, counts);
     before = counts;
+    const { data = null, recordings } = sources.disks();
     // Reading this one measures the event loop, and sets its percentiles.
     await sum("nodejs_eventloop_lag_seconds");
     return {
@@ -106,7 +103,8 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
       memory_bytes: await sumAll("process_resident_memory_bytes"),
       // Nothing is measured yet in the first moments.
       loop_lag_ms: Math.max(0, (await sum("nodejs_eventloop_lag_p99_seconds")) * SECOND_MS - LOOP_SAMPLE_MS),
-      disk: await diskOf(env.DATA_DIR),
+      disk: data,
+      ...(recordings !== undefined && { recordings_disk: recordings }),
     };
   };
 }

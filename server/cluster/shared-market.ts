@@ -9,7 +9,7 @@ import { raiseFence } from "#server/bus/redis-writer";
 import { type Producer, startProducer } from "#server/engine/producer";
 import { newEpoch } from "#server/events/event";
 import { speakerIn } from "#server/feed/feed";
-import { leasedMender, type MarketOptions, type RunningMarket, readSide } from "#server/market";
+import { leasedMender, type MarketOptions, type RunningMarket, readSide, withRoom } from "#server/market";
 import { createProjection } from "#server/view/projection";
 import { createFollowing } from "./following";
 import { competeForLease, type Lease } from "./lease";
@@ -177,13 +177,15 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     feedProblem: () => follower.problem() ?? follower.header()?.problem ?? null,
     get push() {
       const current = holding;
-      return options.acceptsPush && current ? (ticks: readonly Tick[]) => push(current, ticks) : undefined;
+      if (!options.acceptsPush || current === undefined) return undefined;
+      return withRoom(options.requireRoom, (ticks: readonly Tick[]) => push(current, ticks));
     },
     ...(options.acceptsPush && {
       forwardPush: (body, tickers) => forwardPush({ venue, tickers }, follower.header()?.address, body),
     }),
     get mend() {
-      return holding?.producer.mend;
+      const mend = holding?.producer.mend;
+      return mend && withRoom(options.requireRoom, mend);
     },
     ...(mender && {
       forwardKlines: (body, push) => options.forwardKlines({ venue, ...push }, follower.header()?.address, body),

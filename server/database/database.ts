@@ -24,6 +24,8 @@ const NOT_NOTIFIED =
 export interface Source {
   /** Contains the password: never log it. */
   readonly url: string;
+  /** Resolves when the server of this process has ended for good: null after `stop`, else why. Never for a server of others. */
+  readonly ended: Promise<string | null>;
   /** Stops the server if it was started for this process. */
   stop(): Promise<void>;
 }
@@ -33,13 +35,15 @@ interface AcquiredDatabase {
   readonly db: Database;
   /** Contains the password: never log it. */
   readonly url: string;
+  readonly ended: Source["ended"];
   /** The rest of DATABASE_WAIT_S, for the other queries of this start. */
   readonly startUp: StartUp;
   /** Closes the connections and stops the server if it was started for this process. */
   release(): Promise<void>;
 }
 
-const nothingToStop = async (): Promise<void> => undefined;
+/** A server that other processes run. */
+const ofOthers = (url: string): Source => ({ url, ended: new Promise(() => undefined), stop: async () => undefined });
 
 interface Opening {
   readonly env: DatabaseEnv;
@@ -48,7 +52,7 @@ interface Opening {
   readonly channel?: ControlChannel | undefined;
 }
 
-async function open({ url, stop }: Source, { env, channel, ...rest }: Opening): Promise<AcquiredDatabase> {
+async function open({ url, ended, stop }: Source, { env, channel, ...rest }: Opening): Promise<AcquiredDatabase> {
   const { log } = rest;
   try {
     const wait = { url, waitS: env.DATABASE_WAIT_S, ...rest };
@@ -70,6 +74,7 @@ async function open({ url, stop }: Source, { env, channel, ...rest }: Opening): 
     return {
       db,
       url,
+      ended,
       startUp,
       async release() {
         await db.close();
@@ -88,7 +93,7 @@ async function open({ url, stop }: Source, { env, channel, ...rest }: Opening): 
  * @throws DataDirInUseError when another process uses DATA_DIR; Error when the embedded database does not start.
  */
 export async function acquireSource(env: DatabaseEnv, log: Logger): Promise<Source> {
-  if (env.DATABASE_URL !== undefined) return { url: env.DATABASE_URL, stop: nothingToStop };
+  if (env.DATABASE_URL !== undefined) return ofOthers(env.DATABASE_URL);
   return startEmbeddedPostgres({ dataDir: env.DATA_DIR, log });
 }
 
@@ -118,14 +123,14 @@ export async function acquireDatabase(
 /** The running instance of another process, or one started for this command. */
 async function findOrStart(dataDir: string, log: Logger): Promise<Source> {
   const running = await findEmbeddedPostgres(dataDir);
-  if (running !== undefined) return { url: running, stop: nothingToStop };
+  if (running !== undefined) return ofOthers(running);
   try {
     return await startEmbeddedPostgres({ dataDir, log });
   } catch (error) {
     // Another process took the directory between the check and the start.
     const started = error instanceof DataDirInUseError ? await findEmbeddedPostgres(dataDir) : undefined;
     if (started === undefined) throw error;
-    return { url: started, stop: nothingToStop };
+    return ofOthers(started);
   }
 }
 

@@ -39,14 +39,17 @@ afterEach(async () => {
 type Started = { metrics: Metrics; stop: Repeating["stop"] };
 interface StartOptions {
   readonly pool?: typeof db.pool;
-  readonly dataDir?: string;
+  readonly disk?: { readonly free_bytes: number; readonly bytes: number } | null;
   readonly checks?: Readonly<Record<string, string | null>>;
 }
 
-function start(name: string, { pool = db.pool, dataDir = ".", checks = { store: null } }: StartOptions = {}): Started {
+function start(
+  name: string,
+  { pool = db.pool, disk = { free_bytes: 5, bytes: 10 }, checks = { store: null } }: StartOptions = {},
+): Started {
   const metrics = createMetrics();
   const ready = async () => ({ checks });
-  const env = { ROLE: "all", DATA_DIR: dataDir } as const;
+  const env = { ROLE: "all" } as const;
   const reports = startNodeReports({
     name,
     db: { pool },
@@ -54,6 +57,7 @@ function start(name: string, { pool = db.pool, dataDir = ".", checks = { store: 
     clock,
     markets,
     ready,
+    disks: () => ({ data: disk }),
     env,
     log: collectingLog(logged, "warn"),
   });
@@ -67,7 +71,7 @@ const reported = (name: string) => vi.waitUntil(() => node(name), SOON);
 
 test("every node reports at once, then with its rates per minute, and takes its report back when it stops", async () => {
   const { metrics, stop } = start("a:3000");
-  start("b:3000", { dataDir: "/nowhere" });
+  start("b:3000", { disk: null });
   expect(await reported("a:3000")).toMatchObject({
     version: manifest.version,
     role: "all",
@@ -88,7 +92,7 @@ test("every node reports at once, then with its rates per minute, and takes its 
   expect(seen?.rates).toEqual({ calls: 18, rejected: 6, failed: 6, messages: 42, ticks: { live: 12, sandbox: 0 } });
   expect(seen?.lag_ms).toEqual({ live: INTERVAL_MS + 400, sandbox: null });
   expect(seen?.memory_bytes).toBeGreaterThan(1_000_000);
-  expect(seen?.disk?.bytes).toBeGreaterThan(seen?.disk?.free_bytes ?? Number.NaN);
+  expect(seen?.disk).toEqual({ free_bytes: 5, bytes: 10 });
   await stop();
   expect((await listNodes(db.pool)).map(({ name }) => name)).toEqual(["b:3000"]);
 });

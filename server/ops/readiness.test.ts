@@ -11,21 +11,25 @@ import { ready as connectionOf, type RedisNodes, redisDescribe } from "#lib/test
 import type { RunningMarket } from "#server/market";
 import { createTestMarket } from "#server/testing/market";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
-import { readiness } from "./readiness";
+import { startReadiness } from "./readiness";
 
 const SOON = { timeout: 10_000, interval: 20 };
+/** A silent connection is closed after ten seconds. */
+const SILENT = { timeout: 30_000, interval: 50 };
 const log = createLog("silent");
 
 describe("readiness of a single node", () => {
   let service: TestRuntime;
   const problems: Partial<Record<Venue, string>> = {};
   let draining = false;
+  let diskProblem: string | null = null;
   beforeAll(async () => {
     service = await testRuntime();
   });
   beforeEach(() => {
     for (const venue of VENUES) delete problems[venue];
     draining = false;
+    diskProblem = null;
   });
   afterAll(() => service?.close());
 
@@ -41,7 +45,10 @@ describe("readiness of a single node", () => {
         { ...createTestMarket(venue, service.markets[venue].catalogue), feedProblem: () => problems[venue] ?? null },
       ]),
     ) as unknown as Record<Venue, RunningMarket>;
-    setRuntime({ ...service, ready: () => readiness({ db, redis, markets, draining }) });
+    const disks = { problems: () => ({ disk: diskProblem }) };
+    const checks = startReadiness({ db, redis, markets, disks, draining: () => draining, clock: systemClock });
+    onTestFinished(checks.stop);
+    setRuntime({ ...service, ready: async () => checks.read() });
     onTestFinished(() => setRuntime(service));
     return door;
   }
@@ -49,7 +56,9 @@ describe("readiness of a single node", () => {
   /** Status of /api/ready, its overall state, and the checks that are not ok. */
   async function asked() {
     const response = await ready(new Request("http://node/api/ready"));
-    const { status, checks } = (await response.json()) as { status: string; checks: Record<string, string> };
+    const body = (await response.json()) as { status: string; age_ms: number; checks: Record<string, string> };
+    const { status, checks } = body;
+    expect(body.age_ms).toBeGreaterThanOrEqual(0);
     const wrong = Object.fromEntries(Object.entries(checks).filter(([, state]) => state !== "ok"));
     expect(response.headers.get("cache-control")).toBe("no-store");
     return { answer: [response.status, status], wrong, names: Object.keys(checks).sort() };
@@ -58,16 +67,27 @@ describe("readiness of a single node", () => {
   describe("checks", () => {
     test("readiness reports every part of a node", async () => {
       await start();
-      const names = ["feed_live", "feed_sandbox", "process", "store"];
+      const names = ["disk", "feed_live", "feed_sandbox", "process", "store"];
       expect(await asked()).toEqual({ answer: [200, "ready"], wrong: {}, names });
     });
 
-    test("a single node is not ready while its database is unavailable, and ready again afterwards", async () => {
+    test("a node whose database is unavailable or hangs stays in the load balancer, says so, and is ready again afterwards", async () => {
       const door = await start();
+      const away = { answer: [200, "degraded"], wrong: { store: "the database does not answer" } };
+      const isReady = async () => (await asked()).answer[1] === "ready";
       door.shut();
-      expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { store: "the database does not answer" } });
+      await vi.waitFor(async () => expect(await asked()).toMatchObject(away), SOON);
       await door.open();
-      await vi.waitUntil(async () => (await asked()).answer[0] === 200, SOON);
+      await vi.waitUntil(isReady, SOON);
+      door.silence();
+      await vi.waitFor(async () => expect(await asked()).toMatchObject(away), SOON);
+      await vi.waitUntil(isReady, SILENT);
+    });
+
+    test("a node whose disk is full stays in the load balancer and says so", async () => {
+      await start();
+      diskProblem = "200 MiB are free";
+      expect(await asked()).toMatchObject({ answer: [200, "degraded"], wrong: { disk: "200 MiB are free" } });
     });
 
     test("a single node is not ready while a feed has a problem or while it drains", async () => {
@@ -114,7 +134,10 @@ withRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
       ]),
     ) as unknown as Record<Venue, RunningMarket>;
     let draining = false;
-    setRuntime({ ...service, ready: () => readiness({ db, redis, markets, draining }) });
+    const disks = { problems: () => ({}) };
+    const looked = startReadiness({ db, redis, markets, disks, draining: () => draining, clock: systemClock });
+    onTestFinished(looked.stop);
+    setRuntime({ ...service, ready: async () => looked.read() });
     onTestFinished(() => setRuntime(service));
     const asked = async () => {
       const response = await ready(new Request("http://node/api/ready"));
@@ -131,7 +154,7 @@ withRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
     await vi.waitUntil(() => !redis.connected(), SOON);
     expect(await asked()).toEqual([200, "degraded", "redis"]);
     database.shut();
-    expect(await asked()).toEqual([200, "degraded", "redis", "store"]);
+    await vi.waitFor(async () => expect(await asked()).toEqual([200, "degraded", "redis", "store"]), SOON);
     draining = true;
     expect(await asked()).toEqual([503, "not_ready", "process", "redis", "store"]);
     draining = false;

@@ -18,7 +18,7 @@ export interface BreakablePostgres {
   /** Current URL: each start uses another port. */
   url(): string;
   /** Resolves when the running server has ended, whether it was stopped or crashed. */
-  ended(): Promise<void>;
+  ended(): Promise<unknown>;
   /** Ends it at once, without a checkpoint, as a crash does. */
   kill(): Promise<void>;
   /** Starts it again on the same data, which it recovers. */
@@ -28,7 +28,7 @@ export interface BreakablePostgres {
 
 /** Starts a server in a directory that may hold the data of an earlier one. */
 export async function startBreakablePostgres(dataDir: string): Promise<BreakablePostgres> {
-  const open = () => startEmbeddedPostgres({ dataDir, log: createLog("silent"), settings: SETTINGS });
+  const open = () => startEmbeddedPostgres({ dataDir, log: createLog("silent"), settings: SETTINGS, restartsMaxCount: 0 });
   let server = await open();
   return {
     url: () => server.url,

@@ -149,7 +149,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
     await settle();
   }
   let draining = false;
-  const state = { draining: () => draining, ready: async () => ({ checks: {}, serving: true }) };
+  const state = { draining: () => draining, ready: async () => ({ checks: {}, serving: true, ageMs: 0 }) };
   return {
     ...createIssuer({ db, clock, scopes, tell }),
     ...{ db, clock, logged, log, metrics, env, access: made, usage, settle, tell },

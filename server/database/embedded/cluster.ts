@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "#lib/log";
@@ -13,6 +13,8 @@ import type { Runner } from "./runner";
 const ORPHAN_LEAVES_MS = 3_000;
 /** A fast shutdown writes a checkpoint, which takes a while on a slow disk. */
 const ORPHAN_STOPS_MS = 60_000;
+/** Processes of a killed server that are busy with a query get this long before they are killed, and then as long again. */
+const LEFT_ENDS_MS = 500;
 const POLL_MS = 50;
 
 export const SUPERUSER = "spotwire";
@@ -129,8 +131,47 @@ async function gone(pid: number, cluster: string, withinMs: number): Promise<boo
   return false;
 }
 
+/** The processes of PostgreSQL that work in this directory. Empty where the operating system does not tell. */
+async function workersIn(cluster: string): Promise<number[]> {
+  const names = await readdir("/proc").catch(() => []);
+  const pids = names.map(Number).filter((pid) => Number.isInteger(pid) && pid > 0);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      if ((await readlink(`/proc/${pid}/cwd`).catch(() => "")) !== cluster) return false;
+      // Not the shell of an operator who looks into the directory.
+      return path.basename(await readlink(`/proc/${pid}/exe`).catch(() => "")) === "postgres";
+    }),
+  );
+  return pids.filter((_, index) => found[index]);
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids)
+    try {
+      process.kill(pid, name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+}
+
 /**
- * Stops a PostgreSQL that a killed process of Spotwire left running in this directory; call it only with the lock held.
+ * Ends the processes that a killed server left. Most end by themselves; one that is busy with a query does not, and the next
+ * server would not start, because both would write to the same files.
+ */
+async function endLeft(cluster: string): Promise<void> {
+  for (const name of ["SIGQUIT", "SIGKILL"] as const) {
+    signal(await workersIn(cluster), name);
+    for (let waited = 0; waited < LEFT_ENDS_MS; waited += POLL_MS) {
+      if ((await workersIn(cluster)).length === 0) return;
+      await delay(POLL_MS);
+    }
+  }
+  const left = await workersIn(cluster);
+  if (left.length > 0) throw new Error(`Processes of a killed PostgreSQL in ${cluster} do not end: ${left.join(", ")}.`);
+}
+
+/**
+ * Stops a PostgreSQL that was left running in this directory, or what is left of a killed one; call it only with the lock held.
  * After a crash of the machine another process can have the id in postmaster.pid. The file is removed then, because PostgreSQL
  * would mistake that process for a running server.
  */
@@ -138,6 +179,7 @@ export async function clearRemains(paths: Paths, log: Logger): Promise<void> {
   const left = await readPostmaster(paths);
   if (left === undefined || !Number.isInteger(left.pid)) return;
   if (!(await worksIn(left.pid, paths.cluster))) {
+    await endLeft(paths.cluster);
     await rm(path.join(paths.cluster, "postmaster.pid"), { force: true });
     return;
   }

@@ -6,12 +6,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createLog } from "#lib/log";
+import { mountTestDisk, type TestDisk } from "#server/testing/disk";
 import { findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres";
 import { processStart } from "./lock";
 
 const log = createLog("silent");
+const SOON = { timeout: 20_000, interval: 20 };
 let dataDir: string;
 let holders: ChildProcess[];
 
@@ -42,6 +44,8 @@ async function hold(): Promise<{ holder: ChildProcess; url: string }> {
 
 async function ask(url: string, statement: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
+  // A connection that a killed server cuts is reported by the query as well.
+  client.on("error", () => undefined);
   await client.connect();
   try {
     return (await client.query(statement)).rows;
@@ -179,5 +183,62 @@ describe("embedded PostgreSQL", () => {
       /created by PostgreSQL 16, but this release contains 18/,
     );
     expect(await findEmbeddedPostgres(dataDir)).toBeUndefined();
+  });
+
+  test("embedded PostgreSQL that is killed runs again at the same address with every commit, whatever its backends still do", async () => {
+    const server = await startEmbeddedPostgres({ dataDir, log });
+    await ask(server.url, "CREATE TABLE kept AS SELECT 42 AS answer");
+    const killed = await postmasterPid();
+    // It looks for interrupts, but not for the death of its server.
+    const busy = ask(server.url, "SELECT count(*) FROM generate_series(1, 1e12)").catch((error: Error) => error.message);
+    await vi.waitFor(async () => {
+      const active = "SELECT FROM pg_stat_activity WHERE query LIKE '%1e12%' AND state = 'active' AND pid <> pg_backend_pid()";
+      expect((await ask(server.url, active)).length).toBe(1);
+    }, SOON);
+    process.kill(killed, "SIGKILL");
+    await vi.waitFor(async () => expect(await ask(server.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]), SOON);
+    expect(await busy).toContain("terminated");
+    expect(await postmasterPid()).not.toBe(killed);
+    expect(await findEmbeddedPostgres(dataDir)).toBe(server.url);
+    await server.stop();
+    expect(await server.ended).toBeNull();
+  });
+
+  test("embedded PostgreSQL that cannot be started again ends after a bounded number of tries, with the reason", async () => {
+    const server = await startEmbeddedPostgres({ dataDir, log, restartsMaxCount: 2 });
+    const killed = await postmasterPid();
+    await rename(path.join(dataDir, "postgres", "global"), path.join(dataDir, "global"));
+    process.kill(killed, "SIGKILL");
+    expect(await server.ended).toMatch(/did not start.*global/s);
+    await server.stop();
+    await rename(path.join(dataDir, "global"), path.join(dataDir, "postgres", "global"));
+    const again = await startEmbeddedPostgres({ dataDir, log });
+    await again.stop();
+  });
+
+  test("embedded PostgreSQL can be stopped while it is started again", async () => {
+    const server = await startEmbeddedPostgres({ dataDir, log });
+    process.kill(await postmasterPid(), "SIGKILL");
+    await server.stop();
+    expect(await server.ended).toBeNull();
+    const again = await startEmbeddedPostgres({ dataDir, log });
+    await again.stop();
+  });
+
+  test("a start on a full disk says that the disk is full, and nothing of damage or backups to restore", async ({ skip }) => {
+    const disk = mountTestDisk("200m");
+    skip(disk === undefined, "no disk may be mounted here");
+    const { folder, fill, unmount } = disk as TestDisk;
+    onTestFinished(unmount);
+    const first = await startEmbeddedPostgres({ dataDir: folder, log });
+    await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS answer");
+    await first.stop();
+    const free = await fill(0);
+    const refusal = startEmbeddedPostgres({ dataDir: folder, log });
+    await expect(refusal).rejects.toThrow(/^The disk of .* is full, so the embedded PostgreSQL cannot start\. 0 MiB are free\./);
+    await free();
+    const second = await startEmbeddedPostgres({ dataDir: folder, log });
+    expect(await ask(second.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+    await second.stop();
   });
 });

@@ -211,8 +211,27 @@ export const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: "Backup",
+    title: "Disk and backup",
     panels: [
+      {
+        title: "Free disk space",
+        unit: "bytes",
+        help: "Below the reserve, pushes are refused.",
+        queries: [
+          value("spotwire_disk_free_bytes", "disk"),
+          { expr: `max(spotwire_disk_reserve_bytes{${NODES}})`, legend: "reserve" },
+        ],
+      },
+      {
+        title: "Used disk space",
+        unit: "percentunit",
+        queries: [
+          {
+            expr: `1 - spotwire_disk_free_bytes{${NODES}} / spotwire_disk_bytes{${NODES}}`,
+            legend: "{{instance}} {{disk}}",
+          },
+        ],
+      },
       {
         title: "Age of the last backup",
         unit: "s",

@@ -67,6 +67,7 @@ metrics.recordingBytes(() => 0);
 metrics.streamConnections(() => 0);
 metrics.database({ totalCount: 0, idleCount: 0, waitingCount: 0 });
 metrics.lastBackup(0);
+metrics.disks(0, () => ({}));
 
 /** Added to each sample by Prometheus, by the library for a part of a histogram, or by an edge worker. */
 const ADDED_LABELS = ["instance", "job", "le", "quantile", "worker"];
@@ -85,7 +86,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   state: [...UPSTREAM_STATES, "idle", "busy"],
   reason: Object.keys(CLOSES),
   venue: VENUES,
-  check: ["process", "store", "redis", ...VENUES.map((venue) => `feed_${venue}`)],
+  check: ["process", "store", "disk", "recordings_disk", "redis", ...VENUES.map((venue) => `feed_${venue}`)],
   quantile: ["0.5", "0.99"],
 };
 
@@ -209,6 +210,9 @@ const HEALTHY: Readonly<Record<string, string>> = {
   [`spotwire_usage_dropped_total{${NODE},what="calls"}`]: stays(0),
   [`spotwire_database_connections{${NODE},state="idle"}`]: stays(4),
   [`spotwire_database_waiting{${NODE}}`]: stays(0),
+  [`spotwire_disk_free_bytes{${NODE},disk="data"}`]: stays(500e6),
+  [`spotwire_disk_bytes{${NODE},disk="data"}`]: stays(2e9),
+  [`spotwire_disk_reserve_bytes{${NODE}}`]: stays(300e6),
   [`spotwire_backup_last_timestamp_seconds{${NODE}}`]: stays(1),
 };
 
@@ -252,6 +256,8 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
   SpotwireWritesFail: { 'outcome="failed"': grows(5) },
   SpotwireUsageDropped: { spotwire_usage_dropped: grows(1) },
   SpotwireDatabaseBusy: { 'state="idle"': stays(0), spotwire_database_waiting: stays(6) },
+  SpotwireDiskFull: { spotwire_disk_free: stays(250e6) },
+  SpotwireDiskLow: { "spotwire_disk_bytes{": stays(8e9) },
   SpotwireBackupTooOld: { spotwire_backup_last: stays(-200_000) },
 };
 
