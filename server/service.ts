@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { type Access, createAccess } from "#lib/access/access";
 import { createAttempts } from "#lib/access/limits/attempts";
-import { createBucketBank } from "#lib/access/limits/bucket-bank";
+import { createBucketBanks } from "#lib/access/limits/bucket-bank";
 import { createUsage } from "#lib/access/usage/usage";
 import { bindIdentities } from "#lib/access/users/identities";
 import type { Clock } from "#lib/clock";
@@ -22,6 +22,7 @@ import { createTickForwarder } from "./cluster/tick-forwarder";
 import { acquireDatabase } from "./database/database";
 import { acquireSecrets } from "./database/secrets";
 import { createAddressReader } from "./http/address";
+import { createKeylessCalls, type KeylessCalls } from "./http/keyless-calls";
 import { serve, serveOperators, serveWorkers } from "./http/serve";
 import type { RunningMarket } from "./market";
 import { recordingsFolder, startMarkets } from "./markets";
@@ -96,7 +97,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onStop("telemetry", (await startTelemetry({ ...base, registry: base.metrics.registry, process: "market" })).stop);
     const secrets = await acquireSecrets(env);
     let running: Runtime | undefined;
-    portal = hasPortal(env) ? openPortal(base, () => running) : undefined;
+    let keylessCalls: KeylessCalls | undefined;
+    const limit: KeylessCalls["page"] = async (...asked) => keylessCalls?.page(...asked);
+    portal = hasPortal(env) ? openPortal({ ...base, secret: secrets.nextAuth, limit }, () => running) : undefined;
     const count = workerCount(env, availableCores());
     const shares = poolShares(env, count);
     const stores = await openStores({ ...base, onStop, open: openOwn(options, shares.market) });
@@ -105,7 +108,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     // Before the database, which it uses, and after the requests in flight.
     if (portal) onStop("portal", portal.stop);
 
-    const bank = count > 1 ? createBucketBank(clock) : undefined;
+    const bank = count > 1 ? createBucketBanks(clock) : undefined;
     const access = createAccess({ ...base, db, secret: secrets.nextAuth, controlConnected, redis, bank });
     changeTargets.access = access;
     onStop("access", access.stop);
@@ -150,13 +153,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     setRuntime(runtime);
 
     const addressOf = createAddressReader(env.TRUSTED_PROXIES);
+    keylessCalls = createKeylessCalls({ ...base, buckets: access.strangers, addressOf });
     const publicUrl = env.PUBLIC_URL;
     const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, publicUrl });
     changeTargets.streams = streams;
     const attempts = createAttempts(clock, access.buckets);
     if (env.METRICS_PORT !== undefined)
-      onStop("operators' port", createDrain(await serveOperators({ ...base, addressOf }, env.METRICS_PORT)));
-    const serving = { ...base, streams, addressOf, attempts, tickForwarder, portal };
+      onStop("operators' port", createDrain(await serveOperators({ ...base, addressOf, keylessCalls }, env.METRICS_PORT)));
+    const serving = { ...base, streams, addressOf, keylessCalls, attempts, tickForwarder, portal };
     const starting = { databaseUrl: url, secret: secrets.nextAuth };
     const { server, open } = await openDoor(serving, workers, { ...starting, poolSize: shares.worker });
     const drain = createDrain(server);
@@ -206,7 +210,10 @@ async function watchDisks({ env, clock, log, metrics }: Pick<Runtime, "env" | "c
 }
 
 /** Starts the portal's process. What it asks before the markets run is answered when it asks again. */
-function openPortal(base: Pick<Runtime, "env" | "clock" | "log" | "metrics">, running: () => Runtime | undefined): Portal {
+function openPortal(
+  base: Omit<Parameters<typeof startPortal>[0], "answers" | "isListed">,
+  running: () => Runtime | undefined,
+): Portal {
   const started = (): Runtime => {
     const services = running();
     if (services === undefined) throw new Error("The markets are starting.");
@@ -221,7 +228,9 @@ function openPortal(base: Pick<Runtime, "env" | "clock" | "log" | "metrics">, ru
     remaining: (...account: Parameters<Access["remaining"]>) => started().access.remaining(...account),
     takeFor: (...page: Parameters<Access["takeFor"]>) => started().access.takeFor(...page),
   };
-  return startPortal({ ...base, answers });
+  const isListed = (ticker: string) =>
+    VENUES.some((venue) => running()?.markets[venue].catalogue.find(ticker) !== undefined) || running() === undefined;
+  return startPortal({ ...base, answers, isListed });
 }
 
 /** Serves clients from this process, or from edge workers, which start with `open`: it resolves with the address of clients. */

@@ -14,6 +14,7 @@ import { MEASURED, type Memory, measure } from "../faults/memory";
 import { type Product, residentBytesOf, SERVER_TIMEOUT_MS, startProduct } from "../server";
 import { type Bystander, startBystander } from "./bystander";
 import { fuzz } from "./fuzz";
+import { startPageFlood } from "./page-flood";
 
 const MIB = 1_048_576;
 /** Of the memory before an attack, so much may be added after it. */
@@ -23,6 +24,8 @@ const YOUNG_MAX_BYTES = 2 * 16 * MIB;
 /** The allocator returns memory at its own pace. */
 const BACK_MAX_MS = 15_000;
 const CASE_TIMEOUT_MS = 120_000;
+/** How long the loops over pages last. */
+const PAGE_LOOPS_MS = 10_000;
 /** Random requests; FUZZED_COUNT sets more, for a long run. */
 const FUZZED_COUNT = Number(process.env.FUZZED_COUNT ?? 5_000);
 const WARM_UP_COUNT = 1_000;
@@ -129,6 +132,39 @@ describe("strangers without a key", () => {
       await readPages("/status", 60, 4);
       await withstands("status pages", () => readPages("/status", 200, 4));
     },
+    CASE_TIMEOUT_MS,
+  );
+
+  test.each([
+    ["that no page has", undefined],
+    ["that need Next", () => `/signin?next=${Math.random()}`],
+  ] as const)(
+    "576 loops over paths %s, from nine addresses of one network, keep nobody else from signing in or reading pages",
+    (_, pathOf) =>
+      withstands("page loops", async () => {
+        const paths = ["/signin", "/api/auth/csrf", "/", "/status", "/docs/quickstart"];
+        const headers = { "x-forwarded-for": "203.0.113.9" };
+        const read = async (path: string) => {
+          const response = await fetch(product.baseUrl + path, { headers });
+          await response.text();
+          return response.status;
+        };
+        for (const path of paths) await read(path);
+        const flood = startPageFlood(product.baseUrl, pathOf);
+        const statuses = new Map<string, number>();
+        let slowestMs = 0;
+        for (const untilMs = Date.now() + PAGE_LOOPS_MS; Date.now() < untilMs; )
+          for (const path of paths) {
+            const beganMs = performance.now();
+            const seen = `${path} ${await read(path)}`;
+            slowestMs = Math.max(slowestMs, performance.now() - beganMs);
+            statuses.set(seen, (statuses.get(seen) ?? 0) + 1);
+          }
+        const flooded = await flood.stop();
+        const shown = JSON.stringify({ others: Object.fromEntries(statuses), loops: Object.fromEntries(flooded) });
+        process.stdout.write(`  ${shown}; the slowest page of others after ${Math.round(slowestMs)} ms\n`);
+        expect([...statuses.keys()].sort()).toEqual(paths.map((path) => `${path} 200`).sort());
+      }),
     CASE_TIMEOUT_MS,
   );
 

@@ -19,6 +19,7 @@ import { DEMO_NAME, findDemo, findKey, findKeyById, findPortalToken } from "./fi
 import { hashKey } from "./key-format";
 import { createLastUsed } from "./last-used";
 import type { Verdict } from "./limits/bucket";
+import type { BucketBanks } from "./limits/bucket-bank";
 import type { BucketLender } from "./limits/bucket-lender";
 import { type BucketStore, createMemoryBucketStore } from "./limits/bucket-store";
 import { createDemoDays } from "./limits/demo-days";
@@ -56,6 +57,8 @@ export interface Access extends KeyVerifier {
   takeLink(principal: LinkPrincipal, address: string): Promise<Verdict>;
   /** The buckets behind `take`, of all nodes together, for other rate limits with keys of their own. */
   readonly buckets: BucketStore;
+  /** The same for limits of clients that nobody knows, in a store of their own: however many there are, they push out nobody else's. */
+  readonly strangers: BucketStore;
   /**
    * Takes `cost` units from the bucket of the principal's account (from that of the client's address for the demo key), and from
    * the key's own, if it has limits of its own.
@@ -116,7 +119,7 @@ interface AccessOptions {
   /** What nodes share: buckets, and which tickets are used. Without it there is one node, and its memory is enough. */
   redis?: Redis | undefined;
   /** The buckets, where edge workers lease from them. */
-  bank?: BucketStore | undefined;
+  bank?: Pick<BucketBanks, "buckets" | "strangers"> | undefined;
   /** The market process, in an edge worker: it lends buckets, and knows which tickets are used. */
   market?: { readonly lender: BucketLender; readonly useTicket: Access["useTicket"] } | undefined;
 }
@@ -134,9 +137,16 @@ export function createAccess(options: AccessOptions): Access {
     );
 
   const { pool } = db;
-  const failures = createFailures(clock);
   const portalTokens = createPortalTokens(secret);
   const linkTokens = createLinkTokens(secret);
+  const stopping = new AbortController();
+  const lender = market?.lender ?? (redis && createRedisLender({ redis, clock, log }));
+  const [leased, leasedByStrangers] = lender
+    ? [createLeasedBuckets({ lender, clock }), createLeasedBuckets({ lender, clock })]
+    : [];
+  const buckets = leased ?? bank?.buckets ?? createMemoryBucketStore(clock);
+  const strangers = leasedByStrangers ?? bank?.strangers ?? createMemoryBucketStore(clock);
+  const failures = createFailures(strangers);
   const verifying = { failures, clock, controlConnected, onFailure: metrics.authFailed };
   const verifier = createVerifier({
     ...verifying,
@@ -154,12 +164,8 @@ export function createAccess(options: AccessOptions): Access {
   const lastUsed = createLastUsed({ pool, clock, log, table: "api_key" });
   const linksLastUsed = createLastUsed({ pool, clock, log, table: "data_link" });
   const tickets = createTickets({ secret, clock, redis, markThere: market?.useTicket });
-  const stopping = new AbortController();
-  const lender = market?.lender ?? (redis && createRedisLender({ redis, clock, log }));
-  const leased = lender && createLeasedBuckets({ lender, clock });
-  const buckets = leased ?? bank ?? createMemoryBucketStore(clock);
   const written = [lastUsed, linksLastUsed].map((uses) => uses.run(stopping.signal));
-  const running = Promise.all([...written, leased?.run(stopping.signal)]);
+  const running = Promise.all([...written, leased?.run(stopping.signal), leasedByStrangers?.run(stopping.signal)]);
 
   const takeBoth = createTakeBoth(buckets, clock);
 
@@ -213,6 +219,7 @@ export function createAccess(options: AccessOptions): Access {
       return { ...(await buckets.take(`link ${link.id}`, LINK_LIMITS, 1)), of: "link" };
     },
     buckets,
+    strangers,
     take,
     async takeFor(keyId, cost, address) {
       const principal = await refresh({ keyId });
@@ -246,7 +253,7 @@ export function createAccess(options: AccessOptions): Access {
       const principal = grant && (await findAgain(grant));
       if (grant === undefined || principal === undefined) {
         metrics.authFailed();
-        throw failures.add(address, new Fault("unauthorized", { detail: "The ticket is unknown, used or expired." }));
+        throw await failures.add(address, new Fault("unauthorized", { detail: "The ticket is unknown, used or expired." }));
       }
       if (!grant.originMatches) throw new Fault("origin_not_allowed", { detail: "The ticket was made for another origin." });
       return requireBegun(principal, clock.now());

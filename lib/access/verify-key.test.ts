@@ -4,6 +4,7 @@ import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
 import { Fault } from "#lib/fault";
 import { testPrincipal } from "#lib/testing/principal";
 import { TEST_START_MS } from "#server/testing/runtime";
+import { createMemoryBucketStore } from "./limits/bucket-store";
 import { createFailures } from "./limits/failures";
 import type { Principal } from "./principal";
 import { createVerifier, type KeyVerifier } from "./verify-key";
@@ -39,7 +40,7 @@ beforeEach(async () => {
       return store.get(text);
     },
     fault: new Fault("unauthorized"),
-    failures: createFailures(clock),
+    failures: createFailures(createMemoryBucketStore(clock)),
     clock,
     controlConnected: () => state === "well",
     onFailure: () => undefined,

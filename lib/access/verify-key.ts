@@ -88,9 +88,14 @@ export function createVerifier<Found extends Principal>({
   const isValid = ({ validUntil }: Principal) => validUntil === null || clock.now() < validUntil;
   const isTrusted = ({ principal, trustedUntilMs }: Entry<Found>) => clock.now() < trustedUntilMs && isValid(principal);
 
-  function refusal(address: string): Fault {
+  /** @throws Fault at once where the failure is counted without a promise */
+  function refuse(address: string): Promise<never> {
     onFailure();
-    return failures.add(address, fault);
+    const counted = failures.add(address, fault);
+    if (!(counted instanceof Promise)) throw counted;
+    return counted.then((answer) => {
+      throw answer;
+    });
   }
 
   async function lookUpAndCache(text: string): Promise<Found | undefined> {
@@ -128,13 +133,12 @@ export function createVerifier<Found extends Principal>({
   /** Refuses what needs no look-up without a promise, because that is what floods consist of. */
   function verifyUnknown(text: string, address: string, wasVerified: boolean): Promise<Found> {
     const refusedMs = refused.get(text);
-    if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) throw refusal(address);
+    if ((refusedMs !== undefined && isFresh(refusedMs)) || !mayBeValid(text)) return refuse(address);
     // Others behind a blocked address may have valid keys. Its look-ups are refused only before they burden the database.
-    if (!wasVerified && lookUps.busy() && failures.isBlocked(address)) throw refusal(address);
-    return lookUps.find(text).then((principal) => {
-      if (principal === undefined) throw refusal(address);
-      return principal;
-    });
+    const blocked = !wasVerified && lookUps.busy() && failures.isBlocked(address);
+    if (blocked === true) return refuse(address);
+    const find = () => lookUps.find(text).then((principal) => principal ?? refuse(address));
+    return blocked instanceof Promise ? blocked.then((is) => (is ? refuse(address) : find())) : find();
   }
 
   function find(text: string | null, address: string): Found | Promise<Found> {

@@ -53,7 +53,7 @@ export const CONNECTIONS_CLIENT_MAX_COUNT = 1_000;
 export const CONNECTIONS_NETWORK_MAX_COUNT = 2_000;
 export const CONNECTIONS_MAX_COUNT = 8_000;
 /**
- * Units per minute of calls without a key: of one client, of its network, and of all together, for each node; a sixth of them at
+ * Units per minute of requests without a key: of one client, of its network, and of all together; a sixth of them at
  * once. A network that rarely asks has its own share when all together asked too often.
  */
 export const KEYLESS_CLIENT_PER_MINUTE_COUNT = 6_000;
@@ -61,6 +61,8 @@ export const KEYLESS_NETWORK_PER_MINUTE_COUNT = 12_000;
 export const KEYLESS_PER_MINUTE_COUNT = 60_000;
 /** Units of a call without a key that takes some work: metrics, readiness, API descriptions. Any other one costs one unit. */
 export const KEYLESS_WORK_UNITS = 10;
+/** Units of a page that has to be rendered for a reader who is not signed in. One from memory costs one unit. */
+export const KEYLESS_PAGE_UNITS = 5;
 
 /** A value in Unix seconds from here on (year 5138) is assumed to be in milliseconds and refused. */
 export const UNIX_SECONDS_END = 100_000_000_000;

@@ -2,13 +2,17 @@ import { once } from "node:events";
 import type { IncomingMessage, Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createBucketBanks } from "#lib/access/limits/bucket-bank";
+import { type BucketStore, createMemoryBucketStore } from "#lib/access/limits/bucket-store";
 import { manualClock } from "#lib/clock";
 import {
   KEYLESS_CLIENT_PER_MINUTE_COUNT,
   KEYLESS_NETWORK_PER_MINUTE_COUNT,
+  KEYLESS_PAGE_UNITS,
   KEYLESS_PER_MINUTE_COUNT,
   KEYLESS_WORK_UNITS,
 } from "#lib/contract/limits";
+import type { Fault } from "#lib/fault";
 import { createApi } from "#lib/http/api";
 import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
@@ -27,53 +31,82 @@ function open() {
   const refusals: string[] = [];
   const metrics = { refused: (where: string, reason: string) => void refusals.push(`${where} ${reason}`) };
   const addressOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? "";
-  const calls = createKeylessCalls({ clock, addressOf, metrics });
+  const calls = createKeylessCalls({ buckets: createMemoryBucketStore(clock), addressOf, metrics });
   const ask = (address: string, path = API, headers = {}) =>
-    calls({ headers, socket: { remoteAddress: address } } as unknown as IncomingMessage, path);
+    calls.call({ headers, socket: { remoteAddress: address } } as unknown as IncomingMessage, path);
+  const passed = async (faults: (Promise<Fault | undefined> | undefined)[]) =>
+    (await Promise.all(faults)).filter((fault) => fault === undefined).length;
   /** How many of so many calls pass. */
   const passing = (count: number, addressOf: (index: number) => string, path?: string, headers?: object) =>
-    Array.from({ length: count }, (_, index) => ask(addressOf(index), path, headers)).filter((fault) => fault === undefined)
-      .length;
-  return { clock, refusals, ask, passing };
+    passed(Array.from({ length: count }, (_, index) => ask(addressOf(index), path, headers)));
+  /** How many of so many pages pass. */
+  const pages = (count: number, address: string, from: "memory" | "portal") =>
+    passed(Array.from({ length: count }, () => calls.page(address, from)));
+  return { clock, refusals, ask, passing, pages };
 }
 
 describe("calls without a key", () => {
-  test("of one client have a rate, after which they are told when to come back", () => {
+  test("of one client have a rate, after which they are told when to come back", async () => {
     const { clock, refusals, ask, passing } = open();
-    expect(passing(CLIENT + 1, () => "192.0.2.1")).toBe(CLIENT);
-    expect(ask("192.0.2.1")).toMatchObject({ id: "rate_limited", data: { retry_after: 1 } });
-    expect(ask("192.0.2.2")).toBeUndefined();
+    expect(await passing(CLIENT + 1, () => "192.0.2.1")).toBe(CLIENT);
+    expect(await ask("192.0.2.1")).toMatchObject({ id: "rate_limited", data: { retry_after: 1 } });
+    expect(await ask("192.0.2.2")).toBeUndefined();
     expect(new Set(refusals)).toEqual(new Set(["keyless client"]));
     clock.set(1_000);
-    expect(ask("192.0.2.1")).toBeUndefined();
+    expect(await ask("192.0.2.1")).toBeUndefined();
   });
 
-  test("of one network have a rate, and so have all together, with a reserve for networks that rarely ask", () => {
+  test("of one network have a rate, and so have all together, with a reserve for networks that rarely ask", async () => {
     const { refusals, ask, passing } = open();
-    expect(passing(NETWORK + 5, (index) => `192.0.2.${index % 250}`)).toBe(NETWORK);
+    expect(await passing(NETWORK + 5, (index) => `192.0.2.${index % 250}`)).toBe(NETWORK);
     expect(refusals).toEqual(Array(5).fill("keyless network"));
-    passing(ALL - NETWORK, (index) => `10.${(index >> 6) % 256}.0.${index % 64}`);
-    expect(ask("198.51.100.1", "/api/health")).toBeUndefined();
-    expect(passing(NETWORK, () => "198.51.100.1")).toBeLessThan(NETWORK / 5);
+    await passing(ALL - NETWORK, (index) => `10.${(index >> 6) % 256}.0.${index % 64}`);
+    expect(await ask("198.51.100.1", "/api/health")).toBeUndefined();
+    expect(await passing(NETWORK, () => "198.51.100.1")).toBeLessThan(NETWORK / 5);
     expect(refusals).toContain("keyless rare");
-    expect(passing(ALL, (index) => `11.${index % 256}.${(index >> 8) % 256}.1`)).toBeLessThan(ALL);
+    expect(await passing(ALL, (index) => `11.${index % 256}.${(index >> 8) % 256}.1`)).toBeLessThan(ALL);
     expect(refusals).toContain("keyless all");
   });
 
-  test("that take some work cost more, with a key too; what a key opens costs nothing with a key, a token or a ticket", () => {
+  test("that take some work cost more, with a key too; what a key opens costs nothing with a key, a token or a ticket", async () => {
     const { ask, passing } = open();
-    expect(passing(CLIENT, () => "192.0.2.1", "/metrics", KEY)).toBe(CLIENT / KEYLESS_WORK_UNITS);
-    expect(ask("192.0.2.1")).toMatchObject({ id: "rate_limited" });
-    expect(ask("192.0.2.1", API, KEY)).toBeUndefined();
-    expect(ask("192.0.2.1", API, { "sec-websocket-protocol": "market.v1, ticket.abc" })).toBeUndefined();
+    expect(await passing(CLIENT, () => "192.0.2.1", "/metrics", KEY)).toBe(CLIENT / KEYLESS_WORK_UNITS);
+    expect(await ask("192.0.2.1")).toMatchObject({ id: "rate_limited" });
+    expect(await ask("192.0.2.1", API, KEY)).toBeUndefined();
+    expect(await ask("192.0.2.1", API, { "sec-websocket-protocol": "market.v1, ticket.abc" })).toBeUndefined();
     for (const authorization of ["Bearer x", "Basic sw_live_", "sw_live_", "Bearer"])
-      expect(ask("192.0.2.1", API, { authorization })).toMatchObject({ id: "rate_limited" });
+      expect(await ask("192.0.2.1", API, { authorization })).toMatchObject({ id: "rate_limited" });
+  });
+
+  test("pages count too: one that has to be rendered costs more than one from memory", async () => {
+    const { ask, refusals, pages } = open();
+    expect(await pages(CLIENT, "192.0.2.1", "portal")).toBe(CLIENT / KEYLESS_PAGE_UNITS);
+    expect(await pages(CLIENT, "192.0.2.2", "memory")).toBe(CLIENT);
+    expect(await ask("192.0.2.2")).toMatchObject({ id: "rate_limited" });
+    expect(await pages(CLIENT, "192.0.2.3", "portal")).toBe(0);
+    expect(new Set(refusals)).toEqual(new Set(["keyless client", "keyless network"]));
+  });
+
+  test("are counted once by processes that share the buckets", async () => {
+    const banks = createBucketBanks(manualClock(0));
+    const process = (buckets: BucketStore) =>
+      createKeylessCalls({ buckets, addressOf: () => "192.0.2.1", metrics: { refused: () => undefined } });
+    const [one, other] = [process(banks.strangers), process(banks.strangers)];
+    let passed = 0;
+    for (let count = 0; count < CLIENT; count += 1)
+      for (const calls of [one, other])
+        if ((await calls.call({ headers: {} } as IncomingMessage, API)) === undefined) passed += 1;
+    expect(passed).toBe(CLIENT);
   });
 });
 
 describe("a server that has too many calls without a key", () => {
   async function start(): Promise<Server> {
-    const keylessCalls = createKeylessCalls({ clock: manualClock(0), addressOf: () => "192.0.2.1", metrics: createMetrics() });
+    const keylessCalls = createKeylessCalls({
+      buckets: createMemoryBucketStore(manualClock(0)),
+      addressOf: () => "192.0.2.1",
+      metrics: createMetrics(),
+    });
     const refusal = { docsBase: "", log: createLog("silent") };
     const server = createHttpServer({
       api: createApi({}),
@@ -93,7 +126,7 @@ describe("a server that has too many calls without a key", () => {
     routeUpgrades(server, { streams, pages: () => false, keylessCalls, refusal });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());
-    for (let count = 0; count < CLIENT; count += 1) keylessCalls({ headers: {} } as IncomingMessage, API);
+    for (let count = 0; count < CLIENT; count += 1) await keylessCalls.call({ headers: {} } as IncomingMessage, API);
     return server;
   }
 

@@ -1,10 +1,12 @@
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { createMemoryBucketStore } from "#lib/access/limits/bucket-store";
 import { readEnv } from "#lib/env";
 import { metrics, ready } from "#lib/http/operational";
 import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
 import { testRuntime } from "#server/testing/runtime";
+import { createKeylessCalls } from "./keyless-calls";
 import { hstsOf, serveOperators } from "./serve";
 
 const TOKEN = "a token of operators";
@@ -46,8 +48,9 @@ test("with METRICS_TOKEN, /metrics and /api/ready refuse everybody else with 401
 test("with METRICS_PORT, that port serves /metrics, /api/ready and /api/health and nothing else, and the port of clients serves neither", async () => {
   const service = await start({ METRICS_PORT: "9464" });
   for (const [, handler] of PATHS) expect(await statusOf(handler)).toBe(404);
-  const options = { env: service.env, log: createLog("silent"), metrics: createMetrics(), clock: service.clock };
-  const server = await serveOperators({ ...options, addressOf: () => "192.0.2.1" }, 0);
+  const shared = { metrics: createMetrics(), addressOf: () => "192.0.2.1" };
+  const keylessCalls = createKeylessCalls({ ...shared, buckets: createMemoryBucketStore(service.clock) });
+  const server = await serveOperators({ ...shared, keylessCalls, env: service.env, log: createLog("silent") }, 0);
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   const status = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;

@@ -22,7 +22,6 @@ import { GET as scrape } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
 import { GET as serviceStatus } from "#app/status.json/route";
 import type { Attempts } from "#lib/access/limits/attempts";
-import type { Clock } from "#lib/clock";
 import { linkOperation } from "#lib/contract/link";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
@@ -45,7 +44,7 @@ import { refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
 import { serveAssets } from "./assets";
 import { boundConnections } from "./bound-connections";
-import { createKeylessCalls, type KeylessCalls } from "./keyless-calls";
+import type { KeylessCalls } from "./keyless-calls";
 import { createHttpServer, routeUpgrades } from "./server";
 
 /** The route of each operation; a missing one fails to compile. */
@@ -85,8 +84,8 @@ interface ServeOptions {
   metrics: Metrics;
   streams: Pick<Streams, "webSocket" | "socketIo">;
   addressOf: (request: IncomingMessage) => string;
+  keylessCalls: Pick<KeylessCalls, "call">;
   attempts: Attempts;
-  clock: Clock;
   tickForwarder: Pick<TickForwarder, "answer">;
   /** Undefined on a node without pages. */
   portal: Pick<Portal, "handle" | "upgrade"> | undefined;
@@ -103,14 +102,13 @@ interface EdgeOptions extends Omit<ServeOptions, "attempts" | "tickForwarder" | 
  * @throws Error naming host and port when they cannot be listened on
  */
 export async function serve(options: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
-  const { env, log, metrics, addressOf, attempts, clock, tickForwarder, portal } = options;
+  const { env, log, metrics, addressOf, keylessCalls, attempts, tickForwarder, portal } = options;
   const operational = {
     "/api/health": health,
     "/api/ready": ready,
     "/metrics": scrape,
     [FORWARDED_TICKS_PATH]: tickForwarder.answer,
   };
-  const keylessCalls = createKeylessCalls({ clock, addressOf, metrics });
   if (env.ROLE === "ingest") {
     const server = createIngestServer({ operational, keylessCalls, addressOf, log, metrics, hsts: hstsOf(env) });
     boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
@@ -131,7 +129,7 @@ export async function serve(options: ServeOptions): Promise<{ server: Server; ad
  * @throws Error naming host and port when they cannot be listened on
  */
 export async function serveOperators(
-  { env, log, metrics, addressOf, clock }: Pick<ServeOptions, "env" | "log" | "metrics" | "addressOf" | "clock">,
+  { env, log, metrics, addressOf, keylessCalls }: Pick<ServeOptions, "env" | "log" | "metrics" | "addressOf" | "keylessCalls">,
   port: number,
 ): Promise<Server> {
   const elsewhere = refusing("This port serves /metrics, /api/ready and /api/health.");
@@ -141,7 +139,7 @@ export async function serveOperators(
     socketIo: elsewhere,
     pages: elsewhere,
     authRateLimit: () => undefined,
-    keylessCalls: createKeylessCalls({ clock, addressOf, metrics }),
+    keylessCalls,
     addressOf,
     log,
     metrics,
@@ -156,12 +154,12 @@ export async function serveOperators(
  * @throws Error naming host and port when they cannot be listened on
  */
 export async function serveEdge(options: EdgeOptions): Promise<{ server: Server; address: AddressInfo }> {
-  const { env, metrics, addressOf, clock, market } = options;
+  const { env, metrics, keylessCalls, market } = options;
   const server = createClientServer(options, {
     direct: { "/api/health": health },
     passed: { "/api/ready": market.operate, "/metrics": market.operate, [SERVICE_STATUS_PATH]: market.operate },
     portal: hasPortal(env) ? market : undefined,
-    keylessCalls: createKeylessCalls({ clock, addressOf, metrics }),
+    keylessCalls,
     // The market process counts the attempts.
     authRateLimit: () => undefined,
   });
@@ -170,7 +168,10 @@ export async function serveEdge(options: EdgeOptions): Promise<{ server: Server;
 }
 
 /** Listens at a socket, for the edge workers of this node: what they pass on, and what they do not have. */
-export async function serveWorkers(options: Omit<ServeOptions, "addressOf">, socketPath: string): Promise<Server> {
+export async function serveWorkers(
+  options: Omit<ServeOptions, "addressOf" | "keylessCalls">,
+  socketPath: string,
+): Promise<Server> {
   const { env, attempts, tickForwarder, portal } = options;
   const addressOf = ({ headers }: IncomingMessage) => String(headers[ADDRESS_HEADER] ?? "");
   const server = createClientServer(
@@ -184,7 +185,7 @@ export async function serveWorkers(options: Omit<ServeOptions, "addressOf">, soc
       },
       portal,
       // The worker has counted them.
-      keylessCalls: () => undefined,
+      keylessCalls: { call: () => undefined },
       authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
       inner: true,
     },
@@ -235,7 +236,7 @@ function refusing(detail: string) {
 }
 
 interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "metrics"> {
-  keylessCalls: KeylessCalls;
+  keylessCalls: ServeOptions["keylessCalls"];
   hsts: string | undefined;
   operational: Parameters<typeof createHttpServer>[0]["direct"];
 }

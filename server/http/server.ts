@@ -50,8 +50,8 @@ interface HttpOptions {
   passed?: Readonly<Record<string, Listener>>;
   /** Refuses too many sign-in attempts before they reach the portal. */
   authRateLimit: AuthRateLimit;
-  /** Refuses too many calls without a key to everything but pages. */
-  keylessCalls: KeylessCalls;
+  /** Refuses too many calls without a key to everything but pages, whose readers the portal knows. */
+  keylessCalls: Pick<KeylessCalls, "call">;
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
   metrics: Pick<Metrics, "refused">;
@@ -145,8 +145,15 @@ export function createHttpServer(options: HttpOptions): Server {
     const target = request.url ?? "/";
     const path = decodedPath(target);
     const called = path ?? target;
-    const fault = directListeners.has(called) || isApi(called) ? keylessCalls(request, called) : undefined;
-    if (fault !== undefined) return writeAnswer(response, failureOf(fault, jsonHeaders(requestIdOf(null)), ""));
+    const judged = directListeners.has(called) || isApi(called) ? keylessCalls.call(request, called) : undefined;
+    const next = (fault?: Fault) =>
+      fault ? writeAnswer(response, failureOf(fault, jsonHeaders(requestIdOf(null)), "")) : answer(request, response, path);
+    if (judged === undefined) next();
+    else void judged.then(next);
+  };
+  /** @param path undefined when it is not valid percent-encoding */
+  const answer = (request: IncomingMessage, response: ServerResponse, path: string | undefined) => {
+    const called = path ?? request.url ?? "/";
     if (isV1(called)) return apiListener(request, response);
     response.setHeader("x-content-type-options", "nosniff");
     if (path === undefined) return refuseTarget(response, "The path is not valid percent-encoding.");
@@ -263,7 +270,7 @@ interface UpgradeOptions {
   streams: Pick<Streams, "webSocket" | "socketIo">;
   /** Next's own upgrades (hot reload in development); false when it takes none. */
   pages: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
-  keylessCalls: KeylessCalls;
+  keylessCalls: Pick<KeylessCalls, "call">;
   refusal: RefusalContext;
 }
 
@@ -279,8 +286,20 @@ function isSocketIo(path: string): boolean {
 export function routeUpgrades(server: Server, { streams, pages, keylessCalls, refusal }: UpgradeOptions): void {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const wrong = faultOfTarget(request);
+    const judged = wrong === undefined ? keylessCalls.call(request, pathOf(request.url ?? "/")) : undefined;
+    if (judged === undefined) return route(request, socket, head, wrong);
+    // Until somebody has the socket, a reset would end the process.
+    const ignore = () => undefined;
+    socket.on("error", ignore);
+    void judged.then((fault) => {
+      if (socket.destroyed) return;
+      route(request, socket, head, fault);
+      socket.off("error", ignore);
+    });
+  });
+
+  function route(request: IncomingMessage, socket: Duplex, head: Buffer, fault: Fault | undefined): void {
     const path = pathOf(request.url ?? "/");
-    const fault = wrong ?? keylessCalls(request, path);
     const protocol = request.headers.upgrade?.toLowerCase() ?? "";
     if (fault !== undefined) refuseUpgrade(request, socket, fault, refusal);
     else if (protocol !== "websocket") answerPlainly(server, request, socket, refusal);
@@ -288,7 +307,7 @@ export function routeUpgrades(server: Server, { streams, pages, keylessCalls, re
     else if (isSocketIo(path)) streams.socketIo.handleUpgrade(request, socket, head);
     else if (!path.startsWith("/_next/") || !pages(request, socket, head))
       refuseUpgrade(request, socket, new Fault("not_found", { detail: "There is no WebSocket endpoint at this path." }), refusal);
-  });
+  }
 }
 
 /** The fault in the target of an upgrade; undefined when it is valid. A target in absolute form is reduced to its path. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { type Encoding, encodeBody, encodingFor, heldTag, tagIn, tagOf } from "#lib/content-encoding";
 import { sharedPagePolicy } from "#lib/http/page-headers";
+import { SECOND_MS } from "#lib/units";
 import { inlineScriptHashes } from "./inline-hashes";
 
 /** Above them, time grows faster than size shrinks. */
@@ -58,12 +59,18 @@ export function makeCachedPage({ status, headers, body, atMs, tls }: Rendered): 
   };
 }
 
-/** Writes a page, or 304 when the client has it. */
-export async function writePage(request: IncomingMessage, response: ServerResponse, page: CachedPage): Promise<void> {
+/** Writes a page, or 304 when the client has it. Its age is said, because it may be an old one that stands in for a new one. */
+export async function writePage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  page: CachedPage,
+  nowMs: number,
+): Promise<void> {
+  const age = String(Math.max(0, Math.floor((nowMs - page.atMs) / SECOND_MS)));
   const { "accept-encoding": accepted, "if-none-match": known } = request.headers;
   const held = page.status === 200 ? heldTag(page.etag, known, accepted?.toString()) : undefined;
   if (held !== undefined) {
-    response.writeHead(304, { etag: held, vary: page.headers.vary, "cache-control": page.headers["cache-control"] }).end();
+    response.writeHead(304, { etag: held, vary: page.headers.vary, "cache-control": page.headers["cache-control"], age }).end();
     return;
   }
   const encoding = encodingFor(accepted?.toString());
@@ -71,6 +78,6 @@ export async function writePage(request: IncomingMessage, response: ServerRespon
   const body = made instanceof Promise ? await made : made;
   const encoded =
     encoding === undefined ? { etag: page.etag } : { etag: tagIn(page.etag, encoding), "content-encoding": encoding };
-  response.writeHead(page.status, { ...page.headers, ...encoded, "content-length": body.byteLength });
+  response.writeHead(page.status, { ...page.headers, ...encoded, "content-length": body.byteLength, age });
   response.end(request.method === "HEAD" ? undefined : body);
 }

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { clientBlock } from "#lib/access/address";
 import { Fault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
 import { failure, failureOf, jsonHeaders, writeAnswer } from "#lib/http/respond";
 import { BODY_MAX_BYTES, tooLarge } from "#lib/portal/input";
 import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import type { Send } from "./send";
+import { placeOf } from "./turns";
 
 /** Bytes of an answer that wait in memory for a slow reader. */
 const UNREAD_MAX_BYTES = 1_048_576;
@@ -15,24 +15,29 @@ const RETRY_AFTER_S = 2;
 /** Headers about one connection, which are not passed on (RFC 9110, 7.6.1). */
 const OF_CONNECTION = new Set(["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"]);
 
-const BUSY_PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Busy — Spotwire</title>
-<meta name="viewport" content="width=device-width"><h1>The pages are busy</h1>
-<p>The API and the streams work. Try this page again in a few seconds.</p></html>`;
+const plainPage = (
+  title: string,
+  text: string,
+) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title} — Spotwire</title>
+<meta name="viewport" content="width=device-width"><h1>${title}</h1>
+<p>${text}</p></html>`;
+const BUSY_PAGE = plainPage("The pages are busy", "The API and the streams work. Try this page again in a few seconds.");
+const TOO_MANY_PAGE = plainPage("Too many requests", "Too many pages were asked for from here. Try again in a few seconds.");
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Refuses a request that cannot be served now: the envelope under /api, a plain page elsewhere. */
+/** Refuses a request that cannot be served now. */
 export function refuseBusy(request: IncomingMessage, response: ServerResponse, detail: string): void {
+  refuseWith(request, response, new Fault("service_unavailable", { detail, retry_after: RETRY_AFTER_S }));
+}
+
+/** Refuses a request with a fault that passes: the envelope under /api, a plain page elsewhere. */
+export function refuseWith(request: IncomingMessage, response: ServerResponse, { id, data }: Fault): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const retry = { detail, retry_after: RETRY_AFTER_S };
-  const answer = failure(
-    "service_unavailable",
-    retry,
-    jsonHeaders(requestIdOf(request.headers["x-request-id"]?.toString() ?? null)),
-  );
+  const answer = failure(id, data, jsonHeaders(requestIdOf(request.headers["x-request-id"]?.toString() ?? null)));
   if (request.url?.startsWith("/api/")) {
     writeAnswer(response, answer);
     return;
@@ -42,7 +47,12 @@ export function refuseBusy(request: IncomingMessage, response: ServerResponse, d
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": "default-src 'none'",
   };
-  writeAnswer(response, { ...answer, headers, body: BUSY_PAGE });
+  writeAnswer(response, { ...answer, headers, body: id === "rate_limited" ? TOO_MANY_PAGE : BUSY_PAGE });
+}
+
+/** The client of a request, as the server in front of the portal has set it. */
+export function addressOf({ headers }: IncomingMessage): string {
+  return String(headers[ADDRESS_HEADER] ?? "");
 }
 
 function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
@@ -111,7 +121,7 @@ export function createForwarder(send: Send, refuse: typeof refuseBusy = refuseBu
     const headers = passedOn(request.headers);
     if (body !== undefined) headers["content-length"] = String(body.byteLength);
     const drop = send({
-      client: clientBlock(String(request.headers[ADDRESS_HEADER] ?? "")),
+      place: placeOf(addressOf(request)),
       method: request.method ?? "GET",
       path: request.url ?? "/",
       headers,

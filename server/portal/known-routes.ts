@@ -1,8 +1,17 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-/** Written by Next's build, relative to the working directory. */
+/** Written by Next's build. */
 const MANIFEST = path.join(".next", "routes-manifest.json");
+/** Pictures of the guides. */
+const PICTURES = path.join("lib", "docs", "pictures");
+/** The only path of Next's own that is not a built file; those are served before. */
+const IMAGES = "/_next/image";
+const DOCS = "/docs/";
+const MARKDOWN = /\.md$/;
+const PICTURE = /^\/docs-pictures\/([^/]+)$/;
+const MARKET = /^\/markets\/([^/]+)(\/opengraph-image)?$/;
+const LOCATION = /<loc>https?:\/\/[^/<]+([^<]*)<\/loc>/g;
 
 interface Route {
   readonly regex: string;
@@ -15,10 +24,46 @@ interface Manifest {
   readonly rewrites: { readonly afterFiles: readonly Route[] };
 }
 
-/** Reads the routes of the built pages; the result tells whether one of them serves a path. */
-export function readKnownRoutes(): (path: string) => boolean {
-  const manifest: Manifest = JSON.parse(readFileSync(MANIFEST, "utf8"));
+/** Knows which paths have a page, without asking Next. */
+export interface KnownRoutes {
+  /** True when a page serves this path; while the pages of the docs are not known, true for everything below /docs. */
+  has(path: string): boolean;
+  /** Learns the pages of the docs from the portal's sitemap. */
+  learn(sitemap: string): void;
+}
+
+/**
+ * Reads the routes of the built pages.
+ * @param isListed whether a venue lists this ticker now
+ * @param folder the program's
+ */
+export function readKnownRoutes(isListed: (ticker: string) => boolean, folder = process.cwd()): KnownRoutes {
+  const manifest: Manifest = JSON.parse(readFileSync(path.join(folder, MANIFEST), "utf8"));
   const { staticRoutes, dynamicRoutes, redirects, rewrites } = manifest;
-  const routes = [...staticRoutes, ...dynamicRoutes, ...redirects, ...rewrites.afterFiles].map(({ regex }) => new RegExp(regex));
-  return (path) => path.startsWith("/_next/") || routes.some((route) => route.test(path));
+  const compiled = (routes: readonly Route[]) => routes.map(({ regex }) => new RegExp(regex));
+  const [fixed, others] = [compiled(staticRoutes), compiled([...dynamicRoutes, ...redirects, ...rewrites.afterFiles])];
+  const pictures = new Set(readdirSync(path.join(folder, PICTURES)));
+  let docs: ReadonlySet<string> | undefined;
+
+  /** Whether there is what a dynamic route would look for. */
+  function exists(path: string): boolean {
+    if (path.startsWith(DOCS)) return docs?.has(path.replace(MARKDOWN, "")) ?? true;
+    const [, picture] = PICTURE.exec(path) ?? [];
+    if (picture !== undefined) return pictures.has(picture);
+    const [, ticker] = MARKET.exec(path) ?? [];
+    return ticker === undefined || isListed(ticker);
+  }
+
+  return {
+    has(asked) {
+      // Next redirects it to the path without its slash.
+      const path = asked.length > 1 && asked.endsWith("/") ? asked.slice(0, -1) : asked;
+      if (path.startsWith("/_next/")) return path === IMAGES;
+      return fixed.some((route) => route.test(path)) || (others.some((route) => route.test(path)) && exists(path));
+    },
+    learn(sitemap) {
+      const paths = [...sitemap.matchAll(LOCATION)].map(([, path = ""]) => path).filter((path) => path.startsWith(DOCS));
+      if (paths.length > 0) docs = new Set(paths);
+    },
+  };
 }

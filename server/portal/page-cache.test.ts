@@ -5,12 +5,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
+import { Fault } from "#lib/fault";
 import { createLog } from "#lib/log";
 import { createPageCache, type PageCache } from "./page-cache";
 import { createSend } from "./send";
-import { createTurns } from "./turns";
+import { createTurns, type Turns } from "./turns";
 
 const PAGE = "<!doctype html><script>begin()</script><script src='/_next/a.js'></script><p>a page</p>";
 const FONT = "</_next/static/media/a.woff2>; rel=preload; as=font";
@@ -21,6 +22,7 @@ let folder: string;
 let portal: Server;
 let front: Server;
 let cache: PageCache;
+let turns: Turns;
 let clock: ManualClock;
 let agent: Agent;
 /** The requests that reached the portal. */
@@ -28,6 +30,9 @@ let asked: IncomingMessage[];
 /** The targets that were forwarded. */
 let forwarded: string[];
 let status: number;
+/** How each request was counted, and how many may pass. */
+let counted: string[];
+let limitCount: number;
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "spotwire-cache-"));
@@ -35,6 +40,8 @@ beforeEach(async () => {
   asked = [];
   forwarded = [];
   status = 200;
+  counted = [];
+  limitCount = Number.POSITIVE_INFINITY;
   clock = manualClock(1_000_000);
   agent = new Agent({ keepAlive: true });
   portal = createServer((incoming, response) => {
@@ -43,7 +50,7 @@ beforeEach(async () => {
     response.writeHead(incoming.url === "/no-such-page" ? 404 : status, headers).end(PAGE);
   });
   await once(portal.listen(socketPath), "listening");
-  const turns = createTurns({ runningMaxCount: 2, waitingMaxCount: 8, clientWaitingMaxCount: 8 });
+  turns = createTurns({ runningMaxCount: 2, waitingMaxCount: 8, clientWaitingMaxCount: 8 });
   turns.open(true);
   const target = () => ({ socketPath, agent });
   const metrics = { refused: () => undefined };
@@ -51,7 +58,11 @@ beforeEach(async () => {
   cache = createPageCache({
     env: { PUBLIC_URL: undefined },
     send,
-    isRoute: (asking) => asking === "/signin",
+    isRoute: (asking) => !asking.startsWith("/nope"),
+    limit: async (_, from) => {
+      counted.push(from);
+      return counted.length > limitCount ? new Fault("rate_limited", { retry_after: 3 }) : undefined;
+    },
     forward(incoming, response) {
       forwarded.push(incoming.url ?? "");
       response.end();
@@ -124,17 +135,31 @@ test("a page names the service as its reader reached it", async () => {
   expect(asked.map(({ headers }) => headers.host)).toEqual(["a.example", "b.example"]);
 });
 
-test("a reader with a session, a navigation inside the portal, another method and a page of its own are forwarded", async () => {
-  await get("/docs", { cookie: "spotwire.session=a" });
+test("a navigation inside the portal, another method and a page of its own are forwarded", async () => {
   await get("/docs", { rsc: "1" });
   await get("/docs", {}, "POST");
   await get("/signin?next=a");
-  expect(forwarded).toEqual(["/docs", "/docs", "/docs", "/signin?next=a"]);
+  expect(forwarded).toEqual(["/docs", "/docs", "/signin?next=a"]);
 });
 
 test("all paths without a page share one answer", async () => {
   for (const target of ["/nope", "/nope/too", "/nope?a=b"]) expect((await get(target)).status).toBe(404);
+  for (const [headers, method] of [
+    [{ rsc: "1" }, "GET"],
+    [{}, "POST"],
+  ] as const)
+    expect((await get("/nope/three", headers, method)).status).toBe(404);
   expect(asked.map(({ url }) => url)).toEqual(["/no-such-page"]);
+  expect(forwarded).toEqual([]);
+});
+
+test("a request counts as one from memory or as one that has to be rendered, and one too many is refused", async () => {
+  for (const target of ["/docs", "/docs", "/signin", "/nope", "/nope/too"]) await get(target);
+  expect(counted).toEqual(["portal", "memory", "portal", "portal", "memory"]);
+  limitCount = 0;
+  const refused = await get("/docs");
+  expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "3", "content-type": "text/html; charset=utf-8" } });
+  expect(refused.body.toString()).toContain("Too many requests");
 });
 
 test("the policy allows the inline scripts of the page by their hashes and no others, and the portal sets no nonce", async () => {
@@ -176,17 +201,51 @@ test("the service itself reads shared pages for a reader's host, and no others",
   expect(asked.map(({ url, headers }) => [url, headers.host])).toEqual([["/docs.md", "a.example"]]);
   for (const path of ["/signin", "/nope"]) expect(await cache.read(path, reader)).toBeUndefined();
   status = 404;
-  expect(await cache.read("/docs/nope.md", reader)).toBeUndefined();
+  expect(await cache.read("/docs/other.md", reader)).toBeUndefined();
   portal.removeAllListeners("request");
   portal.on("request", (incoming: IncomingMessage) => incoming.socket.destroy());
   await expect(cache.read("/docs/klines.md", reader)).rejects.toMatchObject({ id: "service_unavailable" });
 });
 
-test("after a restart of the portal every page is rendered again", async () => {
+test("after a restart of the portal every page is rendered again, and an old one is shown where that fails, with its age", async () => {
   await get("/docs");
-  cache.clear();
+  cache.renew();
   await get("/docs");
   expect(asked).toHaveLength(2);
+  cache.renew();
+  await clock.advance(86_400_000);
+  portal.removeAllListeners("request");
+  portal.on("request", (incoming: IncomingMessage) => incoming.socket.destroy());
+  expect(await get("/docs")).toMatchObject({ status: 200, headers: { age: "86400" } });
+  expect(await get("/docs/klines")).toMatchObject({ status: 503 });
+});
+
+test("a page that is not rendered in time is shown as it was, however old", async () => {
+  await get("/status");
+  await clock.advance(3_600_000);
+  portal.removeAllListeners("request");
+  const waits = once(portal, "request");
+  const answer = get("/status");
+  await waits;
+  await clock.advance(1_000);
+  expect(await answer).toMatchObject({ status: 200, headers: { age: "3601" } });
+});
+
+test("who waits for a page that another asked for asks itself when the other loses its place in the queue", async () => {
+  turns.open(false);
+  const join = (network: string) => turns.join({ network, client: "a" }, { run: (end) => end(), displaced: () => undefined });
+  const other = get("/docs/other");
+  await vi.waitFor(() => expect(counted).toHaveLength(1));
+  const first = get("/docs");
+  await vi.waitFor(() => expect(counted).toHaveLength(2));
+  const second = get("/docs");
+  await vi.waitFor(() => expect(counted).toHaveLength(3));
+  // Six more fill the queue, and one from a smaller network takes the place of the newest of the readers.
+  for (const network of ["1", "2", "3", "4", "5", "6", "7"]) expect(join(network)).toBeDefined();
+  turns.open(true);
+  expect((await other).status).toBe(200);
+  expect((await first).status).toBe(503);
+  expect((await second).status).toBe(200);
 });
 
 test("a page that cannot be rendered is answered with 503 and Retry-After", async () => {

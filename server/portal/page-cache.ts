@@ -1,16 +1,15 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
-import { clientBlock } from "#lib/access/address";
 import type { Clock } from "#lib/clock";
 import { reasonOf } from "#lib/db";
 import { Fault } from "#lib/fault";
-import { isSecure, readCookies, sessionCookieName } from "#lib/portal/cookies";
+import { isSecure, readCookies } from "#lib/portal/cookies";
 import { SHARED_HEADER, SHARED_PAGE_COOKIES, sharedPage } from "#lib/portal/shared-pages";
-import { ADDRESS_HEADER } from "#lib/portal/visitor";
 import { SECOND_MS } from "#lib/units";
 import { type CachedPage, makeCachedPage, writePage } from "./cached-page";
-import { type Listener, refuseBusy } from "./forward";
+import { addressOf, type Listener, refuseBusy, refuseWith } from "./forward";
 import type { Send } from "./send";
+import { placeOf } from "./turns";
 
 /** Memory of all pages, with their compressed copies. */
 const CACHE_MAX_BYTES = 67_108_864;
@@ -18,20 +17,28 @@ const PAGE_MAX_BYTES = 4_194_304;
 const RETRY_AFTER_S = 2;
 /** A page past its time is still shown for this long while it is rendered again. */
 const STALE_MAX_MS = 5 * SECOND_MS;
+/** A reader waits this long for a page that is older than that, before it is shown all the same: the portal is busy or starting. */
+const OLD_AFTER_MS = SECOND_MS;
 /** Answers written per turn of the event loop, so that a loop over pages does not delay quotes. */
 const WRITES_PER_TURN_COUNT = 4;
 /** A path that no page has: its answer serves for all such paths. */
 const NO_SUCH_PAGE = "/no-such-page";
+const NOT_FOUND = { freshMs: Number.POSITIVE_INFINITY, query: "" };
 /** Headers that change a shared page: they name the service as the reader reached it. */
 const KEY_HEADERS = ["host", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"];
 
+/** Counts a request for a page: one from memory, or one that the portal has to render. */
+export type PageLimit = (address: string, from: "memory" | "portal") => Promise<Fault | undefined>;
+
 interface PageCacheOptions {
-  readonly env: Parameters<typeof sessionCookieName>[0];
+  readonly env: Parameters<typeof isSecure>[0];
   readonly send: Send;
   /** Whether a page serves this path. */
   readonly isRoute: (path: string) => boolean;
   /** Serves what is not shared. */
   readonly forward: Listener;
+  /** Counts a request; the fault of one too many. */
+  readonly limit: PageLimit;
   readonly clock: Clock;
 }
 
@@ -44,14 +51,15 @@ export interface PageReader {
 
 /** Pages for everybody, kept in memory. */
 export interface PageCache {
+  /** Serves a reader who is not signed in. */
   handle: Listener;
   /**
    * The text of a shared page; undefined where there is none.
    * @throws Fault service_unavailable when the portal cannot render it now
    */
   read(path: string, reader: PageReader): Promise<string | undefined>;
-  /** Forgets all pages: another release may render them. */
-  clear(): void;
+  /** Has all pages rendered again, because another release may render them. Until then the old ones still beat none. */
+  renew(): void;
 }
 
 interface Wanted {
@@ -64,32 +72,43 @@ interface Wanted {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+interface Kept {
+  readonly page: CachedPage;
+  readonly generation: number;
+}
+
+/** Waits for a page; for the old one after a while, or when there is no new one. */
+async function newerThan(old: Kept | undefined, made: Promise<CachedPage>, clock: Clock): Promise<CachedPage> {
+  if (old === undefined) return made;
+  return Promise.race([made.catch(() => old.page), clock.wait(OLD_AFTER_MS).then(() => old.page)]);
+}
+
 /**
  * Serves pages that look the same to everybody from memory: each is rendered once per content and compressed once. Everything
- * else is forwarded, and so is everything of a reader with a session.
+ * else is forwarded. A path that no page has gets the same answer as all of them, so that it costs next to nothing.
  */
-export function createPageCache({ env, send, isRoute, forward, clock }: PageCacheOptions): PageCache {
-  const pages = new LRUCache<string, CachedPage>({ maxSize: CACHE_MAX_BYTES, sizeCalculation: ({ bytes }) => bytes });
+export function createPageCache({ env, send, isRoute, forward, limit, clock }: PageCacheOptions): PageCache {
+  const pages = new LRUCache<string, Kept>({ maxSize: CACHE_MAX_BYTES, sizeCalculation: ({ page }) => page.bytes });
   const filling = new Map<string, Promise<CachedPage>>();
   const writes: (() => void)[] = [];
+  let generation = 0;
 
   function wantedBy({ method, url = "/", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Wanted | undefined {
-    if ((method !== "GET" && method !== "HEAD") || headers.rsc !== undefined) return undefined;
     const [asked = "/", query = ""] = url.split("?", 2);
-    const shared = sharedPage(asked, query);
-    if (shared === undefined && isRoute(asked)) return undefined;
-    const path = shared === undefined ? NO_SUCH_PAGE : asked + shared.query;
+    const shared = isRoute(asked) ? sharedPage(asked, query) : NOT_FOUND;
+    if (shared === undefined) return undefined;
+    if (shared !== NOT_FOUND && ((method !== "GET" && method !== "HEAD") || headers.rsc !== undefined)) return undefined;
+    const path = shared === NOT_FOUND ? NO_SUCH_PAGE : asked + shared.query;
     const cookies = readCookies(headers.cookie ?? null);
-    if (cookies[sessionCookieName(env)] !== undefined) return undefined;
     const sent: Record<string, string> = {};
     for (const name of KEY_HEADERS) if (headers[name] !== undefined) sent[name] = String(headers[name]);
     const kept = SHARED_PAGE_COOKIES.filter((name) => cookies[name] !== undefined);
     if (kept.length > 0) sent.cookie = kept.map((name) => `${name}=${encodeURIComponent(cookies[name] ?? "")}`).join("; ");
-    return { path, freshMs: shared?.freshMs ?? Number.POSITIVE_INFINITY, key: JSON.stringify([path, sent]), headers: sent };
+    return { path, freshMs: shared.freshMs, key: JSON.stringify([path, sent]), headers: sent };
   }
 
   /** Asks the portal for a page. @throws Error when it cannot, or not in time */
-  function render({ path, headers }: Wanted, client: string): Promise<CachedPage> {
+  function render({ path, headers }: Wanted, address: string): Promise<CachedPage> {
     return new Promise((resolve, reject) => {
       const onRefused = (detail: string) => reject(new Error(detail));
       const onAnswer = (answer: IncomingMessage) => {
@@ -107,32 +126,47 @@ export function createPageCache({ env, send, isRoute, forward, clock }: PageCach
           resolve(makeCachedPage({ status: answer.statusCode ?? 0, headers: answer.headers, body, atMs: clock.now(), tls }));
         });
       };
-      send({ client, method: "GET", path, headers: { ...headers, [SHARED_HEADER]: "1" }, onAnswer, onRefused });
+      send({ place: placeOf(address), method: "GET", path, headers: { ...headers, [SHARED_HEADER]: "1" }, onAnswer, onRefused });
     });
   }
 
   /** Renders a page once for all who wait for it, and keeps it when it serves for everybody. */
-  function fill(wanted: Wanted, client: string): Promise<CachedPage> {
+  function fill(wanted: Wanted, address: string): Promise<CachedPage> {
     const { key, path } = wanted;
-    let page = filling.get(key);
-    if (page === undefined) {
-      page = render(wanted, client).finally(() => filling.delete(key));
+    const others = filling.get(key);
+    // Who asked first may have lost its place: then this reader asks.
+    if (others !== undefined) return others.catch(() => filling.get(key) ?? begin());
+    return begin();
+
+    function begin(): Promise<CachedPage> {
+      const from = generation;
+      const page = render(wanted, address).finally(() => filling.delete(key));
       filling.set(key, page);
       page.then(
-        (made) => (made.status === 200 || path === NO_SUCH_PAGE) && pages.set(key, made),
+        (made) => (made.status === 200 || path === NO_SUCH_PAGE) && pages.set(key, { page: made, generation: from }),
         () => undefined,
       );
+      return page;
     }
-    return page;
   }
 
-  /** The page from memory, or a new one. */
-  function pageFor(wanted: Wanted, client: string): CachedPage | Promise<CachedPage> {
+  /** How old a page is; a page of another generation is as old as can be. */
+  function ageOf(kept: Kept | undefined): number {
+    return kept?.generation === generation ? clock.now() - kept.page.atMs : Number.POSITIVE_INFINITY;
+  }
+
+  /** True when a page is shown as it is. */
+  function isInMemory({ key, freshMs }: Wanted): boolean {
+    const kept = pages.peek(key);
+    return kept?.generation === generation && ageOf(kept) <= freshMs + STALE_MAX_MS;
+  }
+
+  /** The page from memory, or a new one; where there is none to be had, however old one. */
+  function pageFor(wanted: Wanted, address: string): CachedPage | Promise<CachedPage> {
     const kept = pages.get(wanted.key);
-    const age = kept === undefined ? Number.POSITIVE_INFINITY : clock.now() - kept.atMs;
-    if (kept === undefined || age > wanted.freshMs + STALE_MAX_MS) return fill(wanted, client);
-    if (age > wanted.freshMs) fill(wanted, client).catch(() => undefined);
-    return kept;
+    if (kept === undefined || !isInMemory(wanted)) return newerThan(kept, fill(wanted, address), clock);
+    if (ageOf(kept) > wanted.freshMs) fill(wanted, address).catch(() => undefined);
+    return kept.page;
   }
 
   function writeSome(): void {
@@ -140,30 +174,37 @@ export function createPageCache({ env, send, isRoute, forward, clock }: PageCach
     if (writes.length > 0) setImmediate(writeSome);
   }
 
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    delete request.headers[SHARED_HEADER];
+    const wanted = wantedBy(request);
+    const address = addressOf(request);
+    const fault = await limit(address, wanted !== undefined && isInMemory(wanted) ? "memory" : "portal");
+    if (fault !== undefined) return refuseWith(request, response, fault);
+    if (wanted === undefined) return forward(request, response);
+    request.resume();
+    try {
+      const page = await pageFor(wanted, address);
+      if (writes.length === 0) setImmediate(writeSome);
+      writes.push(() => void writePage(request, response, page, clock.now()));
+    } catch (error) {
+      refuseBusy(request, response, reasonOf(error));
+    }
+  }
+
   return {
-    handle(request, response) {
-      delete request.headers[SHARED_HEADER];
-      const wanted = wantedBy(request);
-      if (wanted === undefined) return forward(request, response);
-      request.resume();
-      const write = (page: CachedPage) => {
-        if (writes.length === 0) setImmediate(writeSome);
-        writes.push(() => void writePage(request, response, page));
-      };
-      const page = pageFor(wanted, clientBlock(String(request.headers[ADDRESS_HEADER] ?? "")));
-      if (page instanceof Promise) page.then(write, (error: unknown) => refuseBusy(request, response, reasonOf(error)));
-      else write(page);
-    },
+    handle: (request, response) => void serve(request, response),
     async read(path, { host, address }) {
       const wanted = wantedBy({ method: "GET", url: path, headers: { host } });
       if (wanted === undefined || wanted.path !== path) return undefined;
       try {
-        const page = await pageFor(wanted, clientBlock(address));
+        const page = await pageFor(wanted, address);
         return page.status === 200 ? String(await page.body(undefined)) : undefined;
       } catch (error) {
         throw new Fault("service_unavailable", { detail: reasonOf(error), retry_after: RETRY_AFTER_S });
       }
     },
-    clear: () => pages.clear(),
+    renew() {
+      generation += 1;
+    },
   };
 }

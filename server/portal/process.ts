@@ -9,13 +9,15 @@ import type { Clock } from "#lib/clock";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
+import { createSessionCheck } from "#lib/portal/session-user";
+import { SHARED_HEADER } from "#lib/portal/shared-pages";
 import { type Backoff, repeat } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
 import { logStderr } from "#server/ops/json-output";
 import { type Channel, openChannel } from "./channel";
-import { createForwarder } from "./forward";
+import { createForwarder, type Listener } from "./forward";
 import { readKnownRoutes } from "./known-routes";
-import { createPageCache, type PageReader } from "./page-cache";
+import { createPageCache, type PageLimit, type PageReader } from "./page-cache";
 import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
 import { createSend, type Target } from "./send";
 import { createTurns } from "./turns";
@@ -29,7 +31,11 @@ const HEAP_MAX_MIB = 768;
  * the processor time of a page.
  */
 const SEMI_SPACE_MAX_MIB = 2;
-const TURNS = { runningMaxCount: 8, waitingMaxCount: 512, clientWaitingMaxCount: 64 };
+const TURNS = { runningMaxCount: 5, waitingMaxCount: 512, clientWaitingMaxCount: 64 };
+/** Sign-in and signed-in readers, whom no stranger can keep waiting. */
+const ACCOUNT_TURNS = { runningMaxCount: 3, waitingMaxCount: 256, clientWaitingMaxCount: 64 };
+/** Where next-auth answers. It has limits of its own, counted before a request gets here. */
+const AUTH_PREFIX = "/api/auth/";
 /** Time for a start: a cold one on a busy machine. */
 const START_MAX_MS = 120_000;
 const STOP_MAX_MS = 2_000;
@@ -38,10 +44,18 @@ const RESTART: Backoff = { firstMs: 100, longestMs: 10 * SECOND_MS };
 /** A process that hangs must not hold up /metrics, which then has no numbers of it. */
 const METRICS_MAX_MS = 1_000;
 const NO_METRICS = "";
+/** It names every page of the docs. */
+const SITEMAP = "/sitemap.xml";
 
 interface PortalOptions {
   readonly env: Pick<Env, "NODE_ENV" | "PUBLIC_URL">;
+  /** The installation's secret, which signs sessions. */
+  readonly secret: string;
   readonly answers: MarketAnswers;
+  /** Whether a venue lists this ticker now. */
+  readonly isListed: (ticker: string) => boolean;
+  /** Counts what readers ask who are not signed in. */
+  readonly limit: PageLimit;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, "refused">;
@@ -109,7 +123,11 @@ function launch({ env, answers, clock, log }: Pick<PortalOptions, "env" | "answe
  */
 export function startPortal(options: PortalOptions): Portal {
   const { env, clock, log, metrics } = options;
-  const turns = createTurns(TURNS);
+  const [turns, accountTurns] = [createTurns(TURNS), createTurns(ACCOUNT_TURNS)];
+  const open = (isOpen: boolean) => {
+    accountTurns.open(isOpen);
+    turns.open(isOpen);
+  };
   const stopping = new AbortController();
   const folder = mkdtemp(path.join(tmpdir(), "spotwire-"));
   // The first one loads Next while the database is opened.
@@ -122,18 +140,19 @@ export function startPortal(options: PortalOptions): Portal {
     const { child, channel, ready, ended } = current;
     starts += 1;
     const socketPath = path.join(await folder, `${starts}.sock`);
-    const agent = new Agent({ keepAlive: true, maxSockets: TURNS.runningMaxCount });
+    const agent = new Agent({ keepAlive: true, maxSockets: TURNS.runningMaxCount + ACCOUNT_TURNS.runningMaxCount });
     // Not awaited: on a busy machine it may take longer to load than a question may wait. It says itself when it is ready.
     void channel.ask("start", { ...start, socketPath }).catch(() => undefined);
     await Promise.race([clock.wait(START_MAX_MS, ready), clock.wait(START_MAX_MS, ended)]);
     if (ready.aborted) {
       healthy();
       target = { socketPath, agent };
-      cache?.clear();
-      turns.open(true);
+      cache?.renew();
+      open(true);
+      void learnRoutes();
       await watchProcess(current, "the portal's process", options);
     } else child.kill("SIGKILL");
-    turns.open(false);
+    open(false);
     target = undefined;
     agent.destroy();
     if (!stopping.signal.aborted) throw new Error(`exit code ${child.exitCode ?? child.signalCode}`);
@@ -144,17 +163,40 @@ export function startPortal(options: PortalOptions): Portal {
   async function doubt(lost: Target): Promise<void> {
     if (lost !== target || lost === doubted) return;
     doubted = lost;
-    turns.open(false);
+    open(false);
     while (target === lost && !(await responds(current))) await clock.wait(PING_EVERY_MS, current.ended);
     doubted = undefined;
-    if (target === lost) turns.open(true);
+    if (target === lost) open(true);
   }
 
-  const send = createSend({ turns, target: () => target, onLost: (lost) => void doubt(lost), clock, log, metrics });
+  const sending = { target: () => target, onLost: (lost: Target) => void doubt(lost), clock, log, metrics };
+  const send = createSend({ ...sending, turns });
   const forward = createForwarder(send);
-  // In development pages change as their sources do.
-  const cache =
-    env.NODE_ENV === "development" ? undefined : createPageCache({ env, send, isRoute: readKnownRoutes(), forward, clock });
+  const forwardAccount = createForwarder(createSend({ ...sending, turns: accountTurns }));
+  // In development pages change as their sources do, and so do routes.
+  const routes = env.NODE_ENV === "development" ? undefined : readKnownRoutes(options.isListed);
+  const cache = routes && createPageCache({ env, send, isRoute: routes.has, forward, limit: options.limit, clock });
+  const serveStranger = cache?.handle ?? forward;
+  const isSignedIn = createSessionCheck(env, options.secret);
+
+  async function learnRoutes(): Promise<void> {
+    const sitemap = await cache?.read(SITEMAP, { host: "localhost", address: "" }).catch(() => undefined);
+    if (sitemap !== undefined) routes?.learn(sitemap);
+  }
+
+  function serveAccount(request: IncomingMessage, response: ServerResponse): void {
+    delete request.headers[SHARED_HEADER];
+    forwardAccount(request, response);
+  }
+
+  /** Account requests and signed-in readers have a lane of their own. */
+  const handle: Listener = (request, response) => {
+    if (request.url?.startsWith(AUTH_PREFIX)) return serveAccount(request, response);
+    const signedIn = isSignedIn(request.headers.cookie);
+    if (signedIn instanceof Promise) void signedIn.then((is) => (is ? serveAccount : serveStranger)(request, response));
+    else if (signedIn) serveAccount(request, response);
+    else serveStranger(request, response);
+  };
   let running: Promise<void> | undefined;
   async function end(): Promise<void> {
     stopping.abort();
@@ -183,7 +225,7 @@ export function startPortal(options: PortalOptions): Portal {
       );
       return clock.wait(START_MAX_MS, first.signal);
     },
-    handle: cache?.handle ?? forward,
+    handle,
     read: async (path, reader) => cache?.read(path, reader),
     upgrade(request, socket, head) {
       if (target === undefined) return false;

@@ -2,7 +2,7 @@ import { type Agent, type IncomingMessage, type OutgoingHttpHeaders, request as 
 import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
-import type { Turns } from "./turns";
+import type { Place, Turns } from "./turns";
 
 /** Time a request waits for its turn. */
 export const WAIT_MAX_MS = 30_000;
@@ -22,7 +22,7 @@ export interface Target {
 /** One request to the portal. */
 interface PortalCall {
   /** Whose turn it takes. */
-  readonly client: string;
+  readonly place: Place;
   readonly method: string;
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
@@ -84,9 +84,16 @@ export function createSend({ turns, target, onLost, clock, log, metrics }: SendO
 
   function join(call: PortalCall, dropped: AbortSignal, sends: number): void {
     const waited = new AbortController();
-    const leave = turns.join(call.client, (end) => {
-      waited.abort();
-      ask(call, dropped, sends, end);
+    const leave = turns.join(call.place, {
+      run(end) {
+        waited.abort();
+        ask(call, dropped, sends, end);
+      },
+      displaced() {
+        waited.abort();
+        metrics.refused("pages", "displaced");
+        call.onRefused("Too many requests wait for the portal, most of them from this network.");
+      },
     });
     if (leave === undefined) {
       metrics.refused("pages", "too_many_waiting");

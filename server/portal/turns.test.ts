@@ -10,12 +10,22 @@ function scene(open = true) {
   turns.open(open);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const join = (client: string, name: string) =>
-    turns.join(client, (end) => {
-      begun.push(name);
-      ends.set(name, end);
-    });
-  return { turns, begun, join, end: (name: string) => ends.get(name)?.() };
+  const displaced: string[] = [];
+  /** Joins as a client, `network/client`; one without a network is in a network of its own. */
+  const join = (who: string, name: string) => {
+    const [network = "", client = who] = who.split("/");
+    return turns.join(
+      { network, client },
+      {
+        run(end) {
+          begun.push(name);
+          ends.set(name, end);
+        },
+        displaced: () => displaced.push(name),
+      },
+    );
+  };
+  return { turns, begun, displaced, join, end: (name: string) => ends.get(name)?.() };
 }
 
 test("clients take turns, whoever has more waiting", () => {
@@ -28,12 +38,52 @@ test("clients take turns, whoever has more waiting", () => {
   expect(begun).toEqual(["a1", "a2", "a3", "b1"]);
 });
 
-test("past its bound a client gets no place, and past the bound of all nobody does", () => {
+test("networks take turns, and the clients of each, so that a network gains nothing by its many clients", () => {
+  const { begun, join, end } = scene();
+  for (const name of ["1", "2", "3", "4", "5"]) join(`a/${name}`, `a${name}`);
+  join("b/1", "b1");
+  join("b/1", "b1 again");
+  for (const name of ["a1", "a2", "a3", "b1", "a4"]) end(name);
+  expect(begun).toEqual(["a1", "a2", "a3", "b1", "a4", "b1 again", "a5"]);
+});
+
+test("past its bound a client gets no place", () => {
   const { join } = scene(false);
   for (const name of ["a1", "a2", "a3"]) expect(join("a", name)).toBeDefined();
   expect(join("a", "a4")).toBeUndefined();
+});
+
+test("in a full queue the newest of the largest network loses its place to a smaller network, until none is larger", () => {
+  const { turns, begun, displaced, join, end } = scene(false);
+  for (const name of ["1", "2", "3", "4", "5"]) expect(join(`a/${name}`, `a${name}`)).toBeDefined();
+  expect(join("a/6", "a6")).toBeUndefined();
   for (const name of ["b1", "b2"]) expect(join("b", name)).toBeDefined();
-  expect(join("c", "c1")).toBeUndefined();
+  expect(displaced).toEqual(["a5", "a4"]);
+  expect(join("b", "b3")).toBeUndefined();
+  expect(join("c", "c1")).toBeDefined();
+  expect(displaced).toEqual(["a5", "a4", "a3"]);
+  turns.open(true);
+  for (const name of ["a1", "b1", "c1"]) end(name);
+  expect(begun).toEqual(["a1", "b1", "c1", "a2", "b2"]);
+});
+
+test("within a network the newest of the client with most waiting loses its place to another client", () => {
+  const { displaced, join } = scene(false);
+  for (const name of ["x1", "x2", "x3"]) join("a/x", name);
+  for (const name of ["y1", "y2"]) join("a/y", name);
+  expect(join("a/z", "z1")).toBeDefined();
+  expect(displaced).toEqual(["x3"]);
+  expect(join("a/y", "y3")).toBeUndefined();
+});
+
+test("who was displaced leaves without taking another's place", () => {
+  const { turns, begun, displaced, join } = scene(false);
+  const leaves = ["1", "2", "3", "4", "5"].map((name) => join(`a/${name}`, `a${name}`));
+  join("b", "b1");
+  expect(displaced).toEqual(["a5"]);
+  for (const leave of leaves) leave?.();
+  turns.open(true);
+  expect(begun).toEqual(["b1"]);
 });
 
 test("while it is closed nothing begins, and what left does not begin later", () => {
@@ -46,8 +96,8 @@ test("while it is closed nothing begins, and what left does not begin later", ()
   expect(begun).toEqual(["a2"]);
 });
 
-test("never more than the bound runs, and everything that waits runs in the end", () => {
-  const step = fc.record({ client: fc.constantFrom("a", "b", "c"), ends: fc.nat(3), twice: fc.boolean() });
+test("never more than the bound runs, and everything that waits and is not displaced runs in the end", () => {
+  const step = fc.record({ client: fc.constantFrom("a/1", "a/2", "b/1", "c/1"), ends: fc.nat(3), twice: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const turns = createTurns(BOUNDS);
@@ -56,10 +106,19 @@ test("never more than the bound runs, and everything that waits runs in the end"
       let joined = 0;
       let begun = 0;
       for (const { client, ends, twice } of steps) {
-        const place = turns.join(client, (end) => {
-          begun += 1;
-          running.push(end);
-        });
+        const [network = ""] = client.split("/");
+        const place = turns.join(
+          { network, client },
+          {
+            run(end) {
+              begun += 1;
+              running.push(end);
+            },
+            displaced: () => {
+              joined -= 1;
+            },
+          },
+        );
         if (place !== undefined) joined += 1;
         expect(running.length).toBeLessThanOrEqual(BOUNDS.runningMaxCount);
         for (let left = ends; left > 0; left -= 1) {

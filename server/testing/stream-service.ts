@@ -70,7 +70,7 @@ type Catalogues = Readonly<Record<Venue, ReloadableCatalogue>>;
 
 /** Listens as the service does, without pages. */
 async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAddressReader>, log: pino.Logger, metrics: Metrics) {
-  const keylessCalls = () => undefined;
+  const keylessCalls = { call: () => undefined };
   const server = createHttpServer({
     api: createRestApi(),
     direct: {},

@@ -16,6 +16,7 @@ import { socketAddress } from "#server/cluster/post-to";
 import { openStores } from "#server/cluster/stores";
 import { createTickForwarder } from "#server/cluster/tick-forwarder";
 import { createAddressReader } from "#server/http/address";
+import { createKeylessCalls } from "#server/http/keyless-calls";
 import { serveEdge } from "#server/http/serve";
 import { createFedMarkets } from "#server/markets";
 import { keepJsonOutput } from "#server/ops/json-output";
@@ -154,7 +155,9 @@ async function start(options: WorkerStart): Promise<void> {
   const inner = await sessions.listen(streams);
   onStop("sessions", createDrain(inner));
   const routed = sessions.routed(streams, addressOf);
-  const { server } = await serveEdge({ ...base, streams: routed, addressOf, market: createPassOn({ ...base, requestsPath }) });
+  const keylessCalls = createKeylessCalls({ buckets: access.strangers, addressOf, metrics });
+  const passOn = createPassOn({ ...base, requestsPath });
+  const { server } = await serveEdge({ ...base, streams: routed, addressOf, keylessCalls, market: passOn });
   leave = createDrain(server);
   onStop("http", leave);
   onStop("calls", () => {

@@ -134,6 +134,23 @@ export function createBucketBank(clock: Clock, maxCount = BUCKETS_MAX_COUNT): Bu
   };
 }
 
+/** In front of the names of buckets of clients that nobody knows. */
+export const STRANGER = "stranger ";
+
+/** Two banks, so that strangers push out nobody else's buckets, however many there are. */
+export interface BucketBanks {
+  readonly buckets: BucketStore;
+  readonly strangers: BucketStore;
+  /** Lends from the one that has this bucket. */
+  lend(key: string, call: BankCall): Lent;
+}
+
+/** Makes the banks of a node. */
+export function createBucketBanks(clock: Clock): BucketBanks {
+  const [buckets, strangers] = [createBucketBank(clock), createBucketBank(clock)];
+  return { buckets, strangers, lend: (key, call) => (key.startsWith(STRANGER) ? strangers : buckets).lend(key, call) };
+}
+
 /** Makes the lender of a process that asks the bank of another one. */
 export function createBankLender(clock: Clock, lend: (key: string, call: BankCall) => Promise<Lent>): BucketLender {
   return {

@@ -1,0 +1,59 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type KnownRoutes, readKnownRoutes } from "./known-routes";
+
+const ROUTES = {
+  staticRoutes: [{ regex: "^/docs/search\\.json(?:/)?$" }, { regex: "^/signin(?:/)?$" }],
+  dynamicRoutes: ["/docs(?:/(.+?))?", "/docs-pictures/([^/]+?)", "/markets/([^/]+?)", "/markets/([^/]+?)/opengraph-image"].map(
+    (page) => ({ regex: `^${page}(?:/)?$` }),
+  ),
+  redirects: [{ regex: "^(?:/((?:[^/]+?)(?:/(?:[^/]+?))*))/$" }],
+  rewrites: { afterFiles: [{ regex: "^/docs(?:/((?:[^/]+?)(?:/(?:[^/]+?))*))?\\.md(?:/)?$" }] },
+};
+const SITEMAP = "<urlset><url><loc>http://localhost/</loc></url><url><loc>http://localhost/docs/quickstart</loc></url></urlset>";
+
+let folder: string;
+let routes: KnownRoutes;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "spotwire-routes-"));
+  await mkdir(path.join(folder, ".next"));
+  await mkdir(path.join(folder, "lib/docs/pictures"), { recursive: true });
+  await writeFile(path.join(folder, ".next/routes-manifest.json"), JSON.stringify(ROUTES));
+  await writeFile(path.join(folder, "lib/docs/pictures/year.png"), "");
+  routes = readKnownRoutes((ticker) => ticker === "EURUSD", folder);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test("until the pages of the docs are known, every path below them may have one", () => {
+  expect(routes.has("/docs/whatever")).toBe(true);
+  routes.learn("<urlset></urlset>");
+  expect(routes.has("/docs/whatever")).toBe(true);
+});
+
+test.each([
+  ["/signin", true],
+  ["/signin/", true],
+  ["/docs/quickstart", true],
+  ["/docs/quickstart.md", true],
+  ["/docs/quickstart/", true],
+  ["/docs/search.json", true],
+  ["/docs/whatever", false],
+  ["/docs/whatever.md", false],
+  ["/docs/whatever/", false],
+  ["/docs-pictures/year.png", true],
+  ["/docs-pictures/other.png", false],
+  ["/markets/EURUSD", true],
+  ["/markets/EURUSD/opengraph-image", true],
+  ["/markets/NONESUCH", false],
+  ["/markets/NONESUCH/opengraph-image", false],
+  ["/whatever", false],
+  ["/whatever/", false],
+  ["/_next/image", true],
+  ["/_next/static/whatever.js", false],
+])("whether %s has a page is known without Next: %s", (asked, known) => {
+  routes.learn(SITEMAP);
+  expect(routes.has(asked)).toBe(known);
+});
