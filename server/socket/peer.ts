@@ -12,7 +12,10 @@ import type { Outgoing } from "#server/hub/outgoing";
 export interface Peer extends Wire {
   /** True when a new connection must subscribe within the time limit. */
   readonly awaitsSubscribe: boolean;
-  /** Sends a last message ahead of the queue and closes the connection; a client that does not answer is cut. */
+  /**
+   * Sends a last message ahead of the queue and closes the connection; a client that does not answer is cut. What a flooding one
+   * still sends is not read; called again for a connection that closes already.
+   */
   close(id: CloseId, last?: Outgoing): void;
   /** Pings the client now, because its slot is needed; without an answer the connection is cut soon. */
   probe(nowMs: number): void;

@@ -144,17 +144,15 @@ export class Session {
 
   /** Handles one incoming message; `read` is called only when the rate limit allows it. */
   receive(read: () => Reading, respond: Respond = (answer) => this.#send(answer)): void {
+    const verdict = this.#count("The client kept sending messages above the rate limit.");
     if (this.#closed) return;
-    const verdict = this.#rateLimit.judge(this.#context.venue.clock.now());
     if (verdict === "read") this.#answer(read(), respond);
-    else if (verdict === "refuse") respond(this.#tooFast());
-    else this.close("flooding", new Fault("rate_limited", { detail: "The client kept sending messages above the rate limit." }));
+    else respond(this.#tooFast());
   }
 
-  /** Counts a ping of the client. The transport answers pings, but they count towards the rate limit. */
-  pinged(): void {
-    const flooding = !this.#closed && this.#rateLimit.judge(this.#context.venue.clock.now()) === "flooding";
-    if (flooding) this.close("flooding", new Fault("rate_limited", { detail: "The client sent too many pings." }));
+  /** Counts a frame or packet that is no message, as pings and pongs that answer none: whatever a client sends has the same limit. */
+  countFrame(): void {
+    this.#count("The client sent too many frames.");
   }
 
   /** Checks everything that depends on time: expiry, the first subscribe, slow reading, the heartbeat. */
@@ -234,8 +232,13 @@ export class Session {
     try {
       this.#handle(message, respond);
     } catch (error) {
-      this.#context.log.error({ err: error, connection_id: this.admission.id }, "stream message failed");
-      respond(this.#error(message.id ?? null, faultOf(error)));
+      const fault = faultOf(error);
+      const { log } = this.#context;
+      const where = { connection_id: this.admission.id, method: message.method };
+      // A refusal is the service at work: its client learns why.
+      if (fault.id === "internal_error") log.error({ err: error, ...where }, "stream message failed");
+      else log.debug({ code: fault.id, ...where }, "stream message refused");
+      respond(this.#error(message.id ?? null, fault));
     }
   }
 
@@ -265,6 +268,15 @@ export class Session {
         failed: (fault, expectedSeq) => this.#closed || respond(this.#error(id, fault, { expectedSeq })),
       });
     } else respond({ type: "ack", id, method, ...success, data: { time_msc: this.#context.venue.clock.now() } });
+  }
+
+  /** Counts what the client sent, and closes the connection when it is too much; also while it closes for another reason. */
+  #count(detail: string) {
+    const verdict = this.#rateLimit.judge(this.#context.venue.clock.now());
+    if (verdict !== "flooding") return verdict;
+    if (this.#closed) this.#peer.close("flooding");
+    else this.close("flooding", new Fault("rate_limited", { detail }));
+    return verdict;
   }
 
   #newFeeder(): Feeder {

@@ -22,6 +22,7 @@ import type { Outgoing } from "#server/hub/outgoing";
 import type { Admission, Admissions, Credentials } from "./handshake";
 import { requireNoKeyInQuery, traceparentOf } from "./handshake";
 import { createOpenings } from "./openings";
+import { boundedWebSockets, countPackets, webSocketOf } from "./packets";
 import type { Peer } from "./peer";
 import { readMessage } from "./protocol";
 import { docsBaseFor, handshakeFault, handshakeId, type RefusalContext, refuseUpgrade } from "./refuse-upgrade";
@@ -114,6 +115,7 @@ class SocketIoPeer implements Peer {
     // Client libraries reconnect after a lost connection, but not after a disconnect packet.
     if (afterClose(CLOSES[id].code) === "terminal") this.#socket.disconnect(true);
     else this.#socket.conn.close(id === "slow_consumer");
+    if (id === "flooding" || id === "protocol_abuse") webSocketOf(this.#socket.conn)?.pause();
   }
 
   // Engine.IO pings on its own schedule.
@@ -198,6 +200,7 @@ export function createSocketIo(options: SocketIoOptions): SocketIoTransport {
     pingInterval: STREAM_PING_INTERVAL_S * 1000,
     pingTimeout: (STREAM_PONG_TIMEOUT_S - STREAM_PING_INTERVAL_S) * 1000,
     perMessageDeflate: false,
+    wsEngine: boundedWebSockets(clock, metrics),
     // Any page may connect; the allowed origins of its key decide. No cookie is involved.
     cors: { origin: true, methods: ["GET", "POST"] },
   });
@@ -205,6 +208,7 @@ export function createSocketIo(options: SocketIoOptions): SocketIoTransport {
   const io = new Server({ serveClient: false, connectTimeout: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 });
   io.bind(engine);
   const openings = boundOpenings({ engine, addressOf, clock, metrics });
+  const packets = countPackets(engine, clock, metrics);
 
   /** An error in the form the client library exposes: the identifier as its message, the envelope as its data. */
   function refusalOf(error: unknown, request: IncomingMessage): Error {
@@ -231,6 +235,7 @@ export function createSocketIo(options: SocketIoOptions): SocketIoTransport {
     const peer = new SocketIoPeer(socket);
     const session = sessions.open(admission, peer);
     peer.onReady(() => session.flush());
+    packets.count(socket.conn as unknown as EngineSocket, () => session.countFrame());
     socket.onAny((method: string, ...args: unknown[]) => {
       const respond = args.at(-1);
       const params = typeof respond === "function" && args.length === 1 ? undefined : args[0];

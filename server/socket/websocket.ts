@@ -24,7 +24,7 @@ const PROBE_TIMEOUT_MS = 3_000;
 const FRAGMENTS_MAX_COUNT = 64;
 
 /** Options that are newer than the types of `ws`. */
-const LIMITS = { maxFragments: FRAGMENTS_MAX_COUNT, closeTimeout: CLOSE_TIMEOUT_MS };
+export const LIMITS = { maxFragments: FRAGMENTS_MAX_COUNT, closeTimeout: CLOSE_TIMEOUT_MS };
 
 /** Handles an upgrade to the raw stream. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
@@ -64,6 +64,7 @@ class WebSocketPeer implements Peer {
   readonly #joiner: FrameJoiner;
   #pingMs: number;
   #pongMs: number;
+  #awaitsPong = false;
   /** Deadline for the answer to a probe; infinite while none is expected. */
   #answerByMs = Number.POSITIVE_INFINITY;
   #awaitsDrain = false;
@@ -100,12 +101,13 @@ class WebSocketPeer implements Peer {
     if (last !== undefined && this.#webSocket.readyState === this.#webSocket.OPEN) this.#socket.write(frameOf(last));
     const { code, reason } = CLOSES[id];
     this.#webSocket.close(code, reason);
+    if (id === "flooding") this.#readNoMore();
   }
 
   probe(nowMs: number): void {
     if (this.#answerByMs !== Number.POSITIVE_INFINITY || this.#webSocket.readyState !== this.#webSocket.OPEN) return;
     this.#answerByMs = nowMs + PROBE_TIMEOUT_MS;
-    this.#webSocket.ping();
+    this.#ping();
   }
 
   sweep(nowMs: number): void {
@@ -114,14 +116,28 @@ class WebSocketPeer implements Peer {
     if (silent) this.#webSocket.terminate();
     else if (nowMs >= this.#pingMs) {
       this.#pingMs = nowMs + STREAM_PING_INTERVAL_S * 1000;
-      this.#webSocket.ping();
+      this.#ping();
     }
   }
 
-  /** Records a pong. */
-  pong(nowMs: number): void {
+  /** Records a pong. Returns false for one that answers no ping: a client may send such (RFC 6455, 5.5.3). */
+  pong(nowMs: number): boolean {
+    const awaited = this.#awaitsPong;
+    this.#awaitsPong = false;
     this.#pongMs = nowMs;
     this.#answerByMs = Number.POSITIVE_INFINITY;
+    return awaited;
+  }
+
+  #ping(): void {
+    this.#awaitsPong = true;
+    this.#webSocket.ping();
+  }
+
+  /** What still comes is not parsed. The client has its close frame and the end of the stream, and is cut soon. */
+  #readNoMore(): void {
+    this.#webSocket.pause();
+    this.#socket.end();
   }
 
   /** Few connections ever have to wait, so that they listen only while they do. */
@@ -166,11 +182,12 @@ export function createWebSocketTransport({ sessions, admissions, addressOf, refu
   }
 
   function onPing(this: WebSocket): void {
-    connectionOf(this).session?.pinged();
+    connectionOf(this).session?.countFrame();
   }
 
   function onPong(this: WebSocket): void {
-    connectionOf(this).peer?.pong(clock.now());
+    const { peer, session } = connectionOf(this);
+    if (peer?.pong(clock.now()) === false) session?.countFrame();
   }
 
   function onClose(this: WebSocket): void {

@@ -1,7 +1,17 @@
+import { once } from "node:events";
 import { encode } from "@msgpack/msgpack";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { STREAM_FIRST_SUBSCRIBE_TIMEOUT_S, STREAM_MESSAGE_MAX_BYTES, STREAM_PONG_TIMEOUT_S } from "#lib/contract/limits";
+import { WebSocket } from "ws";
+import {
+  STREAM_FIRST_SUBSCRIBE_TIMEOUT_S,
+  STREAM_MESSAGE_MAX_BYTES,
+  STREAM_MESSAGES_BURST_COUNT,
+  STREAM_MESSAGES_EXCESS_MAX_COUNT,
+  STREAM_PING_INTERVAL_S,
+  STREAM_PONG_TIMEOUT_S,
+} from "#lib/contract/limits";
+import { SOCKET_IO_NAMESPACE } from "#lib/contract/stream";
 import type { StreamClient } from "#lib/testing/stream-client";
 import { fence } from "#lib/testing/stream-time";
 import { openWire } from "#lib/testing/stream-wire";
@@ -14,6 +24,12 @@ const CONTINUATION = 0x0;
 const FINAL = 0x80;
 const MASKED = 0x80;
 const NO_MASK_KEY = Buffer.alloc(4);
+
+/** Frames at once that do not end a connection yet. */
+const FRAMES_MAX_COUNT = STREAM_MESSAGES_BURST_COUNT + STREAM_MESSAGES_EXCESS_MAX_COUNT;
+
+/** A connection that is not read any more is cut after two seconds. */
+const CUT = { timeout: 10_000 };
 
 /** The encodings of the raw WebSocket. */
 const RAW_TRANSPORTS = ["websocket", "msgpack"] as const;
@@ -38,7 +54,7 @@ afterEach(async () => {
   await t.tick("EURUSD", bid, bid + 0.0001);
   expect(await neighbour.next("quote")).toMatchObject({ data: { bid } });
   await neighbour.close();
-  await vi.waitFor(async () => expect(await t.connections()).toBe(0));
+  await vi.waitFor(async () => expect(await t.connections()).toBe(0), CUT);
   expect(t.logged).toEqual([]);
 });
 
@@ -223,7 +239,7 @@ describe("a connection that goes silent", () => {
   });
 });
 
-describe("pings of a client", () => {
+describe("frames of a client that are no messages", () => {
   test("pings of a client are answered, and too many of them end the connection", async () => {
     const client = await t.connect();
     const pong = new Promise((resolve) => client.raw.once("pong", resolve));
@@ -232,5 +248,77 @@ describe("pings of a client", () => {
     for (let count = 0; count < 100; count += 1) client.raw.ping();
     expect(await client.next("error")).toMatchObject({ message: "rate_limited", data: { close_code: 4029 } });
     expect(await client.closed).toMatchObject({ code: 4029, after: "retry" });
+  });
+
+  test.each([
+    ["pongs that answer no ping", 4029, (raw: WebSocket) => raw.pong()],
+    ["large pongs", 4029, (raw: WebSocket) => raw.pong("x".repeat(125))],
+    ["pings and pongs by turns", 4029, (raw: WebSocket, count: number) => (count % 2 === 0 ? raw.ping() : raw.pong())],
+    // None of them can be read.
+    ["empty messages", 4400, (raw: WebSocket) => raw.send("")],
+    [
+      "messages in empty fragments",
+      4400,
+      (raw: WebSocket) => {
+        for (const fin of [false, false, true]) raw.send("", { fin });
+      },
+    ],
+  ])("%s end the connection as soon as there are too many, and what still comes is not parsed", async (_, code, send) => {
+    const client = await t.connect();
+    let parsed = 0;
+    client.raw.on("pong", () => {
+      parsed += 1;
+    });
+    for (let count = 0; count < 20 * FRAMES_MAX_COUNT; count += 1) send(client.raw, count);
+    expect(await client.closed).toMatchObject({ code });
+    // The answers to pings show how much was read.
+    expect(parsed).toBeLessThanOrEqual(FRAMES_MAX_COUNT + 1);
+    await vi.waitFor(async () => expect(await t.connections()).toBe(1), CUT);
+  });
+
+  test("a pong that answers a ping does not count", async () => {
+    const client = await t.connect();
+    await client.ask("subscribe", { stream: "quote", tickers: ["EURUSD"], snapshot: false });
+    const pinged = once(client.raw, "ping");
+    await t.advance(STREAM_PING_INTERVAL_S * 1000 + 250, [neighbour]);
+    await pinged;
+    for (let count = 0; count < STREAM_MESSAGES_BURST_COUNT; count += 1) client.send("ping", undefined, count);
+    for (let count = 0; count < STREAM_MESSAGES_BURST_COUNT; count += 1)
+      expect(await client.next("ack")).toMatchObject({ code: 0 });
+    await client.close();
+  });
+});
+
+describe("packets of Socket.IO that are no messages", () => {
+  /** Opens the WebSocket below Socket.IO, as any program can. */
+  async function openBelow(): Promise<WebSocket> {
+    const raw = new WebSocket(`${t.url.replace("http", "ws")}/socket.io/?EIO=4&transport=websocket`, {
+      headers: { "x-forwarded-for": "198.51.100.7" },
+    });
+    await once(raw, "message");
+    return raw;
+  }
+  /** Connects to the namespace with the key of the service. */
+  async function admitted(): Promise<WebSocket> {
+    const raw = await openBelow();
+    raw.send(`40${SOCKET_IO_NAMESPACE},${JSON.stringify({ key: (await t.issueKey()).text })}`);
+    const connected = (data: Buffer) => String(data).startsWith(`40${SOCKET_IO_NAMESPACE}`);
+    await new Promise<void>((resolve) => raw.on("message", (data) => connected(data as Buffer) && resolve()));
+    return raw;
+  }
+
+  test.each([
+    ["pongs of the library", (raw: WebSocket) => raw.send("3")],
+    ["pongs of WebSocket", (raw: WebSocket) => raw.pong()],
+    ["pings of WebSocket", (raw: WebSocket) => raw.ping()],
+    ["answers to nothing", (raw: WebSocket) => raw.send(`43${SOCKET_IO_NAMESPACE},1[]`)],
+  ])("%s end the connection as soon as there are too many, before a client is admitted and after it", async (_, send) => {
+    for (const open of [openBelow, admitted]) {
+      const raw = await open();
+      const closed = once(raw, "close");
+      for (let count = 0; count < 1_000; count += 1) send(raw);
+      await closed;
+      await vi.waitFor(async () => expect(await t.connections()).toBe(1), CUT);
+    }
   });
 });
