@@ -81,7 +81,7 @@ function Undo({ report, onDone }: { report: BackfillReport; onDone: () => void }
   );
 }
 
-function Progress({ share, files, files_done, file, step, problem, series }: BackfillReport) {
+function Progress({ share, files, files_done, file, step, problem, doubts, series }: BackfillReport) {
   const percent = `${Math.floor(share * 100)} %`;
   return (
     <div className="w-full min-w-40 space-y-1 lg:min-w-56">
@@ -106,6 +106,11 @@ function Progress({ share, files, files_done, file, step, problem, series }: Bac
       {problem === null ? null : (
         <p title={problem} className="line-clamp-2 text-danger text-xs leading-5 [overflow-wrap:anywhere]">
           {problem}
+        </p>
+      )}
+      {doubts.length === 0 ? null : (
+        <p title={doubts.join("\n")} className="line-clamp-2 text-warning text-xs leading-5 [overflow-wrap:anywhere]">
+          Doubtful: {doubts.join("; ")}
         </p>
       )}
       <Written series={series} />

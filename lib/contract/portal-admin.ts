@@ -231,6 +231,8 @@ export interface BackfillReport {
   readonly rows_per_s: number | null;
   /** The last problem, null if there was none. */
   readonly problem: string | null;
+  /** What was doubtful about its files, whether they were stored or not. */
+  readonly doubts: readonly string[];
   readonly started_at: string;
   readonly updated_at: string;
   /** When it was undone, null if it was not. */

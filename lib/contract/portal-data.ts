@@ -64,6 +64,8 @@ export interface DataImport {
   readonly already_there: number;
   readonly undone_at: string | null;
   readonly sealed: boolean;
+  /** What was doubtful about its files. */
+  readonly doubts: readonly string[];
 }
 
 /** Klines of a timeframe above M1 that an import wrote to a ticker. They show where no minutes are stored. */

@@ -41,7 +41,7 @@ test("a backfill is reported with its progress and its rate", async () => {
         file: "EURUSD.csv",
         step: "importing",
       },
-      ...{ share: 0.3, rows: 9_000, rows_per_s: 6_000, problem: null },
+      ...{ share: 0.3, rows: 9_000, rows_per_s: 6_000, problem: null, doubts: [] },
       ...{ started_at: "2026-01-07T12:00:00.000Z", updated_at: "2026-01-07T12:00:02.000Z" },
       ...{ undone_at: null, sealed: false, series: [] },
     },

@@ -28,19 +28,25 @@ export interface BackfillProgress {
   /** Milliseconds spent reading these rows. */
   readonly readMs: number;
   readonly problem: string | null;
+  /** What was doubtful about its files; the first DOUBTS_KEPT_COUNT are kept. */
+  readonly doubts: readonly string[];
 }
+
+/** Doubts that are kept of an import. */
+const DOUBTS_KEPT_COUNT = 50;
 
 type SeriesRow = Awaited<ReturnType<Database["prisma"]["backfillSeries"]["findMany"]>>[number];
 type ImportedRow = Awaited<ReturnType<Database["prisma"]["importedSeries"]["findMany"]>>[number];
 
 type Context = { readonly db: Pick<Database, "prisma">; readonly clock: Clock };
 
-const toRow = ({ rows, readMs, file, problem, ...rest }: BackfillProgress, now: Date) => ({
+const toRow = ({ rows, readMs, file, problem, doubts, ...rest }: BackfillProgress, now: Date) => ({
   ...rest,
   rows: BigInt(rows),
   readMs: Math.round(readMs),
   file: file.slice(-TEXT_MAX_CHARACTERS),
   problem: problem?.slice(0, TEXT_MAX_CHARACTERS) ?? null,
+  doubts: doubts.slice(0, DOUBTS_KEPT_COUNT).map((doubt) => doubt.slice(-TEXT_MAX_CHARACTERS)),
   updatedAt: now,
 });
 

@@ -114,6 +114,7 @@ async function importsOf({ prisma }: Pick<Database, "prisma">, ticker: string): 
     overwritten: Number(row.overwritten),
     already_there: Number(row.alreadyThere),
     sealed: row.backfill.sealedAt !== null,
+    doubts: row.backfill.doubts,
   }));
 }
 

@@ -259,7 +259,7 @@ describe("an operator", () => {
     live.quote("GBPUSD", 1.3, 1.3001, now - DAY_MS);
     t.metrics.ticks("live", [null, null, "duplicate"]);
     const backfill = { filesDone: 1, filesFailed: 0, file: "b.csv", step: "importing", share: 0.4, rows: 500, readMs: 250 };
-    const progress = { state: "running", files: 2, problem: null, ...backfill } as const;
+    const progress = { state: "running", files: 2, problem: null, doubts: [], ...backfill } as const;
     await beginBackfill(t, "live", progress);
     const { data }: { data: FeedsReport } = await call({ route: feeds.GET });
     expect(data.feeds.map(({ venue }) => venue)).toEqual(["live", "sandbox"]);
@@ -278,7 +278,7 @@ describe("an operator", () => {
 
   test("an operator undoes an import, once, with an entry in the audit log", async () => {
     const progress = { state: "done", files: 1, filesDone: 1, filesFailed: 0, file: "a.csv", step: "", share: 1 } as const;
-    const { number } = await beginBackfill(t, "live", { ...progress, rows: 1, readMs: 1, problem: null });
+    const { number } = await beginBackfill(t, "live", { ...progress, rows: 1, readMs: 1, problem: null, doubts: [] });
     await createKlineStore(t.db.pool, "live").ensurePartitions(1_709_683_200, 1_709_683_200);
     await inTransaction(t.db.pool, (client) => storeBatch(client, number, [testKline("EURUSD", "M1", 1_709_683_200)]));
     const undoing = { route: undo.POST, method: "POST", params: { number: String(number) } };

@@ -78,7 +78,14 @@ export async function* tickSources(file: string, ticker: string | null, options:
 async function* sourcesIn(file: string, ticker: string | null, finder: SourceFinder, given: ReadOptions) {
   const { listings, clock, log, signal } = given;
   // Dukascopy's own months: a replay is not history, so it does not ask.
-  const values = { venue: "live", months: "0", force: false, "dry-run": false, ...(ticker !== null && { ticker }) };
+  const values = {
+    venue: "live",
+    months: "0",
+    force: false,
+    "accept-doubts": false,
+    "dry-run": false,
+    ...(ticker !== null && { ticker }),
+  };
   const options = readOptions(values, [file]);
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
   const files = await filesOf([file]);

@@ -30,6 +30,8 @@ export interface BackfillReporter {
   source(name: string, index: number, sources: number): void;
   /** Reports the progress of a step, as the terminal shows it. */
   step(title: string, share: number, rows: number): void;
+  /** Keeps what was doubtful about a file. */
+  doubt(text: string): void;
   /** Reports that a file is finished; `problem` says why it was not fully imported. */
   fileDone(problem: string | null): void;
   /** Resolves when the end is stored, with its entry in the audit log. */
@@ -41,6 +43,7 @@ export const NO_REPORT: BackfillReporter = {
   number: 0,
   source: () => undefined,
   step: () => undefined,
+  doubt: () => undefined,
   fileDone: () => undefined,
   end: async () => undefined,
 };
@@ -56,7 +59,19 @@ interface ReporterOptions {
 export async function reportBackfill({ database, clock, venue, files }: ReporterOptions): Promise<BackfillReporter> {
   const context = { db: database, clock };
   let progress: BackfillProgress = {
-    ...{ state: "running", files, filesDone: 0, filesFailed: 0, file: "", step: "", share: 0, rows: 0, readMs: 0, problem: null },
+    ...{
+      state: "running",
+      files,
+      filesDone: 0,
+      filesFailed: 0,
+      file: "",
+      step: "",
+      share: 0,
+      rows: 0,
+      readMs: 0,
+      problem: null,
+      doubts: [],
+    },
   };
   const { id, number } = await beginBackfill(context, venue, progress);
   let noted = clock.now();
@@ -99,6 +114,7 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
         readMs: before.readMs + clock.now() - startedMs,
       });
     },
+    doubt: (text) => note({ doubts: [...progress.doubts, text] }),
     fileDone(problem) {
       const failed = problem === null ? {} : { problem, filesFailed: progress.filesFailed + 1 };
       progress = { ...progress, filesDone: progress.filesDone + 1 };

@@ -10,6 +10,11 @@ import { Unsure } from "./failure";
 const RUNS_PER_STRAY = 100;
 /** How many more runs in closed hours another clock needs to be wrong, where the best one has some. */
 const STRAYS_MAX_RATIO = 3;
+/**
+ * Share of the runs of rows of an hour and more that one quote after each close can put into closed hours. Gold of two brokers has
+ * up to 0.42, in the daily break; an hour off it is all of them.
+ */
+const LONG_STRAYS_MAX_SHARE = 0.6;
 /** Clocks that an error names. */
 const NAMED_MAX_COUNT = 3;
 
@@ -130,9 +135,15 @@ export function detectClock(files: readonly TimedFile[], rule: ClockRule): Detec
   return { clock: best.clock, because: "on any other, rows would be in hours in which the market is closed" };
 }
 
-/** Why a clock that a file states is doubtful; null when its rows are in open hours. */
-export function doubtClock(clock: SourceClock, file: TimedFile): string | null {
+/** Whether a clock puts more runs of a file into closed hours than some stray quotes explain. */
+export function isClosedOn(clock: SourceClock, file: TimedFile): boolean {
   const closed = runsWhileClosed(clock, file.evidence, file.hours).filter(Boolean).length;
-  if (closed <= file.evidence.runs.length / RUNS_PER_STRAY) return null;
-  return "on the clock that it states, rows are in hours in which the market is closed";
+  return closed > file.evidence.runs.length / RUNS_PER_STRAY;
+}
+
+/** Whether a clock that a file or the operator states is doubtful by the hours in which its market is closed. */
+export function isDoubtful(clock: SourceClock, file: TimedFile): boolean {
+  const closed = runsWhileClosed(clock, file.evidence, file.hours).filter(Boolean).length;
+  const { rowMs, runs } = file.evidence;
+  return closed > runs.length * (rowMs >= HOUR_MS ? LONG_STRAYS_MAX_SHARE : 1 / RUNS_PER_STRAY);
 }

@@ -9,7 +9,7 @@ import {
   type DetectedClock,
   detectClock,
   distinctClocks,
-  doubtClock,
+  isClosedOn,
   type TimedFile,
   unsureOf,
 } from "./clock-detect";
@@ -110,7 +110,7 @@ async function sharedClock(files: readonly Surveyed[], rule: ClockRule, context:
     const because = "the prices are those that are stored for the same times";
     if (detected instanceof Unsure) {
       const named = clocks.find((clock) => sameOn(clock, stored, file));
-      if (named === undefined || doubtClock(named, file) !== null) throw detected;
+      if (named === undefined || isClosedOn(named, file)) throw detected;
       detected = { clock: named, because };
     } else if (!sameOn(detected.clock, stored, file))
       throw unsureOf(`${file.name}: its rows fit ${detected.clock.title}, but the same minutes are stored at other times`, [
@@ -159,7 +159,7 @@ function areAlike(clocks: readonly SourceClock[], { evidence: { runs }, interval
  */
 function judgeLong(files: readonly Surveyed[], rule: ClockRule, unsure: Unsure): DetectedClock | ImportFailure {
   const possible = distinctClocks(knownClocks(rule.likely), files).filter((clock) =>
-    files.every((file) => doubtClock(clock, file) === null),
+    files.every((file) => !isClosedOn(clock, file)),
   );
   const ours = possible.filter((clock) => files.every((file) => misalignedShare(clock, file) <= MISALIGNED_MAX_SHARE));
   const [file] = files;

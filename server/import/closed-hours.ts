@@ -2,21 +2,19 @@ import type { SessionAnswer } from "#lib/domain/calendar";
 import type { Kline } from "#lib/domain/kline";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { SECOND_MS } from "#lib/units";
-import { countText, minuteText } from "#server/cli/words";
-import { Unsure } from "./failure";
+import { DOUBT_ROWS_COUNT } from "./doubt";
 
-type CalendarHours = {
+export type CalendarHours = {
   sessionAt(atMs: number): Pick<SessionAnswer, "state" | "nextOpen" | "nextClose">;
 };
-
-/** Share of the klines of a file that can be in closed hours: with more, they are not what they seem to be. */
-const CLOSED_MAX_SHARE = 0.5;
 
 /** Klines of hours in which the calendar of the instrument is closed. */
 export interface ClosedHours {
   readonly count: number;
   /** Open time of the first, Unix seconds; null before there is one. */
   readonly first: number | null;
+  /** The first ones. */
+  readonly examples: readonly Kline[];
   add(klines: readonly Kline[]): void;
 }
 
@@ -24,6 +22,7 @@ export interface ClosedHours {
 export function createClosedHours(calendar: CalendarHours): ClosedHours {
   let count = 0;
   let first: number | null = null;
+  const examples: Kline[] = [];
   let session = { fromMs: 0, untilMs: 0, closed: false };
   /** Whether the market is closed for the whole of a kline. */
   function isClosed(atMs: number, lengthMs: number): boolean {
@@ -41,31 +40,15 @@ export function createClosedHours(calendar: CalendarHours): ClosedHours {
     get first() {
       return first;
     },
+    examples,
     add(klines) {
-      for (const { time, timeframe } of klines) {
+      for (const kline of klines) {
+        const { time, timeframe } = kline;
         if (!isClosed(time * SECOND_MS, TIMEFRAME_SECONDS[timeframe] * SECOND_MS)) continue;
+        if (examples.length < DOUBT_ROWS_COUNT) examples.push(kline);
         count += 1;
         first = Math.min(first ?? time, time);
       }
     },
-  };
-}
-
-/**
- * Stops a file before it is stored when most of its klines are in closed hours.
- * @returns takes the klines that are stored next @throws Unsure when most so far are in closed hours
- */
-export function createHoursCheck(calendar: CalendarHours, ticker: string): (klines: readonly Kline[]) => void {
-  const closed = createClosedHours(calendar);
-  let total = 0;
-  return (klines) => {
-    closed.add(klines);
-    total += klines.length;
-    if (closed.first === null || closed.count <= total * CLOSED_MAX_SHARE) return;
-    const first = minuteText(closed.first * SECOND_MS);
-    throw new Unsure(
-      `${countText(closed.count)} of its first ${countText(total)} klines are in hours in which the calendar of ${ticker} is closed, the first at ${first}: ` +
-        "set the clock of the file with --tz, or import it with --force if the market was open",
-    );
   };
 }

@@ -157,4 +157,22 @@ describe.skipIf(!existsSync(DATA))("real files read back from the store (skipped
     expect(shared.length).toBeGreaterThan(900);
     for (const { time, close } of shared) expect(closes.get(time)).toBe(close);
   });
+
+  test("no real source is doubtful beside another one of the same pair, and each is as soon as it is off", async () => {
+    const real = await testDatabase();
+    const run = (...argv: string[]) => importCommand(real, argv);
+    for (const name of [
+      "permissive/xauusd_h1_mt5_ejtrader_2012_2022",
+      "permissive/xauusd_h1_quote_oanda_2012_2019",
+      "nolicence/eurusd_m15_dukascopy_jessejay247_to_20251205",
+      "nolicence/eurusd_m15_mt5_magiclovexxx_202405_202604",
+    ])
+      expect(await run(path.join(DATA, `${name}.csv.gz`))).toMatchObject({
+        exitCode: 0,
+        text: expect.not.stringContaining("DOUBTFUL"),
+      });
+    const later = await run("--tz", "-01:00", path.join(DATA, "raw/histdata/DAT_NT_EURUSD_M1_202005.csv"));
+    expect(later).toMatchObject({ exitCode: 3, text: expect.stringContaining("DOUBTFUL") });
+    await real.close();
+  });
 });

@@ -16,7 +16,7 @@ function stateOf({ state, undone_at, sealed }: BackfillReport): string {
 }
 
 function linesOf(report: BackfillReport): string[] {
-  const { number, started_at, file, files, series } = report;
+  const { number, started_at, file, files, series, doubts } = report;
   const names = files > 1 ? `${countText(files)} files` : file;
   return [
     `${number}  ${minute(started_at)}  ${stateOf(report)}  ${names}`,
@@ -24,6 +24,7 @@ function linesOf(report: BackfillReport): string[] {
       ({ ticker, timeframe, first_at, last_at, stored, already_there, overwritten, covered }) =>
         `    ${ticker}${timeframe === "M1" ? "" : ` ${timeframe}`}  ${minute(first_at)} to ${minute(last_at)}  ${countText(stored)} stored, ${countText(already_there)} already there, ${countText(overwritten)} overwritten${covered > 0 ? `, ${countText(covered)} behind stored M1` : ""}`,
     ),
+    ...doubts.map((doubt) => `    DOUBTFUL: ${doubt}`),
   ];
 }
 

@@ -69,7 +69,7 @@ test("hours stand where no minutes are stored; minutes replace them, and the und
   expect((await storedKlines(database, "EURUSD", "H1"))[11]).toMatchObject({ tick_volume: 30 * 9 });
   expect(await closes("EURUSD", "H4")).toEqual([1.1]);
 
-  const again = await importCommand(database, [write("EURUSD_b.csv", hours, 1.08)]);
+  const again = await importCommand(database, [write("EURUSD_b.csv", hours, 1.08), "--accept-doubts"]);
   const import3 = await newest();
   expect(again.text).toMatch(/\n {2}overwritten +28\n {2}kept behind stored M1 +2\n/);
   expect((await run("list")).output).toContain(

@@ -22,13 +22,14 @@ test("npm run import needs only a file", () => {
     pointDigits: null,
     maxErrors: 100,
     force: false,
+    acceptDoubts: false,
     dryRun: false,
   });
 });
 
 test("npm run import accepts every option", () => {
   const argv =
-    "--venue live --ticker eurusd --format mt5 --tz EET --date 2019-02-04T10 --point-digits 2 --max-errors 0 --force a b";
+    "--venue live --ticker eurusd --format mt5 --tz EET --date 2019-02-04T10 --point-digits 2 --max-errors 0 --force --accept-doubts a b";
   expect(() => parseOptions(argv.split(" "))).toThrow("applies to a single file");
   expect(parseOptions(argv.replace(/ b$/, "").split(" "))).toMatchObject({
     ticker: "EURUSD",
@@ -38,6 +39,7 @@ test("npm run import accepts every option", () => {
     pointDigits: 2,
     maxErrors: 0,
     force: true,
+    acceptDoubts: true,
   });
 });
 

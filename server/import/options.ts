@@ -22,6 +22,8 @@ export interface Options extends Given {
   readonly timeframe: Timeframe | null;
   readonly maxErrors: number;
   readonly force: boolean;
+  /** True to import doubtful files, too. */
+  readonly acceptDoubts: boolean;
   /** True to store nothing and report what would happen. */
   readonly dryRun: boolean;
 }
@@ -52,11 +54,14 @@ the same command again.
                         conflicting minutes, klines in closed hours, and how many stored klines would be overwritten
   --force               imports a file again that was imported before, and a file that names another instrument or whose
                         prices are not those of the instrument
+  --accept-doubts       imports a doubtful file, too: one with rows in closed hours, or whose prices or times are not those
+                        that are stored; its doubts are kept with the import
   --help                prints this text
 
 The import detects the format and the time zone, and prints what it detected. Each import has a number: \`list\` shows the
 imports, and \`undo\` restores the klines that would be stored without one.
-Exit code: 0 done, 1 a file or row was refused or no kline is stored, 2 wrong usage, 3 unsure: an option must decide.`;
+Exit code: 0 done, 1 a file or row was refused or no kline is stored, 2 wrong usage, 3 unsure or doubtful: an
+option must decide.`;
 
 function wrapped(names: readonly string[]): string {
   const half = Math.ceil(names.length / 2);
@@ -127,6 +132,7 @@ export const OPTIONS = {
   "point-digits": { type: "string" },
   "max-errors": { type: "string" },
   force: { type: "boolean", default: false },
+  "accept-doubts": { type: "boolean", default: false },
   "dry-run": { type: "boolean", default: false },
 } as const;
 
@@ -143,6 +149,7 @@ interface Values {
   readonly "point-digits"?: string;
   readonly "max-errors"?: string;
   readonly force: boolean;
+  readonly "accept-doubts": boolean;
   readonly "dry-run": boolean;
 }
 
@@ -176,6 +183,7 @@ export function readOptions(values: Values, files: readonly string[]): Options {
     timeframe: values.timeframe === undefined ? null : timeframeNamed(values.timeframe),
     maxErrors: maxErrors === undefined ? MAX_ERRORS_DEFAULT_ROWS : wholeNumber("max-errors", maxErrors, MAX_ERRORS_MAX_ROWS),
     force: values.force,
+    acceptDoubts: values["accept-doubts"],
     dryRun: values["dry-run"],
   };
 }

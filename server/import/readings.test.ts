@@ -121,7 +121,7 @@ test("a file without a header line is imported with --columns and --date-format,
 test("times that the stated zone skips are refused by line", async () => {
   const rows = ["2024-03-31 02:59", "2024-03-31 03:30", "2024-03-31 04:00"].map((time) => `${time},1.1,1.1,1.1,1.1\n`);
   const file = write("EURCHF.csv", `time,open,high,low,close\n${rows.join("")}`);
-  const { exitCode, text } = await importCommand(database, [file, "--tz", "Europe/Athens", "--force"]);
+  const { exitCode, text } = await importCommand(database, [file, "--tz", "Europe/Athens", "--accept-doubts"]);
   expect({ exitCode, text }).toMatchObject({ exitCode: 1, text: expect.stringMatching(/line 3: its time does not exist/) });
   expect((await storedKlines(database, "EURCHF", "M1")).map(({ time }) => new Date(time * 1000).toISOString())).toEqual([
     "2024-03-31T00:59:00.000Z",

@@ -159,6 +159,7 @@ export async function runImport(context: ImportContext): Promise<number> {
     prices: createPriceCheck(store),
     rebuilders: new Map(),
     changed: new Set(),
+    doubt: backfill.doubt,
   };
   try {
     return await importAndReport(files, run);

@@ -6,15 +6,13 @@ import { MINUTE_MS, MINUTE_S } from "#lib/units";
 import { countText } from "#server/cli/words";
 import { IMPORTING } from "./backfill";
 import type { Batch } from "./batch";
-import { doubtClock } from "./clock-detect";
-import { weeklyHours } from "./clock-judge";
-import { evidenceOf } from "./clock-survey";
-import { knownClock } from "./clock-zone";
-import { createClosedHours, createHoursCheck } from "./closed-hours";
+import { createClosedHours } from "./closed-hours";
 import type { Source } from "./decompress";
+import { type Doubt, doubtLines, refusalOf } from "./doubt";
 import { ImportFailure, isFileError } from "./failure";
 import { createIntervals } from "./interval";
 import { type Job, type JobKey, type JobState, type Jobs, jobId } from "./jobs";
+import { judgeFile, NO_REBUILDER, type Reading } from "./judge";
 import { type Loaded, loadFile } from "./load";
 import type { Options } from "./options";
 import { type PrepareContext, type Prepared, prepare } from "./prepare";
@@ -23,7 +21,6 @@ import { plausibleRange } from "./price-ranges";
 import { startProgress } from "./progress";
 import { createRebuilder, type Rebuilder, type Touched } from "./rebuild";
 import { createSamples, describe, notable, type Report, summarise } from "./report";
-import type { Row } from "./row";
 import type { Tally, TallyPart } from "./tally";
 
 /** What one run of the import imports its files with. */
@@ -42,6 +39,8 @@ export interface Session extends PrepareContext {
   readonly rebuilders: Map<string, Rebuilder>;
   /** Tickers of which klines were imported; none in a trial. */
   readonly changed: Set<string>;
+  /** Keeps what was doubtful about a file with the import. */
+  doubt(text: string): void;
 }
 
 /** Whether rows of a file were stored before it failed. */
@@ -49,8 +48,6 @@ interface Begun {
   stored: boolean;
 }
 
-/** A trial has nothing to rebuild, nor have klines longer than a minute. */
-const NO_REBUILDER = { follow: async () => undefined, writeSome: async () => undefined };
 const MISSING_CALENDAR = { sessionAt: () => ({ state: "unknown" as const, nextOpen: null, nextClose: null }) };
 
 function keyOf({ source, format, listing, clock, settings, recognition, timeframe }: Prepared, options: Options): JobKey {
@@ -72,30 +69,25 @@ function touchedBy({ counts }: Loaded): Touched | null {
   return { first: minute(counts.firstMs), last: minute(counts.lastMs) };
 }
 
+const calendarOf = ({ catalogue }: Session, ticker: string) => catalogue.calendar(ticker) ?? MISSING_CALENDAR;
+
 /** What is known of a file while it is read, also when reading fails. */
-function startPart(session: Session, prepared: Prepared) {
-  const { listing, timeframe } = prepared;
-  const calendar = session.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR;
-  const closedHours = createClosedHours(calendar);
-  const checkHours = createHoursCheck(calendar, listing.ticker);
-  const evidence = evidenceOf(prepared);
+function startPart(session: Session, { listing, timeframe }: Prepared) {
+  const closedHours = createClosedHours(calendarOf(session, listing.ticker));
   const samples = createSamples(timeframe);
   let rows = 0;
   let klines: TallyPart["klines"] = { ...NO_KLINES };
   return {
     samples,
     closedHours,
-    evidence,
     part: (): TallyPart => ({ timeframe, rows, refused: new Map(), klines, closedHours: closedHours.count }),
     hooks: {
+      /** Against the days that earlier files of this run stored: they are computed at its end. */
       async check(klines: readonly Kline[]) {
-        if (session.options.force) return;
-        checkHours(klines);
-        await session.prices.check(klines, listing);
+        if (!session.options.force) await session.prices.check(klines, listing);
       },
-      onRow(row: Row) {
+      onRow() {
         rows += 1;
-        evidence.row(row);
       },
       onStored(stored: Parameters<typeof samples.add>[0], counts: TallyPart["klines"]) {
         closedHours.add(stored);
@@ -106,34 +98,37 @@ function startPart(session: Session, prepared: Prepared) {
   };
 }
 
+function readingOf(prepared: Prepared, job: Job, key: JobKey, { options, clock, signal, batchKlines }: Session): Reading {
+  const { listing, timeframe, recognition, sample } = prepared;
+  return {
+    ...{ source: prepared.source, recognition, settings: prepared.settings, job, key, clock, signal, batchKlines },
+    ticker: listing.ticker,
+    intervals: createIntervals(timeframe, listing.assetClass),
+    digits: listing.digits,
+    range: options.force || recognition.exported === true ? null : plausibleRange(listing.base, listing.quote),
+    dropsFillers: sample.hasVolume && recognition.exported !== true,
+    maxErrors: options.maxErrors,
+  };
+}
+
 function rebuilderOf({ rebuilders, store, clock }: Session, ticker: string): Rebuilder {
   const rebuilder = rebuilders.get(ticker) ?? createRebuilder(store, ticker, clock);
   rebuilders.set(ticker, rebuilder);
   return rebuilder;
 }
 
-async function load(prepared: Prepared, job: Job, key: JobKey, session: Session, begun: Begun): Promise<Loaded> {
-  const { options, terminal, clock, signal, jobs, batch, tally, report } = session;
-  const { source, recognition, listing, timeframe } = prepared;
+async function load(prepared: Prepared, reading: Reading, session: Session, begun: Begun): Promise<Loaded> {
+  const { options, terminal, clock, jobs, batch, tally, report } = session;
+  const { source, listing, timeframe } = prepared;
+  const { job, maxErrors } = reading;
   const trial = options.dryRun;
-  await batch.claim(listing.ticker);
   const rebuilder = trial || timeframe !== "M1" ? undefined : rebuilderOf(session, listing.ticker);
   if (!trial) session.changed.add(listing.ticker);
-  const { hooks, samples, closedHours, evidence, part } = startPart(session, prepared);
+  const { hooks, samples, closedHours, part } = startPart(session, prepared);
   const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
   let loaded: Loaded;
   try {
-    loaded = await loadFile({
-      ...{ ...prepared, ...hooks, job, key, batch, jobs, clock, signal, progress },
-      ticker: listing.ticker,
-      intervals: createIntervals(timeframe, listing.assetClass),
-      digits: listing.digits,
-      range: options.force || prepared.recognition.exported === true ? null : plausibleRange(listing.base, listing.quote),
-      dropsFillers: prepared.sample.hasVolume && prepared.recognition.exported !== true,
-      maxErrors: options.maxErrors,
-      batchKlines: session.batchKlines,
-      rebuilder: rebuilder ?? NO_REBUILDER,
-    });
+    loaded = await loadFile({ ...reading, ...hooks, batch, jobs, progress, rebuilder: rebuilder ?? NO_REBUILDER });
   } catch (error) {
     tally.add(part());
     begun.stored = part().klines.stored > 0;
@@ -142,23 +137,21 @@ async function load(prepared: Prepared, job: Job, key: JobKey, session: Session,
     progress.stop();
   }
   tally.add({ ...part(), rows: loaded.counts.rows, refused: loaded.refused });
-  const circumstances = {
-    timeframe,
-    skippedRows: job.rows,
-    maxErrors: options.maxErrors,
-    closedHours,
-    trial,
-    countsRows: source.form !== undefined,
-  };
+  const countsRows = source.form !== undefined;
+  const circumstances = { timeframe, skippedRows: job.rows, maxErrors, closedHours, trial, countsRows };
   const usual = [...summarise(loaded, circumstances), ...(trial ? samples.lines() : [])];
-  const doubt =
-    "fixed" in recognition.clock && options.clock === null
-      ? doubtClock(knownClock("UTC"), { evidence: evidence.evidence(), hours: weeklyHours(listing.assetClass) })
-      : null;
-  report.result(usual, [...notable(loaded, circumstances), ...(doubt === null ? [] : [`  DOUBTFUL: ${doubt}`])]);
+  report.result(usual, notable(loaded, circumstances));
   const touched = job.rows > 0 ? touchedBy(loaded) : null;
   if (touched !== null) rebuilder?.include(touched);
   return loaded;
+}
+
+/** Reports what is doubtful about a file. @throws Unsure unless the operator accepts it */
+function settle(doubts: readonly Doubt[], { name }: Source, { options, report, doubt }: Session): void {
+  if (doubts.length === 0) return;
+  for (const { reason } of doubts) doubt(`${name}${options.acceptDoubts ? "" : ", not stored"}: ${reason}`);
+  report.result([], doubtLines(doubts, options.acceptDoubts));
+  if (!options.acceptDoubts) throw refusalOf(doubts);
 }
 
 /** @returns what stopped the file before its end; null when nothing did */
@@ -176,7 +169,13 @@ async function importPrepared(prepared: Prepared, session: Session, begun: Begun
   }
   const job = options.force ? { ...found, rows: 0 } : found;
   if (job.rows > 0) report.result([], [`  resumed: an earlier run stored the first ${countText(job.rows)} rows`]);
-  const { stopped, counts } = await load(prepared, job, key, session, begun);
+  const reading = readingOf(prepared, job, key, session);
+  await session.batch.claim(prepared.listing.ticker);
+  // The service judged recorded ticks when they came.
+  const isRecording = prepared.recognition.exported === true && prepared.recognition.kind === "ticks";
+  const calendar = calendarOf(session, prepared.listing.ticker);
+  if (!isRecording) settle(await judgeFile(prepared, reading, calendar, session), source, session);
+  const { stopped, counts } = await load(prepared, reading, session, begun);
   if (stopped === null) finished.push({ id, key, rows: counts.rows });
   else if (stopped === "interrupted") tally.interrupt();
   else tally.refuse(source.name, new ImportFailure(`${stopped} (--max-errors)`));

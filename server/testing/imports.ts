@@ -5,7 +5,7 @@ import type { TestDatabase } from "./database";
 /** The progress of an import of one file that has just begun. */
 export const BEGUN_IMPORT: BackfillProgress = {
   ...{ state: "running", files: 1, filesDone: 0, filesFailed: 0, file: "", step: "" },
-  ...{ share: 0, rows: 0, readMs: 0, problem: null },
+  ...{ share: 0, rows: 0, readMs: 0, problem: null, doubts: [] },
 };
 
 /** Begins an import into the live venue; returns its number. */

@@ -54,6 +54,11 @@ const COLUMNS: readonly Column<SourceRow>[] = [
           <span className="block text-ink-faint text-xs leading-5">
             {countText(source.from.stored)} added, {countText(source.from.overwritten)} overwritten,{" "}
             {countText(source.from.already_there)} unchanged
+            {source.from.doubts.map((doubt) => (
+              <span key={doubt} className="block text-warning [overflow-wrap:anywhere]">
+                Doubtful: {doubt}
+              </span>
+            ))}
           </span>
         )}
       </>

@@ -16,6 +16,7 @@ const BEGUN: BackfillProgress = {
     rows: 0,
     readMs: 0,
     problem: null,
+    doubts: [],
   },
 };
 
