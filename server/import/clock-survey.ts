@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Clock } from "#lib/clock";
 import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
@@ -49,6 +50,8 @@ export interface ClockSurvey {
 /** One source whose clock is looked for. */
 interface Surveyed extends TimedFile {
   readonly name: string;
+  /** Files with the same one come from one source: their folder, and the form of their rows. */
+  readonly origin: string;
   readonly ticker: string;
   readonly kind: RowKind;
   readonly timeframe: Timeframe;
@@ -121,22 +124,67 @@ async function sharedClock(files: readonly Surveyed[], rule: ClockRule, context:
   return detected;
 }
 
-/** Says so when each file fits a clock of its own, and all of them together none. */
-function refuseMixed(files: readonly Surveyed[], rule: ClockRule, unsure: Unsure): Unsure {
-  const found = new Map<string, string>();
+type Outcomes = Map<string, DetectedClock | ImportFailure>;
+
+/** Files one by one, where they share no clock: those whose clock is not known take the one on which all others are, if it fits. */
+async function clockOfEach(
+  files: readonly Surveyed[],
+  rule: ClockRule,
+  unsure: Unsure,
+  context: SurveyContext,
+): Promise<Outcomes> {
+  const outcomes: Outcomes = new Map();
+  const found = new Map<string, { readonly clock: SourceClock; readonly name: string }>();
   for (const file of files) {
-    try {
-      const { clock } = detectClock([file], rule);
-      if (!found.has(clock.name)) found.set(clock.name, file.name);
-    } catch (error) {
-      if (!isFileError(error)) throw error;
-    }
+    const outcome = await sharedClock([file], rule, context).catch((error) => {
+      if (!(error instanceof Unsure)) throw error;
+      return error;
+    });
+    outcomes.set(file.name, outcome);
+    if (!(outcome instanceof Unsure)) found.set(outcome.clock.name, { clock: outcome.clock, name: file.name });
   }
-  if (found.size < 2) return unsure;
-  const named = [...found].map(([clock, name]) => `${name} on ${clock}`);
-  return new Unsure(
-    `the files of this run are on different clocks: ${named.join(", ")}. Import the files of each source by themselves`,
-  );
+  const [only, ...others] = found.values();
+  const named = [...found].map(([clock, { name }]) => `${name} on ${clock}`).join(", ");
+  for (const file of files) {
+    if (!(outcomes.get(file.name) instanceof Unsure)) continue;
+    if (only === undefined) outcomes.set(file.name, unsure);
+    else if (others.length > 0)
+      outcomes.set(
+        file.name,
+        new Unsure(
+          `its rows do not show its clock, and the files of this run are on different clocks: ${named}. Set it with --tz`,
+        ),
+      );
+    else if (!isClosedOn(only.clock, file))
+      outcomes.set(file.name, { clock: only.clock, because: "the other files of its source are on it" });
+  }
+  return outcomes;
+}
+
+/** The clocks of files of one format: of all together, else of each source, else of each file. */
+async function clocksOf(files: readonly Surveyed[], rule: ClockRule, context: SurveyContext): Promise<Outcomes> {
+  try {
+    const shared = await sharedClock(files, rule, context);
+    return new Map(files.map(({ name }) => [name, shared]));
+  } catch (error) {
+    if (!(error instanceof Unsure)) throw error;
+    const origins = new Set(files.map(({ origin }) => origin));
+    if (origins.size > 1) {
+      const parts: Outcomes[] = [];
+      for (const origin of origins)
+        parts.push(
+          await clocksOf(
+            files.filter((file) => file.origin === origin),
+            rule,
+            context,
+          ),
+        );
+      return new Map(parts.flatMap((part) => [...part]));
+    }
+    if (files.length > 1 && files.some(({ evidence }) => !evidence.long)) return clockOfEach(files, rule, error, context);
+    const outcome = files.every(({ evidence }) => evidence.long) ? judgeLong(files, rule, error) : error;
+    return new Map(files.map(({ name }) => [name, outcome]));
+  }
 }
 
 /** Share of the klines of a file that open at other times than ours on a clock. */
@@ -187,6 +235,7 @@ async function surveySource(
   const evidence = await scan(source, found, context);
   const file = {
     name: source.name,
+    origin: JSON.stringify([path.dirname(source.path), recognition.layout]),
     ticker: listing.ticker,
     kind: recognition.kind,
     timeframe,
@@ -199,7 +248,7 @@ async function surveySource(
 
 /**
  * Finds the clocks of all files of a run whose format leaves it open. Files of one format are taken as one source, which has
- * one clock. Files that cannot be read are left to the import, which reports them.
+ * one clock; if they have none in common, those of each source are judged for themselves. Files that cannot be read are left to the import, which reports them.
  */
 export async function surveyClocks(files: readonly string[], context: SurveyContext): Promise<ClockSurvey> {
   const groups = new Map<string, { rule: ClockRule; files: Surveyed[] }>();
@@ -222,17 +271,8 @@ export async function surveyClocks(files: readonly string[], context: SurveyCont
       if (!isFileError(error)) throw error;
     }
   }
-  for (const group of groups.values()) {
-    let outcome: DetectedClock | ImportFailure;
-    try {
-      outcome = await sharedClock(group.files, group.rule, context);
-    } catch (error) {
-      if (!(error instanceof Unsure)) throw error;
-      const isLongOnly = group.files.every(({ evidence }) => evidence.long);
-      outcome = isLongOnly ? judgeLong(group.files, group.rule, error) : refuseMixed(group.files, group.rule, error);
-    }
-    for (const { name } of group.files) outcomes.set(name, outcome);
-  }
+  for (const group of groups.values())
+    for (const [name, outcome] of await clocksOf(group.files, group.rule, context)) outcomes.set(name, outcome);
   return {
     clockOf({ name }) {
       const outcome = outcomes.get(name);

@@ -12,6 +12,8 @@ const minute = (iso: string) => `${iso.slice(0, 16)}Z`;
 
 function stateOf({ state, undone_at, sealed }: BackfillReport): string {
   if (undone_at !== null) return "undone";
+  // It says nothing any more: its process or the database went away.
+  if (state === "lost") return "interrupted, the same command resumes it";
   return sealed ? `${state}, cannot be undone` : state;
 }
 

@@ -3,6 +3,7 @@ import type { Listing } from "#lib/domain/instrument";
 import type { Source } from "./decompress";
 import { HEAD_MAX_BYTES, headOf, type Recognised, readHead, recognise } from "./detect";
 import { ImportFailure } from "./failure";
+import type { Recognition } from "./format";
 import type { Options } from "./options";
 import { type Sample, takeSample } from "./sample";
 import { tickerOf } from "./ticker";
@@ -20,6 +21,12 @@ export interface Identified extends Recognised {
   readonly timeframe: Timeframe;
 }
 
+/** Whether a file ends with its header line. */
+function isHeaderOnly({ layout }: Recognition, head: Buffer): boolean {
+  if (layout?.headerLines !== 1 || head.length >= HEAD_MAX_BYTES) return false;
+  return !/\n[^\r\n]/.test(head.toString("latin1").trimStart());
+}
+
 /**
  * Identifies a file by its first bytes and its name.
  * @returns null for an empty .bi5 file: an hour or day without quotes
@@ -31,6 +38,7 @@ export async function identify(source: Source, options: Options, listings: reado
   const { recognition } = found;
   if (recognition.refusal !== null) throw new ImportFailure(recognition.refusal);
   if (head.length === 0 && recognition.layout === null) return null;
+  if (isHeaderOnly(recognition, head)) throw new ImportFailure("it has a header line and no rows");
   const sample = takeSample(recognition, head, head.length < HEAD_MAX_BYTES);
   const timeframe = timeframeOf({ kind: recognition.kind, sample, path: source.path, given: options.timeframe });
   const ticker = tickerOf(

@@ -115,6 +115,30 @@ test("an interrupted import says so and resumes where it stopped", async () => {
   await expectRebuilt("NZDUSD");
 });
 
+test("a database that goes away ends an import in words, list says that it was interrupted, and the same command resumes it", async () => {
+  const file = write("USDJPY.csv", minutesFrom("2023-05-01", 30_000, 1e3));
+  const kill = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`;
+  const cut = await importCommand(database, [file], {
+    clock: hurriedClock(),
+    batchKlines: 2_000,
+    interruptAt(line) {
+      // One of them meets a write.
+      if (/importing: [3-9]\d%/.test(line)) void database.pool.query(kill).catch(() => undefined);
+      return false;
+    },
+  });
+  expect(cut).toMatchObject({
+    exitCode: 1,
+    text: expect.stringMatching(/the database went away: .*run the same command again to resume when it is back/),
+  });
+  expect((await commandOutcome(command, ["list"], { db: database })).output).toMatch(
+    /^\d+ {2}\S+ {2}interrupted {2}.*USDJPY.csv/,
+  );
+  expect((await importCommand(database, [file], { batchKlines: 4_000 })).exitCode).toBe(0);
+  expect(await storedKlines(database, "USDJPY", "M1")).toHaveLength(30_000);
+});
+
 test("an interrupted tick import gives the same klines as an uninterrupted one", async () => {
   const rows = Array.from(
     { length: 40_000 },

@@ -86,10 +86,75 @@ test.each([
   ["cut off between two rows", `[${list(1549238400000, 1)},`, "cut off after row 1"],
   ["cut off in a row", `[${list(1549238400000, 1)},[1549`, "cut off after row 1"],
   ["with a damaged row", '[{"a":1},{"a":]', "row 2 is not valid JSON"],
-  ["that is an object of lists", '{"candles":[{"o":1},{"o":2}]}', "row 1 of its JSON has lists or objects in it"],
+  ["with an object in a row", '[{"o":{"p":1}}]', "row 1 of its JSON has lists or objects in it"],
   ["with something else between its rows", "[{}, 5]", "something else than a row after row 1"],
   ["that ends twice", "[{}]]", "ends before it begins"],
   ["with a row without an end", `["${"x".repeat(20_000)}`, "row 1 of its JSON is longer than 16384 bytes"],
 ])("JSON %s is refused with the row", async (_, text, message) => {
   await expect(textOf(text, 4_096)).rejects.toThrow(message);
+});
+
+const OANDA = {
+  candles: [
+    {
+      ...{ complete: true, volume: 15, time: "2020-02-21T21:58:00.000000000Z" },
+      ...{
+        bid: { o: "1.08472", h: "1.08472", l: "1.08447", c: "1.08467" },
+        ask: { o: "1.08506", h: "1.08567", l: "1.08497", c: "1.08567" },
+      },
+    },
+    {
+      ...{ complete: false, volume: 13, time: "2020-02-21T21:59:00.000000000Z" },
+      ...{
+        bid: { o: "1.08460", h: "1.08464", l: "1.08427", c: "1.08459" },
+        ask: { o: "1.08560", h: "1.08560", l: "1.08488", c: "1.08488" },
+      },
+    },
+  ],
+  instrument: "EUR_USD",
+  granularity: "M1",
+};
+
+test.each([
+  ["one response", JSON.stringify(OANDA)],
+  ["an indented one", JSON.stringify(OANDA, null, 2)],
+  ["the latest candles", JSON.stringify({ latestCandles: [OANDA] })],
+  ["a response on each line", `${JSON.stringify({ ...OANDA, candles: [OANDA.candles[1]] })}\n${JSON.stringify(OANDA)}\n`],
+])("candles of OANDA as %s are read with their spread, without the one that is not complete", async (_, json) => {
+  for (const chunkBytes of [3, 1 << 16]) {
+    const file = await readFile("candles.json", await textOf(json, chunkBytes));
+    expect(file).toMatchObject({ format: "plain", malformed: [], sample: { symbol: "EUR_USD", timeframe: "M1", steady: true } });
+    expect(file.rows).toEqual([
+      {
+        ...{ timeMs: at("2020-02-21T21:58:00Z"), open: 1.08472, high: 1.08472, low: 1.08447, close: 1.08467, tickVolume: 15 },
+        spread: expect.closeTo(0.00034, 6),
+      },
+    ]);
+  }
+});
+
+test("candles of OANDA without bid prices are refused, with what to ask for", async () => {
+  const [{ bid: mid, ...candle }] = OANDA.candles as [(typeof OANDA.candles)[0]];
+  const { ask: _, ...rest } = candle;
+  await expect(textOf(JSON.stringify({ ...OANDA, candles: [{ ...rest, mid }] }))).rejects.toThrow(
+    /candles of mid prices: .*price=BA/,
+  );
+});
+
+test("aggregates of Massive are read, and an answer that is cut off is refused", async () => {
+  const results = [1577854800000, 1577854860000].map((t) => ({
+    v: 20,
+    vw: 1.1212,
+    o: 1.1211,
+    c: 1.1213,
+    h: 1.1214,
+    l: 1.121,
+    t,
+    n: 20,
+  }));
+  const json = JSON.stringify({ ticker: "C:EURUSD", queryCount: 2, resultsCount: 2, adjusted: true, results, status: "OK" });
+  const file = await readFile("aggs.json", await textOf(json));
+  expect(file).toMatchObject({ malformed: [], sample: { symbol: "EURUSD" }, clock: { fixed: "UTC" } });
+  expect(file.rows[0]).toEqual({ timeMs: 1577854800000, open: 1.1211, high: 1.1214, low: 1.121, close: 1.1213, tickVolume: 20 });
+  await expect(textOf(json.slice(0, -40))).rejects.toThrow("not valid JSON, or cut off");
 });

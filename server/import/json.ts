@@ -27,6 +27,110 @@ export function isJson(beginning: Buffer): boolean {
 
 type JsonRow = readonly unknown[] | Readonly<Record<string, unknown>>;
 
+/** An answer of a provider is shorter: it has at most 50,000 klines. */
+const ANSWER_MAX_BYTES = 67_108_864;
+/** Lists in each other: the latest candles of several instruments are two. */
+const ANSWER_MAX_DEPTH = 2;
+/** Bytes that show whether a file is an answer. */
+const ANSWER_BEGIN_BYTES = 4_096;
+/** The beginning of an answer: an object with a list of objects in it, outside of any text. */
+const ANSWER_BEGIN = /^\{(?:[^"[\]]|"[^"]*")*\[\s*\{/;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Timeframes as OANDA writes them. */
+const OANDA_TIMEFRAMES: Readonly<Record<string, string>> = { D: "D1", W: "W1", M: "MN1" };
+
+/** What the rows of an answer have in common. */
+interface Common {
+  readonly symbol?: string;
+  readonly timeframe?: string;
+}
+
+function commonOf(answer: Readonly<Record<string, unknown>>, outer: Common): Common {
+  const meta = isObject(answer.meta) ? answer.meta : answer;
+  const symbol = answer.instrument ?? answer.ticker ?? meta.symbol;
+  const { granularity } = answer;
+  return {
+    ...outer,
+    // C:EURUSD of Massive.
+    ...(typeof symbol === "string" && { symbol: symbol.replace(/^[A-Z]:/, "") }),
+    ...(typeof granularity === "string" && { timeframe: OANDA_TIMEFRAMES[granularity] ?? granularity }),
+  };
+}
+
+/** Prices of OANDA's candles by side: `bid` and `ask` are objects of o, h, l and c. */
+function oandaRow({ time, volume, bid, ask, mid }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (!isObject(bid))
+    throw new ImportFailure(
+      isObject(mid)
+        ? "candles of mid prices: Spotwire stores klines of bid prices, ask OANDA for price=BA"
+        : "candles of ask prices: Spotwire stores klines of bid prices, ask OANDA for price=BA",
+    );
+  const prices = isObject(ask)
+    ? {
+        ...{ bid_open: bid.o, bid_high: bid.h, bid_low: bid.l, bid_close: bid.c },
+        ...{ ask_open: ask.o, ask_close: ask.c },
+      }
+    : { open: bid.o, high: bid.h, low: bid.l, close: bid.c };
+  return { time, ...prices, tick_volume: volume };
+}
+
+/** Names of the values of Massive's aggregates. */
+const MASSIVE_NAMES: Readonly<Record<string, string>> = {
+  t: "timestamp",
+  o: "open",
+  h: "high",
+  l: "low",
+  c: "close",
+  v: "volume",
+};
+
+function answerRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (isObject(row.bid) || isObject(row.ask) || isObject(row.mid)) return oandaRow(row);
+  if (!("t" in row && "o" in row && "c" in row)) return { ...row };
+  return Object.fromEntries(Object.entries(MASSIVE_NAMES).flatMap(([key, name]) => (key in row ? [[name, row[key]]] : [])));
+}
+
+/** The rows of an answer of a provider, wherever its list is; candles that are not complete are left out. */
+function rowsOfAnswer(answer: Readonly<Record<string, unknown>>, outer: Common, depth = 1): JsonRow[] {
+  const common = commonOf(answer, outer);
+  const list = Object.values(answer).find((value) => Array.isArray(value) && value.length > 0 && value.every(isObject)) as
+    | JsonRow[]
+    | undefined;
+  return (list ?? []).flatMap((row) => {
+    const one = row as Readonly<Record<string, unknown>>;
+    if (depth < ANSWER_MAX_DEPTH && Object.values(one).some((value) => Array.isArray(value)))
+      return rowsOfAnswer(one, common, depth + 1);
+    return one.complete === false ? [] : [{ ...answerRow(one), ...common }];
+  });
+}
+
+/** @throws ImportFailure when it is no JSON */
+function answersIn(text: string): JsonRow[] {
+  const parse = (part: string): unknown => {
+    try {
+      return JSON.parse(part);
+    } catch {
+      return undefined;
+    }
+  };
+  const whole = parse(text);
+  const answers =
+    whole === undefined
+      ? text
+          .split("\n")
+          .filter((line) => line.trim() !== "")
+          .map(parse)
+      : [whole];
+  return answers.flatMap((answer, index) => {
+    if (!isObject(answer))
+      throw new ImportFailure(`answer ${index + 1} is not valid JSON, or cut off: copy or download the file again`);
+    return rowsOfAnswer(answer, {});
+  });
+}
+
 /** Cuts chunks into the rows of a list, or of lines, without keeping more than one row. */
 function createRowCutter(onRow: (row: JsonRow) => void): { push(chunk: Buffer): void; end(): void } {
   let kept = Buffer.alloc(0);
@@ -138,29 +242,78 @@ function columnsOf(rows: readonly JsonRow[]): { names: readonly string[]; keys: 
 
 /**
  * Rows of JSON as text: a header line with their keys, then a line for each row. JSON is a list of objects, a list of lists, or one
- * of them on each line. Keeps no more than a few rows.
+ * of them on each line, of which no more than a few rows are kept; or the answers of a provider, an object with the list in it.
  * @throws ImportFailure when it is not such JSON, or cut off
  */
 export async function* jsonText(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let rows: JsonRow[] = [];
+  const chunks = bytes[Symbol.asyncIterator]();
+  const { beginning, ended } = await beginningOf(chunks);
+  const rest = { [Symbol.asyncIterator]: () => chunks };
+  const whole = joined(beginning, ended ? [] : rest);
+  const isAnswer = ANSWER_BEGIN.test(trimmed(beginning).toString("utf8", 0, ANSWER_BEGIN_BYTES));
+  yield* isAnswer ? answerText(whole) : rowText(whole);
+}
+
+async function* joined(beginning: Buffer, rest: AsyncIterable<Buffer> | readonly Buffer[]): AsyncGenerator<Buffer> {
+  if (beginning.length > 0) yield beginning;
+  yield* rest;
+}
+
+/** The first bytes, enough to show whether they begin an answer. */
+async function beginningOf(chunks: AsyncIterator<Buffer>): Promise<{ beginning: Buffer; ended: boolean }> {
+  let beginning: Buffer = Buffer.alloc(0);
+  while (beginning.length < ANSWER_BEGIN_BYTES) {
+    const { value, done } = await chunks.next();
+    if (done === true) return { beginning, ended: true };
+    beginning = Buffer.concat([beginning, value]);
+  }
+  return { beginning, ended: false };
+}
+
+/** Writes rows as text: a header line first. */
+function createRowWriter() {
   let columns: ReturnType<typeof columnsOf> | undefined;
-  const cutter = createRowCutter((row) => void rows.push(row));
   const written = (value: unknown) => (value === null || value === undefined ? "" : cell(String(value)));
+  return {
+    begun: () => columns !== undefined,
+    *write(rows: readonly JsonRow[]): Generator<Buffer> {
+      if (rows.length === 0) return;
+      if (columns === undefined) {
+        columns = columnsOf(rows.slice(0, SHAPE_ROWS));
+        yield* linesOf([columns.names.map(cell).join(",")]);
+      }
+      const { keys } = columns;
+      yield* linesOf(rows.map((row) => keys.map((key) => written((row as Record<string | number, unknown>)[key])).join(",")));
+    },
+  };
+}
+
+async function* answerText(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    chunks.push(Buffer.from(chunk));
+    size += chunk.length;
+    if (size > ANSWER_MAX_BYTES)
+      throw new ImportFailure(`its JSON is an answer of more than ${ANSWER_MAX_BYTES} bytes: save its rows as a list`);
+  }
+  yield* createRowWriter().write(answersIn(trimmed(Buffer.concat(chunks)).toString("utf8")));
+}
+
+async function* rowText(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rows: JsonRow[] = [];
+  const writer = createRowWriter();
+  const cutter = createRowCutter((row) => void rows.push(row));
 
   function* flush(): Generator<Buffer> {
-    if (rows.length === 0) return;
-    if (columns === undefined) {
-      columns = columnsOf(rows.slice(0, SHAPE_ROWS));
-      yield* linesOf([columns.names.map(cell).join(",")]);
-    }
-    const { keys } = columns;
-    yield* linesOf(rows.map((row) => keys.map((key) => written((row as Record<string | number, unknown>)[key])).join(",")));
+    const ready = rows;
     rows = [];
+    yield* writer.write(ready);
   }
 
   for await (const chunk of bytes) {
     cutter.push(chunk);
-    if (columns !== undefined || rows.length >= SHAPE_ROWS) yield* flush();
+    if (writer.begun() || rows.length >= SHAPE_ROWS) yield* flush();
   }
   // What was read before a cut is handed on first.
   yield* flush();

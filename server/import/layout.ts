@@ -112,6 +112,43 @@ export const TIME_NAMES: readonly string[] = [
   "opentimeutc",
 ];
 
+/** Column names of German spreadsheets and charts, as plainName strips them, and what they mean. */
+const GERMAN_NAMES: Readonly<Record<string, string>> = {
+  datum: "date",
+  zeit: "time",
+  uhrzeit: "time",
+  zeitstempel: "timestamp",
+  eroffnung: "open",
+  eroffnungskurs: "open",
+  eroffn: "open",
+  erster: "open",
+  hoch: "high",
+  hochst: "high",
+  hochstkurs: "high",
+  hochkurs: "high",
+  tief: "low",
+  tiefst: "low",
+  tiefstkurs: "low",
+  tiefkurs: "low",
+  schluss: "close",
+  schlusskurs: "close",
+  zuletzt: "close",
+  volumen: "volume",
+  geld: "bid",
+  brief: "ask",
+};
+
+/** A name in lower case without <>, spaces and underscores; of letters that Windows writes in an encoding of its own, the basic one. */
+function stripped(name: string): string {
+  const letters = name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return letters.replace(/[<>"\s_]/g, "").replace(/^(er|h)(?:oe|\uFFFD)/, "$1o");
+}
+
+/** Whether a column has a German name: its dates begin with the day. */
+export function isGermanName(name: string): boolean {
+  return Object.hasOwn(GERMAN_NAMES, stripped(name).replace(/\.$/, ""));
+}
+
 /** Whether a column can have this name (as plainName returns it). */
 export function isColumnName(name: string): boolean {
   return TIME_NAMES.includes(name) || Object.hasOwn(NAMES, name);
@@ -119,7 +156,8 @@ export function isColumnName(name: string): boolean {
 
 /** Normalizes a column name to the spelling of NAMES. */
 export function plainName(name: string): string {
-  return name.toLowerCase().replace(/[<>"\s_]/g, "");
+  const plain = stripped(name);
+  return GERMAN_NAMES[plain.replace(/\.$/, "")] ?? plain;
 }
 
 /** The roles of a header line; names in `own` (as plainName returns them) override the common ones. */

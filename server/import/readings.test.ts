@@ -88,17 +88,30 @@ function week(monday: string, aheadHours: number, price: number, market: AssetCl
   return `${rows.join("\n")}\n`;
 }
 
-test("files on different clocks in one run are refused, and each by itself is imported on its own", async () => {
-  const gold = write("XAUUSD.csv", week("2022-06-06", 3, 1850, "metals"));
-  const silver = write("XAGUSD.csv", week("2022-06-13", 2, 21, "metals"));
-  const together = await importCommand(database, [gold, silver]);
-  expect(together).toMatchObject({ exitCode: 3, text: expect.stringContaining("the files of this run are on different clocks") });
-  expect(await storedKlines(database, "XAUUSD", "M1")).toEqual([]);
-  for (const file of [gold, silver]) expect((await importCommand(database, [file])).exitCode).toBe(0);
+test("a folder of several sources is judged source by source: each goes in on its clock, and what does not show it stays out", async () => {
+  const gold = write("mixed/XAUUSD.csv", week("2022-06-06", 3, 1850, "metals"));
+  const silver = write("mixed/XAGUSD.csv", week("2022-06-13", 2, 21, "metals"));
+  const [header, ...rows] = week("2022-06-13", 2, 0.7, "forex").split("\n");
+  const short = write("mixed/NZDCAD.csv", [header, ...rows.slice(0, 30)].join("\n"));
+  write("mixed/EURUSD_empty.csv", "time,open,high,low,close\n");
+  const together = await importCommand(database, [path.dirname(gold)]);
+  expect(together.exitCode).toBe(3);
+  expect(together.text).toContain("it has a header line and no rows");
+  expect(together.text).toMatch(
+    /UNSURE, 1 file: its rows do not show its clock, and the files of this run are on different clocks/,
+  );
+  expect(await storedKlines(database, "NZDCAD", "M1")).toEqual([]);
   const opens = async (ticker: string) =>
     new Date(((await storedKlines(database, ticker, "M1"))[0]?.time ?? 0) * 1000).toISOString();
   expect(await opens("XAUUSD")).toBe("2022-06-05T22:00:00.000Z");
   expect(await opens("XAGUSD")).toBe("2022-06-12T22:00:00.000Z");
+  for (const file of [gold, silver])
+    expect(await importCommand(database, [file])).toMatchObject({
+      exitCode: 0,
+      text: expect.stringContaining("already imported"),
+    });
+  const alone = await importCommand(database, [short]);
+  expect(alone).toMatchObject({ exitCode: 3, text: expect.not.stringContaining("This is import") });
 });
 
 test("a file without a header line is imported with --columns and --date-format, and once", async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/clock";
-import type { Database } from "#lib/db";
+import { type Database, isDatabaseAway, reasonOf } from "#lib/db";
 import { createCatalogue } from "#lib/market/catalogue";
 import { announceChanges } from "#lib/market/import-undo";
 import { createKlineStore } from "#lib/market/kline-store";
@@ -41,6 +41,8 @@ interface Run extends Session {
 /** What an import wrote. */
 const WRITTEN = `SELECT ticker, first::float8 AS first, last::float8 AS last FROM backfill_series WHERE batch = $1
   UNION ALL SELECT ticker, first::float8, last::float8 FROM imported_series WHERE batch = $1`;
+const HAS_WRITTEN = `SELECT EXISTS (SELECT FROM backfill_series WHERE batch = $1 AND stored + overwritten > 0)
+  OR EXISTS (SELECT FROM imported_series WHERE batch = $1 AND stored + overwritten > 0) AS written`;
 type Written = Parameters<typeof announceChanges>[1][number];
 
 /** A run before the clocks of its files are known. */
@@ -106,6 +108,20 @@ async function importAll(files: readonly string[], begun: Begun): Promise<void> 
     if (!known.has(ticker)) await database.control.publish({ kind: "klines", venue: options.venue, ticker });
 }
 
+/** Waits before an import whose database went away tries again to say that it was interrupted. */
+const AWAY_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
+
+/** Reports an end, which fails while the database is away: the first error of the import matters more. */
+async function endLate(end: () => Promise<void>, waitsMs: readonly number[], clock: Clock): Promise<void> {
+  for (const waitMs of [...waitsMs, 0])
+    try {
+      await end();
+      return;
+    } catch {
+      await clock.wait(waitMs);
+    }
+}
+
 /** Runs an import and reports how it ended to the operators' page. */
 async function importAndReport(files: readonly string[], run: Begun): Promise<number> {
   const { backfill, signal, changed, tally, terminal, options, database, clock } = run;
@@ -114,14 +130,21 @@ async function importAndReport(files: readonly string[], run: Begun): Promise<nu
   try {
     await importAll(files, run);
   } catch (error) {
-    const problem = signal.aborted ? {} : { problem: error instanceof Error ? error.message : String(error) };
-    // Fails too when the database is unavailable; the first error matters more.
-    await backfill.end({ state: ended(false), tickers: tickers(), through: false, ...problem }).catch(() => undefined);
-    throw error;
+    const isAway = isDatabaseAway(error);
+    const problem = signal.aborted ? {} : { problem: reasonOf(error) };
+    const state = isAway ? "interrupted" : ended(false);
+    const end = () => backfill.end({ state, tickers: tickers(), through: false, ...problem });
+    await endLate(end, isAway ? AWAY_WAITS_MS : [], clock);
+    if (!isAway) throw error;
+    throw new ImportFailure(
+      `the database went away: ${reasonOf(error)}. What was stored stays; run the same command again to resume when it is back`,
+    );
   }
   for (const line of tally.lines()) terminal.line(line);
   if (options.dryRun) return tally.exitCode();
-  if (changed.size > 0) terminal.line(`This is import ${backfill.number}. To undo it: npm run import -- undo ${backfill.number}`);
+  const { rows } = await database.pool.query<{ written: boolean }>(HAS_WRITTEN, [backfill.number]);
+  if (rows[0]?.written === true)
+    terminal.line(`This is import ${backfill.number}. To undo it: npm run import -- undo ${backfill.number}`);
   try {
     await backfill.end({ state: ended(!tally.failed()), tickers: tickers(), through: !signal.aborted });
     await sealOldImports(database, clock);

@@ -12,6 +12,9 @@ const TIME_MAX_BYTES = 40;
 const CENTURY_YEAR = 70;
 
 const SEPARATED = /^(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[ T,]+(.*))?$/;
+/** Jan 05, 2024, as investing.com writes it. */
+const NAMED = /^([a-z]{3})[a-z]* (\d{1,2}), (\d{4})$/i;
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:[ T]?(.*))?$/;
 const TIME_OF_DAY = /^(\d{1,2}):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?)?$/i;
 
@@ -37,6 +40,8 @@ function clockTime(text: string): number {
 
 /** Milliseconds of a written time whose parts may have one digit: 1/5/2024 9:30 PM, 05.01.24 09:30, 20240105 0930. NaN for anything else. */
 function writtenTime(text: string, order: DateOrder): number {
+  const [, month, day, year] = NAMED.exec(text) ?? [];
+  if (month !== undefined) return dayMs(Number(year), MONTHS.indexOf(month.toLowerCase()) + 1, Number(day));
   const separated = SEPARATED.exec(text);
   const [, first, second, third, rest = ""] = separated ?? COMPACT.exec(text) ?? [];
   if (first === undefined) return Number.NaN;

@@ -200,3 +200,52 @@ describe.skipIf(!existsSync(DATA))("normalised files (skipped where ../shared/da
     expect(file.rows).toHaveLength(count);
   });
 });
+
+test.each([
+  ["a day-first table", "Datum;Zeit;Eröffnung;Hoch;Tief;Schluss;Volumen\n05.03.2024;09:30;1,08472;1,08480;1,08447;1,08467;15\n"],
+  [
+    "an hour of the day",
+    "Datum;Uhrzeit;Eröffnungskurs;Höchstkurs;Tiefstkurs;Schlusskurs\n05.03.2024;09:30:00;1,08472;1,08480;1,08447;1,08467\n",
+  ],
+  ["another encoding", "Datum;Uhrzeit;Er\uFFFDffnung;Hoch;Tief;Schlusskurs\n05.03.2024;9:30;1,08472;1,08480;1,08447;1,08467\n"],
+])("German headers with decimal commas are read: %s", async (_, text) => {
+  const file = await readFile("EURUSD.csv", text);
+  expect(file).toMatchObject({ format: "plain", kind: "klines", malformed: [] });
+  expect(file.rows[0]).toMatchObject({
+    timeMs: at("2024-03-05T09:30:00Z"),
+    open: 1.08472,
+    high: 1.0848,
+    low: 1.08447,
+    close: 1.08467,
+  });
+});
+
+test("a German header in the encoding of Windows is read", async () => {
+  const text = Buffer.from(
+    "Datum;Zeit;Eröffnung;Hoch;Tief;Schluss\r\n13.03.2024;09:30;1,08472;1,08480;1,08447;1,08467\r\n",
+    "latin1",
+  );
+  expect(await readFile("EURUSD.csv", text)).toMatchObject({ format: "plain", malformed: [], rows: [{ open: 1.08472 }] });
+});
+
+test.each([
+  [
+    "English",
+    '"Date","Price","Open","High","Low","Vol.","Change %"\n"03/15/2024","1.0887","1.0882","1.0900","1.0871","118.32K","0.05%"\n"03/14/2024","1.0882","1.0946","1.0955","1.0880","","-0.59%"\n',
+  ],
+  [
+    "older English",
+    '"Date","Price","Open","High","Low","Change %"\n"Mar 15, 2024","1.0887","1.0882","1.0900","1.0871","0.05%"\n"Mar 14, 2024","1.0882","1.0946","1.0955","1.0880","-0.59%"\n',
+  ],
+  [
+    "German",
+    '"Datum","Zuletzt","Eröffn.","Hoch","Tief","Vol.","+/- %"\n"15.03.2024","1,0887","1,0882","1,0900","1,0871","","0,05%"\n"14.03.2024","1,0882","1,0946","1,0955","1,0880","","-0,59%"\n',
+  ],
+])("days of investing.com are read, in %s", async (_, text) => {
+  const file = await readFile("EUR_USD Historical Data.csv", text);
+  expect(file).toMatchObject({ format: "plain", kind: "klines", malformed: [] });
+  expect(file.rows).toEqual([
+    { timeMs: at("2024-03-15T00:00:00Z"), open: 1.0882, high: 1.09, low: 1.0871, close: 1.0887 },
+    { timeMs: at("2024-03-14T00:00:00Z"), open: 1.0946, high: 1.0955, low: 1.088, close: 1.0882 },
+  ]);
+});

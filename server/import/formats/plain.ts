@@ -3,7 +3,7 @@ import type { DateStyle, DecimalMark } from "../bytes";
 import { cellTexts } from "../columns";
 import { Unsure } from "../failure";
 import { delimited, type Format, type FormatClock, type Head, refuseAsk, separatorOf, UTC_CLOCK } from "../format";
-import { DATE_ORDERS, type DateOrder, type Layout, plainName, type Role, rolesOf, TIME_NAMES } from "../layout";
+import { DATE_ORDERS, type DateOrder, isGermanName, type Layout, plainName, type Role, rolesOf, TIME_NAMES } from "../layout";
 import { volumeRoles } from "../volumes";
 
 /** Many tools write such files, on any clock: times without an offset are UTC only where the rows show it. */
@@ -23,7 +23,15 @@ interface Table {
   readonly headerLines: 0 | 1;
   /** As plainName returns them. */
   readonly names: readonly string[];
+  readonly isGerman: boolean;
   readonly rows: readonly (readonly string[])[];
+}
+
+/** The names of a header line. The last price of investing.com, beside open, high and low, is the close. */
+function namesOf(header: readonly string[]): string[] {
+  const names = header.map(plainName);
+  const isClose = !names.includes("close") && ["open", "high", "low"].every((name) => names.includes(name));
+  return isClose ? names.map((name) => (name === "price" ? "close" : name)) : names;
 }
 
 const TIME_ROLES: ReadonlySet<Role | null | undefined> = new Set<Role>(["date", "dateTime"]);
@@ -39,10 +47,11 @@ function tableOf({ lines, given }: Head): Table {
   const separator =
     SEPARATORS.find((one) => named !== undefined && cellTexts(first, one).length === named.length) ?? separatorOf(first);
   const [header = [], ...rows] = lines.map((line) => cellTexts(line, separator));
-  if (named === undefined) return { separator, headerLines: 1, names: header.map(plainName), rows };
+  if (named === undefined)
+    return { separator, headerLines: 1, names: namesOf(header), isGerman: header.some(isGermanName), rows };
   // A header line has no digits where the columns are named anyway.
   const hasHeader = !header.some((cell) => /^\d/.test(cell));
-  return { separator, headerLines: hasHeader ? 1 : 0, names: named, rows: hasHeader ? rows : [header, ...rows] };
+  return { separator, headerLines: hasHeader ? 1 : 0, names: named, isGerman: false, rows: hasHeader ? rows : [header, ...rows] };
 }
 
 /** The columns of the time: of several, the one that holds both day and time of day. */
@@ -58,7 +67,7 @@ function timeRoles({ names, rows: [row = []] }: Table): Record<string, Role | nu
   return dateTime === undefined ? null : { ...others, [dateTime]: "dateTime" };
 }
 
-function shownOrder(head: Head, { separator, headerLines }: Table, column: number): DateOrder {
+function shownOrder(head: Head, { separator, headerLines, isGerman }: Table, column: number): DateOrder {
   let [firstIsDay, secondIsDay, shortYear] = [false, false, false];
   for (const line of head.everyLine().slice(headerLines)) {
     const [, first, second, year] = YEAR_LAST.exec(cellTexts(line, separator)[column] ?? "") ?? [];
@@ -67,6 +76,7 @@ function shownOrder(head: Head, { separator, headerLines }: Table, column: numbe
     shortYear ||= year?.length === 2;
   }
   const options = "--date-format DMY or --date-format MDY";
+  if (isGerman && !secondIsDay) return "dmy";
   if (shortYear) throw new Unsure(`its dates have years of two digits: set their order, ${options}`);
   if (firstIsDay === secondIsDay)
     throw new Unsure(`no row shows which part of its dates is the day and which the month: set their order, ${options}`);
