@@ -12,6 +12,13 @@ export const DATA_SUSPECTS_PER_YEAR_COUNT = 20;
 export const DATA_SPIKE_MIN_RATIO = 15;
 /** Prices are frozen when at least this many klines in a row are the same. */
 export const DATA_FROZEN_MIN_MINUTES = 30;
+/**
+ * A level jumps where a kline opens this many mean ranges of its day away from the close before, for each minute between them as
+ * chance adds up, and the prices stay there.
+ */
+export const DATA_JUMP_MIN_RATIO = 15;
+/** Klines before and after a jump whose medians must be apart. */
+export const DATA_JUMP_LASTING_COUNT = 60;
 /** Imports that are listed for a ticker, newest first. */
 export const DATA_SOURCES_MAX_COUNT = 100;
 
@@ -155,11 +162,22 @@ export interface DataFrozenRun {
   readonly close: number;
 }
 
+/** A kline from which on the prices have another level: another instrument, or a source with other prices. */
+export interface DataJump {
+  readonly at: string;
+  /** The close before, and the open. */
+  readonly before: number;
+  readonly open: number;
+  /** How far it jumps, in mean ranges of its day. */
+  readonly ratio: number;
+}
+
 /** Suspicious places of a year. */
 export interface DataSuspects {
   readonly year: number;
   readonly spikes: readonly DataSpike[];
   readonly frozen: readonly DataFrozenRun[];
+  readonly jumps: readonly DataJump[];
 }
 
 /** How the versions that two sources have of the same minutes of a year differ. */

@@ -1,9 +1,12 @@
 import type pg from "pg";
 import {
   DATA_FROZEN_MIN_MINUTES,
+  DATA_JUMP_LASTING_COUNT,
+  DATA_JUMP_MIN_RATIO,
   DATA_SPIKE_MIN_RATIO,
   DATA_SUSPECTS_PER_YEAR_COUNT,
   type DataFrozenRun,
+  type DataJump,
   type DataSpike,
   type DataSuspects,
 } from "#lib/contract/portal-data";
@@ -41,6 +44,31 @@ const FROZEN = `WITH same AS (
   FROM runs GROUP BY run HAVING count(*) + 1 >= ${DATA_FROZEN_MIN_MINUTES}
   ORDER BY rows DESC, first LIMIT $4`;
 
+/** The median close of the klines on one side of a jump. */
+const levelAt = (side: "before" | "after") => `(SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY close) FROM (
+    SELECT close FROM kline WHERE ${SERIES} AND time ${side === "before" ? "<" : ">="} far.time
+    ORDER BY time ${side === "before" ? "DESC" : ""} LIMIT ${DATA_JUMP_LASTING_COUNT}) AS near)`;
+
+/** Klines that open far from the close before, in mean ranges of their UTC day, and the level on both sides. $4 is as for spikes. */
+const JUMPS = `WITH beside AS MATERIALIZED (
+    SELECT time, open, greatest(high, before) - least(low, before) AS range, before, (time - before_time) / ${MINUTE_S} AS minutes
+    FROM (
+      SELECT time, open, high, low, lag(close) OVER minutes AS before, lag(time) OVER minutes AS before_time
+      FROM kline WHERE ${SERIES} WINDOW minutes AS (ORDER BY time)
+    ) AS klines WHERE before IS NOT NULL
+  ), usual AS (
+    SELECT time / ${DAY_S} AS day, greatest(avg(range), $4::float8) AS size FROM beside GROUP BY 1
+  ), far AS MATERIALIZED (
+    SELECT time, before, open, abs(open - before) / size AS ratio FROM beside JOIN usual ON usual.day = beside.time / ${DAY_S}
+    WHERE abs(open - before) >= ${DATA_JUMP_MIN_RATIO} * size * sqrt(minutes)
+    ORDER BY ratio DESC LIMIT ${10 * DATA_SUSPECTS_PER_YEAR_COUNT}
+  )
+  SELECT time::float8, before, open, ratio FROM (
+    SELECT far.*, ${levelAt("before")} AS level_before, ${levelAt("after")} AS level_after FROM far
+  ) AS levels
+  WHERE (level_after - level_before) / (open - before) >= 0.5
+  ORDER BY ratio DESC, time LIMIT ${DATA_SUSPECTS_PER_YEAR_COUNT}`;
+
 /** Frozen runs that are read: those in closed hours are left out afterwards. */
 const FROZEN_READ_COUNT = 10 * DATA_SUSPECTS_PER_YEAR_COUNT;
 
@@ -62,6 +90,7 @@ export async function readSuspects(
   const values = [ticker, from, to];
   const spikes = await client.query<Omit<DataSpike, "at"> & { time: number }>(SPIKES, [...values, 10 ** -digits]);
   const frozen = await client.query<Run>(FROZEN, [...values, FROZEN_READ_COUNT]);
+  const jumps = await client.query<Omit<DataJump, "at"> & { time: number }>(JUMPS, [...values, 10 ** -digits]);
   const isClosed = ({ first }: Run) => calendar?.sessionAt(first * 1_000).state === "closed";
   return {
     year,
@@ -70,5 +99,6 @@ export async function readSuspects(
       .filter((run) => !isClosed(run))
       .slice(0, DATA_SUSPECTS_PER_YEAR_COUNT)
       .map(({ first, last, rows, close }): DataFrozenRun => ({ from: isoOf(first), to: isoOf(last), rows, close })),
+    jumps: jumps.rows.map(({ time, ...jump }) => ({ at: isoOf(time), ...jump })),
   };
 }

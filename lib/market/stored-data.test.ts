@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
+import { DATA_JUMP_MIN_RATIO } from "#lib/contract/portal-data";
 import type { Kline } from "#lib/domain/kline";
 import { isFault } from "#lib/fault";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
@@ -131,7 +132,20 @@ test("spikes and frozen prices of open hours are found, wide but steady moves ar
       ...{ rows: 40, close: 1.15 },
     },
   ]);
-  expect(await data.suspects("GBPUSD", { year: "2021" })).toEqual({ year: 2021, spikes: [], frozen: [] });
+  expect(await data.suspects("GBPUSD", { year: "2021" })).toEqual({ year: 2021, spikes: [], frozen: [], jumps: [] });
+});
+
+test("a stretch at another level is found where it begins and ends, and the moves of a market are not", async () => {
+  const times = openMinutes("2022-06-06T00:00Z", 3_000);
+  const isOff = (index: number) => index >= 1_000 && index < 1_500;
+  await importKlines(
+    "EURCHF.csv",
+    times.map((time, index) => kline("EURCHF", time, Number((priceAt(time) * (isOff(index) ? 0.93 : 1)).toFixed(5)))),
+  );
+  const { jumps } = await data.suspects("EURCHF", { year: "2022" });
+  const instants = [1_000, 1_500].map((index) => new Date((times[index] ?? 0) * 1_000).toISOString());
+  expect(jumps.map(({ at }) => at).sort()).toEqual(instants);
+  expect(jumps[0]?.ratio).toBeGreaterThan(DATA_JUMP_MIN_RATIO);
 });
 
 test("two sources are compared in the minutes both have, also where a third one replaced them, and an hour off is named", async () => {

@@ -2,7 +2,13 @@
 
 import Link from "next/link";
 import { useState } from "react";
-import { DATA_FROZEN_MIN_MINUTES, DATA_SPIKE_MIN_RATIO, type DataSuspects, type DataYear } from "#lib/contract/portal-data";
+import {
+  DATA_FROZEN_MIN_MINUTES,
+  DATA_JUMP_LASTING_COUNT,
+  DATA_SPIKE_MIN_RATIO,
+  type DataSuspects,
+  type DataYear,
+} from "#lib/contract/portal-data";
 import { HOUR_S, SECOND_MS } from "#lib/units";
 import { countText } from "../../portal/numbers";
 import { usePortal } from "../../portal/read";
@@ -13,14 +19,14 @@ import { Utc } from "./utc";
 
 /** One suspicious place. */
 interface Place {
-  readonly kind: "Spike" | "Frozen" | "Closed hours";
+  readonly kind: "Spike" | "Level jump" | "Frozen" | "Closed hours";
   readonly at: string;
   readonly to: string;
   readonly values: string;
   readonly why: string;
 }
 
-function placesOf({ spikes, frozen }: DataSuspects, { closed_ranges }: DataYear, digits: number): Place[] {
+function placesOf({ spikes, frozen, jumps }: DataSuspects, { closed_ranges }: DataYear, digits: number): Place[] {
   const price = (value: number) => value.toFixed(digits);
   return [
     ...spikes.map(
@@ -28,6 +34,13 @@ function placesOf({ spikes, frozen }: DataSuspects, { closed_ranges }: DataYear,
         ...{ kind: "Spike", at, to: at },
         values: [open, high, low, close].map(price).join(" "),
         why: `${countText(Math.round(ratio))} times the usual range beyond ${price(before)} before and ${price(after)} after`,
+      }),
+    ),
+    ...jumps.map(
+      ({ at, before, open, ratio }): Place => ({
+        ...{ kind: "Level jump", at, to: at },
+        values: `${price(before)} → ${price(open)}`,
+        why: `${countText(Math.round(ratio))} times the usual range from the close before, and the prices stay there`,
       }),
     ),
     ...frozen.map(
@@ -115,12 +128,14 @@ function Places({ ticker, digits, year }: Omit<SuspectsProps, "years"> & { reado
   );
 }
 
-/** Spikes, frozen prices and klines in closed hours of a year. */
+/** Spikes, level jumps, frozen prices and klines in closed hours of a year. */
 export function Suspects({ ticker, digits, years }: SuspectsProps) {
   const [chosen, setChosen] = useState<string>();
-  const year = years?.find(({ year }) => String(year) === chosen) ?? years?.[0];
-  if (years?.length === 0) return null;
-  const options = (years ?? []).map(({ year }) => ({ value: String(year), label: String(year) }));
+  // A history with a hole has years without klines.
+  const filled = years?.filter(({ rows }) => rows > 0);
+  const year = filled?.find(({ year }) => String(year) === chosen) ?? filled?.[0];
+  if (filled?.length === 0) return null;
+  const options = (filled ?? []).map(({ year }) => ({ value: String(year), label: String(year) }));
   return (
     <Section
       title="Suspicious places"
@@ -128,7 +143,8 @@ export function Suspects({ ticker, digits, years }: SuspectsProps) {
     >
       <Places key={year?.year} ticker={ticker} digits={digits} year={year} />
       <p className="mt-2 text-ink-faint text-xs leading-5">
-        A spike goes beyond both its neighbors by {DATA_SPIKE_MIN_RATIO} times the mean range of its day or more. Prices are
+        A spike goes beyond both its neighbors by {DATA_SPIKE_MIN_RATIO} times the mean range of its day or more. A level jumps
+        where a kline opens as far from the close before, and the {DATA_JUMP_LASTING_COUNT} klines after it stay there. Prices are
         frozen from {DATA_FROZEN_MIN_MINUTES} equal minutes in a row. The worst of each kind are listed. They can be true: look at
         the klines, and at another source, before you correct a minute or undo an import.
       </p>
