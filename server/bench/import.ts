@@ -78,7 +78,7 @@ function psql(url: string, command: string): void {
 }
 
 function runImport(url: string, file: string): void {
-  const args = [COMMAND, "--venue", "live", "--ticker", "XAUUSD", file];
+  const args = [COMMAND, "--venue", "live", "--ticker", "XAUUSD", "--accept-doubts", file];
   execFileSync(process.execPath, args, {
     env: { NODE_ENV: "production", PATH: "/usr/bin:/bin", DATABASE_URL: url, LOG_LEVEL: "error" },
     stdio: ["ignore", "ignore", "inherit"],

@@ -56,7 +56,7 @@ const examplesOf = (rows: readonly Common[]) =>
     );
 
 /** What is doubtful about klines whose times are stored with other prices; null when nothing is. */
-export function judgeCommon(rows: readonly Common[], stepS: number, digits: number): Doubt | null {
+function judgeCommon(rows: readonly Common[], stepS: number, digits: number): Doubt | null {
   if (rows.length < COMMON_MIN_COUNT) return null;
   const ratios = rows.map(({ own, stored }) => Math.log(own / stored));
   const level = middleOf(ratios);
@@ -113,11 +113,14 @@ async function commonOf(klines: readonly Kline[], ticker: string, store: Store):
 export async function judgeOverlap(
   klines: readonly Kline[],
   { ticker, digits }: ImportListing,
-  store: Store,
+  store: Store & Pick<KlineTable, "read">,
 ): Promise<Doubt | null> {
-  const [first] = klines;
-  if (first === undefined) return null;
   const sample = sampleOf(klines).sort((a, b) => a.time - b.time);
+  const [first, last] = [sample[0], sample.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  // Most files go where nothing is stored, which one row shows at once.
+  const range = { ticker, timeframe: first.timeframe, from: first.time, to: last.time + 1 };
+  if ((await store.read({ ...range, limit: 1, end: "oldest" })).length === 0) return null;
   return judgeCommon(await commonOf(sample, ticker, store), TIMEFRAME_SECONDS[first.timeframe], digits);
 }
 

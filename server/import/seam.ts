@@ -52,7 +52,7 @@ function jumpBetween(own: readonly Kline[], stored: readonly Kline[], side: "bef
 }
 
 /** The klines of the first and the last day of a file, and where it begins and ends. */
-export interface Ends {
+interface Ends {
   take(klines: readonly Kline[]): void;
   /** Compares both days with those that are stored before and after. */
   judge(ticker: string, store: Pick<KlineTable, "read">): Promise<Doubt[]>;
