@@ -1,4 +1,5 @@
 import pino from "pino";
+import { sumRepeats } from "./log-repeats";
 import { printableJson } from "./printable";
 
 export type Logger = pino.Logger;
@@ -6,7 +7,7 @@ export type Logger = pino.Logger;
 /** Paths that could contain a key are removed before a line is written. */
 const SECRETS = ["*.authorization", "headers.authorization", "authorization", "key", "*.key", "password", "*.password"];
 
-/** JSON lines on standard output; `level` as in pino ("silent" for none). */
+/** JSON lines on standard output, repeated ones summed; `level` as in pino ("silent" for none). */
 export function createLog(level: string): Logger {
   return pino({
     level,
@@ -14,6 +15,6 @@ export function createLog(level: string): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: SECRETS, censor: "[redacted]" },
     formatters: { level: (label) => ({ level: label }) },
-    hooks: { streamWrite: printableJson },
+    hooks: { streamWrite: printableJson, logMethod: sumRepeats() },
   });
 }

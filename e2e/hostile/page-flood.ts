@@ -6,7 +6,7 @@ const LOOPS_OF_ADDRESS_COUNT = 64;
 const ADDRESSES = Array.from({ length: 9 }, (_, index) => `127.0.9.${index + 1}`);
 
 /** Loops over pages, from several addresses of one network. */
-export interface PageFlood {
+interface PageFlood {
   /** Ends the loops; resolves to how often each status was answered. */
   stop(): Promise<ReadonlyMap<number, number>>;
 }

@@ -66,6 +66,14 @@ function requireBegunBy<Found extends Principal>(clock: Clock, found: Found | Pr
   return requireBegun(found, clock.now());
 }
 
+/** Refuses a text. @throws Fault at once where the failure was counted without a promise */
+function rejected(counted: Fault | Promise<Fault>): Promise<never> {
+  if (!(counted instanceof Promise)) throw counted;
+  return counted.then((answer) => {
+    throw answer;
+  });
+}
+
 /** Verifies keys and caches the results. The cache holds plain texts: they are in memory with each request anyway. */
 export function createVerifier<Found extends Principal>({
   mayBeValid,
@@ -88,14 +96,9 @@ export function createVerifier<Found extends Principal>({
   const isValid = ({ validUntil }: Principal) => validUntil === null || clock.now() < validUntil;
   const isTrusted = ({ principal, trustedUntilMs }: Entry<Found>) => clock.now() < trustedUntilMs && isValid(principal);
 
-  /** @throws Fault at once where the failure is counted without a promise */
   function refuse(address: string): Promise<never> {
     onFailure();
-    const counted = failures.add(address, fault);
-    if (!(counted instanceof Promise)) throw counted;
-    return counted.then((answer) => {
-      throw answer;
-    });
+    return rejected(failures.add(address, fault));
   }
 
   async function lookUpAndCache(text: string): Promise<Found | undefined> {
