@@ -6,6 +6,7 @@ import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { compileCalendar } from "#lib/domain/calendar";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
+import { Fault } from "#lib/fault";
 import { createLog } from "#lib/log";
 import { feedGaps } from "#lib/market/feed-gaps";
 import { mergeRows } from "#lib/market/kline-merge";
@@ -77,6 +78,24 @@ describe("a running market", () => {
     await refused;
     store.away(false);
     await clock.advance(1_000);
+    expect(await push()).toEqual([null]);
+    await market.stop();
+  });
+
+  test("a market refuses what is pushed while there is no room for it, and accepts it again afterwards", async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 7, 12));
+    const store = createMemoryKlines();
+    const settings = { venue: "live", store, writer: store, acceptsPush: true, provider: "push" } as const;
+    let full = true;
+    const requireRoom = () => {
+      if (full) throw new Fault("service_unavailable", { detail: "full" });
+    };
+    const options = { ...settings, catalogue: catalogueOfOne(), requireRoom, clock, log, metrics: createMetrics() };
+    const market = await startMarket(options);
+    const push = () => market.push?.([{ ticker: TICKER, time_msc: clock.now(), bid: 1.1, ask: 1.1001 }]);
+    await expect(push()).rejects.toMatchObject({ id: "service_unavailable" });
+    expect(market.view.quote(TICKER)).toBeUndefined();
+    full = false;
     expect(await push()).toEqual([null]);
     await market.stop();
   });

@@ -1,0 +1,314 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdir, readFile, rename } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { operations } from "#lib/contract/operations";
+import { closedPort } from "#lib/testing/breakable-proxy";
+import { MIB_BYTES } from "#lib/units";
+import { mountTestDisk, type TestDisk } from "#server/testing/disk";
+import type { Stranger } from "../client";
+import { keyHolder, makeLiveKey } from "../commands";
+import { createFeeder } from "../feeder";
+import { findOnPath, installPackage, PACKAGE_TIMEOUT_MS } from "../packages";
+import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
+import { startCluster } from "./cluster";
+import { OPEN_TICKER } from "./market";
+import { REDIS_PROGRAM } from "./scene";
+import { print } from "./verdict";
+
+const TICKER = "EURUSD";
+const QUOTES = `${operations.latestQuotes.path}?tickers=${TICKER}`;
+const SOON = { timeout: 60_000, interval: 20 };
+const FROZEN_MS = 30_000;
+/** Caddy's `health_timeout`: a node that takes longer to say whether it is ready leaves the balancer. */
+const BALANCER_MAX_MS = 2_000;
+const LOOKS_MIN_COUNT = 20;
+
+/** PostgreSQL's server in a data directory, and all of its processes. */
+async function serverIn(dataDir: string): Promise<{ postmaster: number; all: number[] }> {
+  const postmaster = Number((await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]);
+  const pids = (await readdir("/proc")).map(Number).filter(Number.isInteger);
+  const parentOf = async (pid: number) => {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  };
+  const parents = await Promise.all(pids.map(parentOf));
+  return { postmaster, all: [postmaster, ...pids.filter((_, index) => parents[index] === postmaster)] };
+}
+
+/** Suspends a server with all of its processes; the returned function lets them go on. */
+async function freeze(dataDir: string): Promise<() => void> {
+  const { all } = await serverIn(dataDir);
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of all) process.kill(pid, name);
+  };
+  signal("SIGSTOP");
+  return () => signal("SIGCONT");
+}
+
+/** The ticks that are stored, by the database itself. */
+async function storedTicks(dataDir: string): Promise<number> {
+  const { url } = JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8")) as { url: string };
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  const { rows } = await client.query("SELECT coalesce(sum(tick_volume), 0)::int AS ticks FROM kline WHERE timeframe = 'M1'");
+  await client.end();
+  return (rows[0] as { ticks: number }).ticks;
+}
+
+/** Pushes one tick after the other until stopped; resolves to how many were acknowledged, and the last refusal. */
+function pushOnAndOn(caller: Stranger) {
+  const feeder = createFeeder(caller);
+  let acknowledged = 0;
+  let refusal = "";
+  let stopping = false;
+  async function run(): Promise<void> {
+    for (let round = 0; !stopping; round += 1) {
+      const bid = 108_500 + (round % 40);
+      const answer = await feeder.post(feeder.ticks(TICKER, [[bid, bid + 8]]));
+      if (answer.status === 200) acknowledged += (answer.data as { accepted: number }).accepted;
+      else refusal = `${answer.status} ${String(answer.data.detail)}`;
+    }
+  }
+  const running = run();
+  return {
+    acknowledged: () => acknowledged,
+    refusal: () => refusal,
+    async stop(): Promise<number> {
+      stopping = true;
+      await running;
+      return acknowledged;
+    },
+  };
+}
+
+/** What a balancer hears from a node, and how long it takes. */
+async function readiness({ baseUrl }: Pick<Product, "baseUrl">) {
+  const begun = performance.now();
+  const response = await fetch(`${baseUrl}/api/ready`, { signal: AbortSignal.timeout(BALANCER_MAX_MS) });
+  const body = (await response.json()) as { status: string; checks: Record<string, string> };
+  return { code: response.status, ...body, ms: performance.now() - begun };
+}
+
+const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
+const spread = (times: readonly number[]) => `${median(times).toFixed(1)} ms (at most ${Math.max(...times).toFixed(1)} ms)`;
+
+describe("faults of the embedded database", () => {
+  let product: Product | undefined;
+  let disk: TestDisk | undefined;
+  afterEach(async () => {
+    await product?.dispose();
+    disk?.unmount();
+    [product, disk] = [undefined, undefined];
+  }, SERVER_TIMEOUT_MS);
+
+  async function start(variables: Readonly<Record<string, string>>) {
+    const started = await startProduct({ LIVE_FEED: "push", ...variables });
+    product = started;
+    const dataDir = variables.DATA_DIR ?? started.dataDir;
+    const operated = { ...started, dataDir };
+    const [ingest, read] = [await makeLiveKey(operated, "market:ingest"), await makeLiveKey(operated, "market:read")];
+    return { started, dataDir, pusher: keyHolder(started, ingest), reader: keyHolder(started, read) };
+  }
+
+  test(
+    "a database that is killed is started again, every process of the node goes on, and every acknowledged tick is stored",
+    async () => {
+      const { started, dataDir, pusher, reader } = await start({ WORKERS: "2" });
+      const pushing = pushOnAndOn(pusher);
+      await vi.waitUntil(() => pushing.acknowledged() > 20, SOON);
+      const { postmaster } = await serverIn(dataDir);
+      const killedMs = performance.now();
+      process.kill(postmaster, "SIGKILL");
+      await vi.waitUntil(() => storedTicks(dataDir).catch(() => 0), SOON);
+      const backMs = performance.now() - killedMs;
+      const before = pushing.acknowledged();
+      await vi.waitUntil(() => pushing.acknowledged() > before + 20, SOON);
+      const acknowledged = await pushing.stop();
+      await vi.waitFor(async () => expect(await storedTicks(dataDir)).toBe(acknowledged), SOON);
+      // Of the edge workers, then of the portal's process.
+      for (let worker = 0; worker < 4; worker += 1)
+        await vi.waitFor(async () => {
+          const klines = `${operations.klines.path}?ticker=${TICKER}&timeframe=M1&limit=${400 + worker}`;
+          expect((await reader.call(klines)).status).toBe(200);
+        }, SOON);
+      const headers = { origin: started.baseUrl, "content-type": "application/json" };
+      const forgot = { method: "POST", key: null, headers, body: JSON.stringify({ email: "ada@example.com" }) };
+      await vi.waitFor(async () => expect((await reader.call("/api/portal/forgot", forgot)).status).toBe(200), SOON);
+      await vi.waitFor(async () => expect(await readiness(started)).toMatchObject({ code: 200, checks: { store: "ok" } }), SOON);
+      const after = /"after_ms":(\d+)[^\n]*runs again/.exec(started.output())?.[1];
+      print(`database killed: it ran again after ${after} ms and answered after ${backMs.toFixed(0)} ms; ${acknowledged} ticks`);
+    },
+    2 * SERVER_TIMEOUT_MS,
+  );
+
+  test(
+    "a database that is frozen for 30 s is left alone: the node stays in the balancer, and every acknowledged tick is stored",
+    async () => {
+      const { started, dataDir, pusher, reader } = await start(API_ONLY);
+      const pushing = pushOnAndOn(pusher);
+      await vi.waitUntil(() => pushing.acknowledged() > 20, SOON);
+      const thaw = await freeze(dataDir);
+      const sinceMs = performance.now();
+      const [ready, quotes]: [number[], number[]] = [[], []];
+      const states = new Set<string>();
+      try {
+        for (; performance.now() - sinceMs < FROZEN_MS || ready.length < LOOKS_MIN_COUNT; ) {
+          const said = await readiness(started);
+          expect(said.code).toBe(200);
+          states.add(`${said.status}: ${said.checks.store}`);
+          ready.push(said.ms);
+          const begun = performance.now();
+          expect((await reader.call(QUOTES)).status).toBe(200);
+          quotes.push(performance.now() - begun);
+        }
+      } finally {
+        thaw();
+      }
+      expect([...states]).toContain("degraded: the database does not answer");
+      await vi.waitFor(async () => expect((await readiness(started)).checks.store).toBe("ok"), SOON);
+      const acknowledged = await pushing.stop();
+      await vi.waitFor(async () => expect(await storedTicks(dataDir)).toBe(acknowledged), SOON);
+      expect(started.output()).not.toContain("ended by itself");
+      print(`database frozen 30 s: readiness took ${spread(ready)}, quotes ${spread(quotes)}; ${acknowledged} ticks`);
+    },
+    2 * SERVER_TIMEOUT_MS,
+  );
+
+  test(
+    "a service whose database cannot be started again ends by itself with exit code 3, and says why",
+    async () => {
+      const { started, dataDir } = await start(API_ONLY);
+      const { postmaster } = await serverIn(dataDir);
+      await rename(join(dataDir, "postgres", "global"), join(dataDir, "global"));
+      process.kill(postmaster, "SIGKILL");
+      const gone = "the embedded database ended and cannot be started again; stopping";
+      await vi.waitUntil(() => started.output().includes(gone), { timeout: 120_000, interval: 100 });
+      await vi.waitFor(() => expect(fetch(`${started.baseUrl}/api/health`)).rejects.toThrow(), SOON);
+      expect(await started.stop()).toBe(3);
+      expect(started.output()).toMatch(/"reason":"The embedded PostgreSQL did not start.*global/);
+    },
+    2 * SERVER_TIMEOUT_MS,
+  );
+
+  test(
+    "a disk that fills refuses pushes before the database fails, and a start on a full disk says what is wrong",
+    async ({ skip }) => {
+      disk = mountTestDisk("700m");
+      skip(disk === undefined, "no disk may be mounted here");
+      const { folder, fill } = disk as TestDisk;
+      const { started, dataDir, pusher, reader } = await start({ ...API_ONLY, DATA_DIR: folder, DISK_RESERVE_MIB: "128" });
+      const pushing = pushOnAndOn(pusher);
+      await vi.waitUntil(() => pushing.acknowledged() > 20, SOON);
+      const free = await fill(64 * MIB_BYTES);
+      await vi.waitUntil(() => pushing.refusal() !== "", SOON);
+      expect(pushing.refusal()).toBe(
+        "503 The disk of the service is almost full, so ticks and klines are not accepted right now.",
+      );
+      const said = await readiness(started);
+      expect(said).toMatchObject({ code: 200, status: "degraded", checks: { store: "ok" } });
+      expect(said.checks.disk).toMatch(/^\d+ MiB are free, fewer than the reserve of 128 MiB; pushes are refused$/);
+      expect((await reader.call(QUOTES)).status).toBe(200);
+      expect(await (await fetch(`${started.baseUrl}/metrics`)).text()).toMatch(/spotwire_disk_free_bytes\{disk="data"\} \d+/);
+      await free();
+      const before = pushing.acknowledged();
+      await vi.waitUntil(() => pushing.acknowledged() > before, SOON);
+      const acknowledged = await pushing.stop();
+      await vi.waitFor(async () => expect(await storedTicks(dataDir)).toBe(acknowledged), SOON);
+      await started.stop();
+      await fill(0);
+      const restarted = started.restart();
+      await expect(restarted).rejects.toThrow(/The disk of .* is full, so the embedded PostgreSQL cannot start/);
+      await expect(restarted).rejects.not.toThrow(/HINT|last backup/);
+    },
+    2 * SERVER_TIMEOUT_MS,
+  );
+});
+
+const NO_REDIS = "(skipped: no Redis or Valkey here, and none could be installed)";
+
+describe.skipIf(REDIS_PROGRAM === undefined)(`balancers ${REDIS_PROGRAM === undefined ? NO_REDIS : ""}`, () => {
+  const failures = new Map<string, string | null>();
+  beforeAll(async () => {
+    for (const name of ["caddy", "nginx"]) if (findOnPath([name]) === undefined) failures.set(name, await installPackage(name));
+  }, 2 * PACKAGE_TIMEOUT_MS);
+
+  /** Runs the shipped Caddyfile in front of these nodes. */
+  async function startCaddy(folder: string, upstreams: readonly string[]): Promise<[url: string, child: ChildProcess]> {
+    const [port, admin] = [await closedPort(), await closedPort()];
+    const settings = { SITE_ADDRESS: `:${port}`, EDGES: "fixed", EDGE_UPSTREAMS: upstreams.join(" ") };
+    const env = { ...process.env, HOME: folder, CADDY_ADMIN: `127.0.0.1:${admin}`, ...settings };
+    const args = ["run", "--adapter", "caddyfile", "--config", "server/deploy/Caddyfile"];
+    return [`http://127.0.0.1:${port}`, spawn("caddy", args, { env, stdio: "ignore" })];
+  }
+
+  /** Runs the shipped nginx.conf in front of these nodes. */
+  async function startNginx(folder: string, upstreams: readonly string[]): Promise<[url: string, child: ChildProcess]> {
+    const port = await closedPort();
+    let text = readFileSync("server/deploy/nginx.conf", "utf8").replace("listen 80;", `listen 127.0.0.1:${port};`);
+    for (const [index, upstream] of upstreams.entries()) text = text.replaceAll(`10.0.0.1${index + 1}:3000`, upstream);
+    const site = join(folder, "site.conf");
+    writeFileSync(site, text);
+    const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    const temporary = kinds.map((kind) => `${kind}_temp_path "${folder}/${kind}";`).join(" ");
+    const file = join(folder, "nginx.conf");
+    const main = `pid "${folder}/nginx.pid";\nerror_log stderr;\ndaemon off;\nevents {}\n`;
+    writeFileSync(file, `${main}http { access_log off; ${temporary} include "${site}"; }\n`);
+    return [`http://127.0.0.1:${port}`, spawn("nginx", ["-p", folder, "-c", file], { stdio: "ignore" })];
+  }
+
+  test(
+    "nodes whose database hangs stay in the shipped load balancers, which pass every call for quotes",
+    async ({ skip }) => {
+      for (const [name, failure] of failures) skip(failure !== null, `${name} is not installed, and apt-get said: ${failure}`);
+      const folder = mkdtempSync(join(tmpdir(), "spotwire-balancers-"));
+      chmodSync(folder, 0o755);
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+      const dataDir = join(folder, "database");
+      const cluster = await startCluster(REDIS_PROGRAM ?? "", dataDir);
+      onTestFinished(cluster.dispose, SERVER_TIMEOUT_MS);
+      const upstreams = cluster.edges.map(({ url }) => new URL(url).host);
+      const balancers = [await startCaddy(folder, upstreams), await startNginx(folder, upstreams)];
+      onTestFinished(() => {
+        for (const [, child] of balancers) child.kill();
+      });
+      const path = `${operations.instruments.path}?limit=1`;
+      const headers = { authorization: `Bearer ${cluster.keys.read}` };
+      const call = async (url: string) => (await fetch(url + path, { headers })).status;
+      // Each edge verifies the key once.
+      for (const url of [...cluster.edges.map((edge) => edge.url), ...balancers.map(([balancer]) => balancer)])
+        await vi.waitFor(async () => expect(await call(url)).toBe(200), SOON);
+      const status = operations.marketStatus.path;
+      const thaw = await freeze(dataDir);
+      const times: number[] = [];
+      let ready: number[] = [];
+      try {
+        const degraded = async () => {
+          const said = await Promise.all(cluster.edges.map(({ url }) => readiness({ baseUrl: url })));
+          ready = [...ready, ...said.map(({ ms }) => ms)];
+          expect(said.map(({ code }) => code)).toEqual([200, 200]);
+          return said.every(({ checks }) => checks.store === "the database does not answer");
+        };
+        await vi.waitUntil(degraded, SOON);
+        // Longer than any query may take: several health checks of Caddy fall into it.
+        const sinceMs = performance.now();
+        while (performance.now() - sinceMs < FROZEN_MS / 2) {
+          for (const [url] of balancers) {
+            const begun = performance.now();
+            expect((await fetch(`${url}${status}?tickers=${OPEN_TICKER}`, { headers })).status).toBe(200);
+            times.push(performance.now() - begun);
+          }
+          await degraded();
+        }
+      } finally {
+        thaw();
+      }
+      print(`database hangs behind Caddy and nginx: ${times.length} calls took ${spread(times)}, readiness ${spread(ready)}`);
+    },
+    2 * SERVER_TIMEOUT_MS,
+  );
+});
