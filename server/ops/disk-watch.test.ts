@@ -49,7 +49,7 @@ test("pushes are refused while the disk has less than its reserve, and taken aga
     recordings_disk: "2 MiB are free, fewer than the reserve of 4 MiB",
   });
   const refusal = {
-    identifier: "service_unavailable",
+    id: "service_unavailable",
     data: { detail: expect.stringContaining("almost full"), retry_after: 30 },
   };
   expect(watch.requireRoom).toThrow(expect.objectContaining(refusal));
