@@ -19,6 +19,8 @@ function changeText({ before, after }: AuditLogEntry): string {
   const [was, is] = [partsOf(before), partsOf(after)];
   if (was.suspended !== is.suspended)
     return is.suspended === true ? "Account suspended by an operator" : "Account restored by an operator";
+  if (was.live_access !== is.live_access)
+    return is.live_access === true ? "Live access granted by an operator" : "Live access withdrawn by an operator";
   if (was.plan !== is.plan) return `Plan changed to ${text(is.plan)}`;
   return "Permissions changed by an operator";
 }

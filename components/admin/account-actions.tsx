@@ -1,12 +1,13 @@
 "use client";
 
 import { useState } from "react";
-import type { PortalAccount } from "#lib/contract/portal";
+import type { PortalAccount } from "#lib/contract/portal-admin";
 import { ActionMenu } from "../ui/menu";
+import { LiveAccess } from "./account-live";
 import { EditPermissions } from "./account-permissions";
 import { SuspendAccount } from "./account-suspend";
 
-const DIALOGS = { permissions: EditPermissions, suspend: SuspendAccount } as const;
+const DIALOGS = { permissions: EditPermissions, live: LiveAccess, suspend: SuspendAccount } as const;
 
 /** What an operator can change of an account besides its plan, behind a button. */
 export function AccountActions({ account, onChange }: { account: PortalAccount; onChange: () => void }) {
@@ -19,6 +20,7 @@ export function AccountActions({ account, onChange }: { account: PortalAccount; 
         label={`Actions for ${account.name}`}
         items={[
           { label: "Permissions", onSelect: () => setOpen("permissions") },
+          { label: account.live_access ? "Withdraw live access" : "Grant live access", onSelect: () => setOpen("live") },
           { label: suspended ? "Restore" : "Suspend", danger: !suspended, onSelect: () => setOpen("suspend") },
         ]}
       />

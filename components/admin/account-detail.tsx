@@ -19,6 +19,7 @@ import type { Series } from "../usage/chart";
 import { ChartCard } from "../usage/chart-card";
 import { totals } from "../usage/usage-query";
 import { AccountActions } from "./account-actions";
+import { liveText } from "./account-live";
 import { permissionsText } from "./account-permissions";
 import { PlanChoice } from "./plan-choice";
 
@@ -84,7 +85,8 @@ export function AccountDetail({ id }: { id: string }) {
           </div>
         }
       >
-        {back}. Reads: {permissionsText(account.permissions)}. Since <Instant at={account.created_at} to="day" />.
+        {back}. Reads: {permissionsText(account.permissions)}. Live access: {liveText(account)}. Since{" "}
+        <Instant at={account.created_at} to="day" />.
       </PageHead>
       <Section title="Last 30 days">
         <Figures>

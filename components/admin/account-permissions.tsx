@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { ASSET_CLASSES } from "#lib/contract/instrument";
-import { PERMISSION_TICKERS_MAX_COUNT, type PortalAccount } from "#lib/contract/portal";
+import { PERMISSION_TICKERS_MAX_COUNT, type PortalAccount } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { textOf, useSubmit } from "../portal/use-submit";

@@ -1,6 +1,6 @@
 "use client";
 
-import type { PortalAccount } from "#lib/contract/portal";
+import type { PortalAccount } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
 import { useSubmit } from "../portal/use-submit";
 import { AlertDialog } from "../ui/dialog";

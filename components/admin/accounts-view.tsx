@@ -2,8 +2,7 @@
 
 import Link from "next/link";
 import { useState } from "react";
-import type { PortalAccount } from "#lib/contract/portal";
-import type { AdminPlan } from "#lib/contract/portal-admin";
+import type { AdminPlan, PortalAccount } from "#lib/contract/portal-admin";
 import { queryOf } from "../portal/api";
 import { usePages, usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
@@ -11,8 +10,10 @@ import { Badge } from "../ui/badge";
 import { PageHead } from "../ui/card";
 import { Older } from "../ui/older";
 import { SearchField } from "../ui/search-field";
+import { Checkbox } from "../ui/select";
 import { type Column, Table } from "../ui/table";
 import { AccountActions } from "./account-actions";
+import { liveText } from "./account-live";
 import { permissionsText } from "./account-permissions";
 import { Address } from "./address";
 import { PlanChoice } from "./plan-choice";
@@ -49,6 +50,11 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
       cell: (account) => <PlanChoice key={account.plan} account={account} plans={plans} onChange={onChange} />,
     },
     { head: "Can read", from: "lg", cell: ({ permissions }) => permissionsText(permissions) },
+    {
+      head: "Live access",
+      from: "sm",
+      cell: liveText,
+    },
     { head: "Keys", from: "md", numeric: true, cell: ({ active_keys }) => active_keys },
     { head: "Since", from: "xl", cell: ({ created_at }) => <Instant at={created_at} to="day" /> },
     {
@@ -61,12 +67,16 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
 /** All accounts, with what an operator can change. */
 export function AccountsView() {
   const [q, setQ] = useState("");
-  const accounts = usePages<PortalAccount>("admin/accounts", queryOf({ q }));
+  const [live, setLive] = useState(false);
+  const accounts = usePages<PortalAccount>("admin/accounts", queryOf({ q, live: live ? "true" : "" }));
   const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
   return (
     <>
       <PageHead title="Accounts">Changes take effect within a second, including on open connections.</PageHead>
-      <SearchField label="Name or email" value={q} onSearch={setQ} className="mb-4 max-w-md" />
+      <div className="mb-4 flex flex-wrap items-center gap-3">
+        <SearchField label="Name or email" value={q} onSearch={setQ} className="w-full max-w-md" />
+        <Checkbox label="With live access" checked={live} onChange={() => setLive(!live)} />
+      </div>
       <Table
         caption="Accounts"
         columns={columns({ plans, onChange: accounts.reload })}
@@ -75,7 +85,7 @@ export function AccountsView() {
         failure={accounts.failure}
         retry={accounts.reload}
         expected={8}
-        empty={q === "" ? <p>No accounts yet.</p> : <p>No accounts match “{q}”.</p>}
+        empty={q === "" && !live ? <p>No accounts yet.</p> : <p>No accounts match.</p>}
       />
       <Older busy={accounts.busy} more={accounts.more}>
         Older accounts

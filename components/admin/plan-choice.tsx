@@ -1,7 +1,7 @@
 "use client";
 
 import { useState } from "react";
-import type { PortalAccount } from "#lib/contract/portal";
+import type { PortalAccount } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
 import { useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";

@@ -11,6 +11,7 @@ import { PageHead } from "../ui/card";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { TextField } from "../ui/field";
+import { Checkbox } from "../ui/select";
 import { type Column, Table } from "../ui/table";
 import { useToast } from "../ui/toast";
 
@@ -29,9 +30,13 @@ const LIMITS = [
     hint: "Each ticker on a stream counts as one.",
     start: 50,
   },
-] as const satisfies readonly { field: keyof PlanForm; label: string; hint: string; start: number }[];
+] as const satisfies readonly { field: Exclude<keyof PlanForm, "live_access">; label: string; hint: string; start: number }[];
 
-const limitsOf = (form: FormData) => Object.fromEntries(LIMITS.map(({ field }) => [field, Number(textOf(form, field))]));
+const LIVE = "live_access";
+const planOf = (form: FormData) => ({
+  ...Object.fromEntries(LIMITS.map(({ field }) => [field, Number(textOf(form, field))])),
+  [LIVE]: form.has(LIVE),
+});
 
 interface PlanDialogProps {
   /** The plan to change; undefined creates one. */
@@ -54,12 +59,12 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
   const { busy, errorOf, failure, formProps } = useSubmit<{ plan: PlanForm & { name: string } }>({
     fields: ["name", ...LIMITS.map(({ field }) => field)],
     form: "plan",
-    bodyOf: (form) => ({ name: textOf(form, "name").trim(), ...limitsOf(form) }),
+    bodyOf: (form) => ({ name: textOf(form, "name").trim(), ...planOf(form) }),
     send: async (form) => {
       const name = plan?.name ?? textOf(form, "name").trim();
       // Otherwise this would change the limits of the existing plan and its accounts.
       if (plan === undefined && names.includes(name)) return { failure: TAKEN };
-      return callPortal("PUT", `admin/plans/${encodeURIComponent(name)}`, limitsOf(form));
+      return callPortal("PUT", `admin/plans/${encodeURIComponent(name)}`, planOf(form));
     },
     done: ({ plan: { name } }) => {
       onClose();
@@ -71,7 +76,7 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
     <Dialog
       open
       onOpenChange={onClose}
-      title={plan === undefined ? "Add a plan" : `Limits of ${plan.name}`}
+      title={plan === undefined ? "Add a plan" : `Plan ${plan.name}`}
       description={
         plan === undefined ? "You can assign accounts to it right away." : `Applies to ${accountsText(plan.accounts)}.`
       }
@@ -106,6 +111,12 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
             />
           ))}
         </div>
+        <Checkbox
+          name={LIVE}
+          label="Live access"
+          hint="Every account on this plan can make live keys and read the live feed."
+          defaultChecked={plan?.live_access ?? false}
+        />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
           {plan === undefined ? "Add plan" : "Save"}
         </DialogSubmit>
@@ -140,6 +151,7 @@ function columns(edit: (plan: AdminPlan) => void): readonly Column<AdminPlan>[] 
     limit("Burst", burst, "sm"),
     limit("Connections", connections, "md"),
     limit("Subscriptions", subscriptions, "lg"),
+    { head: "Live access", from: "md", cell: ({ live_access }) => (live_access ? "Yes" : "No") },
     { head: "Accounts", numeric: true, from: "sm", cell: ({ accounts }) => countText(accounts) },
     {
       head: <span className="sr-only">Actions</span>,
@@ -154,7 +166,7 @@ function columns(edit: (plan: AdminPlan) => void): readonly Column<AdminPlan>[] 
   ];
 }
 
-/** All plans with their limits. */
+/** All plans with their limits and whether they give live access. */
 export function PlansView() {
   const { data, error, mutate } = usePortal<{ items: readonly AdminPlan[] }>("admin/plans");
   const reload = () => void mutate();
@@ -167,7 +179,7 @@ export function PlansView() {
   return (
     <>
       <PageHead title="Plans" action={add}>
-        Limits per account, shared by all its keys.
+        Limits and live access per account, shared by all its keys.
       </PageHead>
       <Table
         caption="Plans"

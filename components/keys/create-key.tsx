@@ -24,13 +24,15 @@ const KINDS: readonly { value: Venue; label: string; hint: string }[] = [
 ];
 
 interface CreateFormProps {
+  readonly liveAccess: boolean;
   readonly liveFeed: boolean;
   readonly onMade: (made: MadeKey) => void;
   readonly onCancel: () => void;
 }
 
-function CreateForm({ liveFeed, onMade, onCancel }: CreateFormProps) {
+function CreateForm({ liveAccess, liveFeed, onMade, onCancel }: CreateFormProps) {
   const [venue, setVenue] = useState<Venue>("sandbox");
+  const refused = venue === "live" && !liveAccess;
   const bodyOf = (form: FormData) => ({
     ...settingsOf(form, NEW_KEY),
     venue: textOf(form, "venue"),
@@ -52,7 +54,12 @@ function CreateForm({ liveFeed, onMade, onCancel }: CreateFormProps) {
             <Radio key={value} name="venue" value={value} {...words} checked={venue === value} onChange={() => setVenue(value)} />
           ))}
         </div>
-        {venue === "live" && !liveFeed ? (
+        {refused ? (
+          <p role="status" className="mt-2 rounded-md border border-line bg-sunken px-3 py-2 text-sm leading-6">
+            Your account has no access to live data. Ask the operator of this installation to grant it; then you can make live
+            keys. A test key works now.
+          </p>
+        ) : venue === "live" && !liveFeed ? (
           <div className="mt-2">
             <NoLiveFeed>
               calls with a live key return <code className="font-mono text-[13px]">market_data_not_ready</code>. A test key works
@@ -66,7 +73,7 @@ function CreateForm({ liveFeed, onMade, onCancel }: CreateFormProps) {
       <FailureNotice failure={failure} />
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={busy}>
+        <Button type="submit" kind="primary" busy={busy} disabled={refused}>
           Create key
         </Button>
       </DialogActions>
@@ -124,6 +131,7 @@ export function CreateKey({ creating, delivery, liveFeed, isFirst, onChange }: C
   const [open, setOpen] = useState(creating);
   const [made, setMade] = useState<MadeKey>();
   const unverified = overview?.unverified_email ?? null;
+  const liveAccess = overview?.live_access ?? true;
   const close = () => {
     setOpen(false);
     setMade(undefined);
@@ -132,8 +140,8 @@ export function CreateKey({ creating, delivery, liveFeed, isFirst, onChange }: C
   };
   const show = () => {
     setOpen(true);
-    // The link in the email opens in another tab, so this one has to check.
-    if (unverified !== null) void mutate();
+    // The link in the email opens in another tab, and an operator grants live access elsewhere, so this one has to check.
+    if (unverified !== null || !liveAccess) void mutate();
   };
   const form = isFirst ? { ...FORM_WORDS, title: "Create your first key" } : FORM_WORDS;
   const words = made !== undefined ? MADE_WORDS : unverified === null ? form : VERIFY_WORDS;
@@ -155,6 +163,7 @@ export function CreateKey({ creating, delivery, liveFeed, isFirst, onChange }: C
           <VerifyFirst email={unverified} delivery={delivery} onClose={close} />
         ) : (
           <CreateForm
+            liveAccess={liveAccess}
             liveFeed={liveFeed}
             onCancel={close}
             onMade={(key) => {

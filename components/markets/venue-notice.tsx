@@ -37,6 +37,8 @@ function Reason({ refused, ticker }: { refused: LiveRefusal; ticker: string | un
           allows your address: <To href="/dashboard/keys">your keys</To>.
         </>
       );
+    case "no_access":
+      return <>Your account has no access to live data. Ask the operator of this installation to grant it.</>;
     case "rate_limited":
       return (
         <>

@@ -3,7 +3,6 @@ import "./jitless";
 import { z } from "zod";
 import { IncidentNoteForm } from "#lib/contract/incidents";
 import {
-  AccountForm,
   CreateKeyForm,
   EditKeyForm,
   EmailForm,
@@ -14,7 +13,7 @@ import {
   SignInForm,
   SignUpForm,
 } from "#lib/contract/portal";
-import { OverrideForm, PlanForm, PlanName } from "#lib/contract/portal-admin";
+import { AccountForm, OverrideForm, PlanForm, PlanName } from "#lib/contract/portal-admin";
 import { CorrectionForm } from "#lib/contract/portal-corrections";
 import { LinkForm } from "#lib/contract/portal-links";
 import { validate } from "#lib/contract/validate";

@@ -20,6 +20,8 @@ export interface AccountChange {
   readonly plan?: string;
   readonly permissions?: Permissions;
   readonly suspended?: boolean;
+  /** Whether it may use the live venue, whatever its plan says. */
+  readonly liveAccess?: boolean;
 }
 
 const Name = z
@@ -40,27 +42,29 @@ async function requirePlan({ db }: KeyContext, plan: string): Promise<void> {
  * The columns that a change sets.
  * @throws Fault invalid_parameter for a plan that there is not
  */
-export async function changeColumns(context: KeyContext, { plan, permissions, suspended }: AccountChange) {
+export async function changeColumns(context: KeyContext, { plan, permissions, suspended, liveAccess }: AccountChange) {
   if (plan !== undefined) await requirePlan(context, plan);
   return {
     ...(plan !== undefined && { planName: plan }),
     ...(permissions !== undefined && { permissions: Permissions.parse(permissions) }),
     ...(suspended !== undefined && { suspendedAt: suspended ? new Date(context.clock.now()) : null }),
+    ...(liveAccess !== undefined && { liveAccess }),
   };
 }
 
 type Row = Awaited<ReturnType<KeyContext["db"]["prisma"]["account"]["findUniqueOrThrow"]>>;
 
 /** What the audit log keeps of an account. */
-const audited = ({ planName, permissions, suspendedAt }: Row) => ({
+const audited = ({ planName, permissions, suspendedAt, liveAccess }: Row) => ({
   plan: planName,
   permissions,
   suspended: suspendedAt !== null,
+  live_access: liveAccess,
 });
 
 /**
- * The account of this name with the changes given, made when there is none (on plan free unless given). Changes count on
- * every process within a second.
+ * The account of this name with the changes given. When there is none, an operator makes it: on plan free and with live access,
+ * unless given. Changes count on every process within a second.
  * @throws Fault invalid_parameter for a name or plan that cannot be.
  */
 export async function putAccount(
@@ -80,7 +84,7 @@ export async function putAccount(
   const where = { name: parsed.data };
   const account = await db.prisma.$transaction(async (tx) => {
     const before = await tx.account.findUnique({ where });
-    const create = { ...where, createdAt: new Date(clock.now()), ...data };
+    const create = { ...where, liveAccess: true, createdAt: new Date(clock.now()), ...data };
     const after = await tx.account.upsert({ where, create, update: data });
     const entry = { accountId: after.id, target: after.name, after: audited(after) };
     if (before === null) await audit(tx, { ...by, ...entry, action: "account.create" });

@@ -59,7 +59,7 @@ test("entries are deleted when their time is over, and cannot be before", async 
 
 test("a change whose entry cannot be written is not made", async () => {
   await db.pool.query("ALTER TABLE audit_entry ADD CONSTRAINT refused CHECK (action <> 'plan.change')");
-  const form = { rest_per_minute: 1, rest_burst: 1, stream_connections: 1, subscriptions_per_connection: 1 };
+  const form = { rest_per_minute: 1, rest_burst: 1, stream_connections: 1, subscriptions_per_connection: 1, live_access: false };
   await expect(putPlan({ db }, "unaudited", form)).rejects.toThrow();
   expect(await db.prisma.plan.count({ where: { name: "unaudited" } })).toBe(0);
   await db.pool.query("ALTER TABLE audit_entry DROP CONSTRAINT refused");

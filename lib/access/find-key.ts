@@ -31,6 +31,7 @@ interface KeyRow extends PlanRow {
   grace_until: Date | null;
   revoked_at: Date | null;
   suspended_at: Date | null;
+  live_access: boolean;
   permissions: unknown;
 }
 
@@ -50,7 +51,8 @@ const KEYS = `
   SELECT k.id, k.prefix, k.last4, k.account_id, k.venue, k.scopes, k.origins, k.addresses, k.tickers,
          k.rest_per_minute AS own_rest_per_minute, k.rest_burst AS own_rest_burst,
          k.stream_connections AS own_stream_connections, k.subscriptions_per_connection AS own_subscriptions_per_connection,
-         k.not_before, k.expires_at, k.grace_until, k.revoked_at, a.suspended_at, a.permissions, ${PLAN}
+         k.not_before, k.expires_at, k.grace_until, k.revoked_at, a.suspended_at, a.permissions,
+         a.live_access OR p.live_access AS live_access, ${PLAN}
     FROM api_key k JOIN account a ON a.id = k.account_id JOIN plan p ON p.name = a.plan`;
 const BY_HASH = `${KEYS} WHERE k.hash = $1`;
 const BY_ID = `${KEYS} WHERE k.id = $1`;
@@ -126,6 +128,7 @@ function toPrincipal(row: KeyRow | undefined, clock: Clock): Principal | undefin
     ownLimits,
     limits: smallerLimits(plan, ownLimits),
     suspended: row.suspended_at !== null,
+    liveAccess: row.live_access,
     perAddress: false,
     notBefore: row.not_before?.getTime() ?? null,
     validUntil,
@@ -160,6 +163,7 @@ export async function findDemo(pool: Pick<Pool, "query">, text: string): Promise
     ownLimits: NO_OWN_LIMITS,
     limits: plan,
     suspended: row.suspended_at !== null,
+    liveAccess: false,
     perAddress: true,
     notBefore: null,
     validUntil: null,

@@ -3,6 +3,7 @@ import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import type { Access } from "./access";
 import { unverified } from "./key-owner";
+import { requireAccount } from "./principal";
 
 interface TokenContext {
   readonly access: Pick<Access, "mintPortalToken" | "refresh">;
@@ -12,7 +13,7 @@ interface TokenContext {
 /**
  * Issues a token that can be used instead of a key of the user's account, from this origin, in this session.
  * @throws Fault not_found for a key of another account, or one that is no longer valid; invalid_parameter for a user who has
- * not verified the address
+ * not verified the address; account_suspended, live_access_required
  */
 export async function issuePortalToken(
   { access, db }: TokenContext,
@@ -22,8 +23,9 @@ export async function issuePortalToken(
 ): Promise<{ token: string; expires_at: string }> {
   if (!emailVerified) throw unverified({ accountId });
   const own = await db.prisma.apiKey.count({ where: { id: keyId, accountId } });
-  const valid = own > 0 && (await access.refresh({ keyId })) !== undefined;
-  if (!valid) throw new Fault("not_found", { detail: "No active key of yours has this id." });
+  const principal = own > 0 ? await access.refresh({ keyId }) : undefined;
+  if (principal === undefined) throw new Fault("not_found", { detail: "No active key of yours has this id." });
+  requireAccount(principal);
   const { token, expiresAtMs } = access.mintPortalToken({ key: keyId, session: sessionId, origin });
   return { token, expires_at: new Date(expiresAtMs).toISOString() };
 }

@@ -26,6 +26,27 @@ export async function lockOwner(tx: Prisma.TransactionClient, accountId: string,
   if (user !== null && user.emailVerifiedAt === null) throw unverified(by);
 }
 
+/** Filter of accounts that may use the live venue. */
+export const HAS_LIVE_ACCESS: Prisma.AccountWhereInput = { OR: [{ liveAccess: true }, { plan: { liveAccess: true } }] };
+
+/**
+ * Requires that an account may use a venue.
+ * @throws Fault live_access_required
+ */
+export async function requireVenue(
+  tx: Prisma.TransactionClient,
+  id: string,
+  venue: string,
+  { accountId }: ChangedBy,
+): Promise<void> {
+  if (venue !== "live" || (await tx.account.count({ where: { id, ...HAS_LIVE_ACCESS } })) > 0) return;
+  const detail =
+    accountId === undefined
+      ? "This account has no live access. Grant it first: npm run admin -- grant-live ACCOUNT"
+      : "Your account has no access to live data. Ask the operator of this installation to grant it.";
+  throw new Fault("live_access_required", { detail });
+}
+
 /**
  * Requires that a locked account may have one more key.
  * @throws Fault invalid_parameter

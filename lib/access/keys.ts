@@ -7,7 +7,7 @@ import { Fault } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { hashKey, keyLast4, keyPrefix, mintKey } from "./key-format";
 import { requireListed, requireWithinPlan } from "./key-limits";
-import { lockOwner, requireOwnScopes, requireRoom } from "./key-owner";
+import { lockOwner, requireOwnScopes, requireRoom, requireVenue } from "./key-owner";
 import { type KeyRecord, toRecord } from "./key-record";
 import { changedSettings, expiryOf, type KeySettingsChange, newSettings, requireLifetime, settingsOf } from "./key-settings";
 import { revokeRow } from "./revoke-keys";
@@ -75,7 +75,7 @@ const audited = (row: Parameters<typeof settingsOf>[0] & Pick<KeyRecord, "expire
 /**
  * Makes a key.
  * @throws Fault invalid_parameter naming the setting that is refused, when the account has too many keys, or when its owner
- * has not verified the address.
+ * has not verified the address; live_access_required
  */
 export async function createKey({ db, clock }: KeyContext, input: NewKey, by: ChangedBy = COMMAND_LINE): Promise<MintedKey> {
   const { accountId } = input;
@@ -86,6 +86,7 @@ export async function createKey({ db, clock }: KeyContext, input: NewKey, by: Ch
   const { text, columns } = mint(settings.venue);
   const row = await db.prisma.$transaction(async (tx) => {
     await lockOwner(tx, accountId, by);
+    await requireVenue(tx, accountId, settings.venue, by);
     await requireRoom(tx, accountId, now);
     await requireWithinPlan(tx, accountId, settings);
     await requireListed(tx, settings.venue, settings.tickers);
@@ -190,8 +191,8 @@ export async function revokeKey(context: KeyContext, id: string, by: ChangedBy =
 /**
  * Makes a key with the same settings, which takes over the links, and leaves the old one valid for the grace, never past its own expiry.
  * @throws Fault invalid_parameter for a key that is not active, was rotated before or has a scope of operators, when the
- * account has too many keys for a grace, or when its owner has not verified the address; like findKeyRecord for an id that
- * no key has.
+ * account has too many keys for a grace, or when its owner has not verified the address; live_access_required; like
+ * findKeyRecord for an id that no key has.
  */
 export async function rotateKey(
   context: KeyContext,
@@ -212,6 +213,7 @@ export async function rotateKey(
 
   const row = await db.prisma.$transaction(async (tx) => {
     await lockOwner(tx, accountId, by);
+    await requireVenue(tx, accountId, old.venue, by);
     if (endMs > nowMs) await requireRoom(tx, accountId, new Date(nowMs));
     const data = { ...settingsOf(old), ...columns, accountId, expiresAt, createdAt: new Date(nowMs) };
     const made = await tx.apiKey.create({ data, include: withAccount });

@@ -43,6 +43,8 @@ export interface Principal {
   readonly limits: PlanLimits;
   /** An operator suspended the account. */
   readonly suspended: boolean;
+  /** An operator granted the live venue, to the account or to its plan. */
+  readonly liveAccess: boolean;
   /** Limits count per client address instead of per account (the demo key). */
   readonly perAddress: boolean;
   /** Unix milliseconds from which the key is valid; null for one that is valid from its creation. */
@@ -78,6 +80,16 @@ export function originAllowed(principal: Principal, origin: string | null): bool
   return origin === null || principal.origins === "any" || matchesOrigin(principal.origins, origin);
 }
 
+/**
+ * Requires what every use of a key needs: that its account is not suspended, and has access to the key's venue.
+ * @throws Fault account_suspended, live_access_required
+ */
+export function requireAccount({ suspended, venue, liveAccess }: Principal): void {
+  if (suspended) throw new Fault("account_suspended");
+  if (venue === "live" && !liveAccess)
+    throw new Fault("live_access_required", { detail: "The account of this key has no access to the live venue." });
+}
+
 /** Where a request comes from. */
 interface RequestSource {
   /** Null without one. */
@@ -90,10 +102,10 @@ interface RequestSource {
  * What the key may do, in the order in which it is reported: the account, the scope, the origin, the address.
  * @param scope that the key needs; `any` for none in particular
  * @param purpose what needs the scope, as the beginning of a sentence
- * @throws Fault account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed
+ * @throws Fault account_suspended, live_access_required, insufficient_scope, origin_not_allowed, address_not_allowed
  */
 export function requireAccess(principal: Principal, scope: Scope | "any", purpose: string, source: RequestSource): void {
-  if (principal.suspended) throw new Fault("account_suspended");
+  requireAccount(principal);
   if (scope !== "any" && !hasScope(principal, scope))
     throw new Fault("insufficient_scope", { detail: `${purpose} needs the scope ${scope}.`, required: scope });
   if (!originAllowed(principal, source.origin))

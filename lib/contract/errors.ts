@@ -104,6 +104,13 @@ export const ERRORS = {
     cause: "The request came from an IP address that is not in the key's list of allowed addresses.",
     fix: "Send the request from an allowed address, or add the address to the key. Behind a proxy, the address that the service sees counts.",
   },
+  live_access_required: {
+    code: 40305,
+    title: "Live access required",
+    cause:
+      "The account that owns the key has no access to the live venue. An operator grants it, to the account or to its plan, and can withdraw it. The sandbox needs no grant.",
+    fix: "Ask the operator of this installation for live access, or use a test key. The key works as soon as access is granted.",
+  },
   proof_required: {
     code: 40306,
     title: "Confirmation required",

@@ -25,7 +25,7 @@ export const LIVE_QUERY = "?venue=live";
 export const marketPath = (venue: Venue, ticker?: string): string =>
   `/markets${ticker === undefined ? "" : `/${ticker}`}${venue === "live" ? LIVE_QUERY : ""}`;
 /** Why a reader who asked for the live venue is shown the sandbox. */
-export type LiveRefusal = "signed_out" | "unverified" | "no_key" | "rate_limited" | "not_listed";
+export type LiveRefusal = "signed_out" | "unverified" | "no_key" | "no_access" | "rate_limited" | "not_listed";
 
 /** One row of the list of markets. */
 export interface MarketRow

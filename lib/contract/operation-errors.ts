@@ -7,6 +7,7 @@ export const KEY_ERRORS = [
   "origin_not_allowed",
   "address_not_allowed",
   "account_suspended",
+  "live_access_required",
   "method_not_allowed",
   "uri_too_long",
   "rate_limited",

@@ -1,5 +1,6 @@
 import { MINUTE_S } from "#lib/units";
-import type { PortalAccount, PortalKey, UsageReport } from "./portal";
+import type { PortalKey, UsageReport } from "./portal";
+import type { PortalAccount } from "./portal-admin";
 import type { LinkInfo } from "./portal-links";
 
 /** UTC days of use that the list of keys draws, including today. */

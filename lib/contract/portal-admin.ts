@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { CalendarDefinitionSchema } from "./calendar";
+import { ASSET_CLASSES } from "./instrument";
 import { SEARCH_MAX_CHARACTERS } from "./limits";
 import { InstantField, PlanLimit } from "./portal";
 import type { HeldBackTicks, PrecedenceReport, RecordingReport, UpstreamReport } from "./portal-feeds";
-import type { Timeframe, Venue } from "./primitives";
+import { Ticker, type Timeframe, type Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
 /** Requests and responses of the operator pages. Times are ISO 8601 unless the name ends in _ms. Names end in the unit. */
@@ -31,11 +32,49 @@ export const UNDO_KEPT_MAX_KLINES = 10_000_000;
 /** A running backfill without a report for this long counts as lost. */
 export const BACKFILL_SILENT_S = 120;
 
-/** Which accounts to list: those whose name or email contains a text, a page at a time. */
+/** Which accounts to list: those whose name or email contains a text, or that have live access, a page at a time. */
 export const AccountsQuery = z.strictObject({
+  live: z.literal("true").optional(),
   q: z.string().trim().max(SEARCH_MAX_CHARACTERS).optional(),
   before: z.uuid().optional(),
 });
+
+/** Maximum tickers in a list of permitted instruments; this many fit into the body of a form. */
+export const PERMISSION_TICKERS_MAX_COUNT = 1_000;
+/** Which instruments an account can read. */
+const PermissionsForm = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("all") }),
+  z.strictObject({
+    kind: z.literal("asset_classes"),
+    values: z.array(z.enum(ASSET_CLASSES)).max(ASSET_CLASSES.length, `takes at most ${ASSET_CLASSES.length} classes.`),
+  }),
+  z.strictObject({
+    kind: z.literal("tickers"),
+    values: z.array(Ticker).max(PERMISSION_TICKERS_MAX_COUNT, `takes at most ${PERMISSION_TICKERS_MAX_COUNT} tickers.`),
+  }),
+]);
+/** Changes to an account by an operator; absent fields stay unchanged. */
+export const AccountForm = z.strictObject({
+  plan: z.string().max(40).optional(),
+  permissions: PermissionsForm.optional(),
+  suspended: z.boolean().optional(),
+  live_access: z.boolean().optional(),
+});
+/** An account as an operator sees it. */
+export interface PortalAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly plan: string;
+  readonly permissions: z.infer<typeof PermissionsForm>;
+  readonly suspended_at: string | null;
+  /** Whether it may use the live venue by a grant of its own, and by its plan. */
+  readonly live_access: boolean;
+  readonly plan_live_access: boolean;
+  readonly created_at: string;
+  /** Keys that are neither revoked nor expired. */
+  readonly active_keys: number;
+}
 
 /** Name of a plan. */
 export const PlanName = z
@@ -45,12 +84,13 @@ export const PlanName = z
     `Use lowercase letters, digits and hyphens, starting with a letter, at most ${PLAN_NAME_MAX_CHARACTERS} characters.`,
   );
 
-/** Limits of a plan, as an operator edits them. */
+/** Limits of a plan and whether its accounts may use the live venue, as an operator edits them. */
 export const PlanForm = z.strictObject({
   rest_per_minute: PlanLimit,
   rest_burst: PlanLimit,
   stream_connections: PlanLimit,
   subscriptions_per_connection: PlanLimit,
+  live_access: z.boolean(),
 });
 export type PlanForm = z.infer<typeof PlanForm>;
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { DAY_S, HOUR_S } from "#lib/units";
-import { ASSET_CLASSES } from "./instrument";
 import {
   KEY_ADDRESSES_MAX_COUNT,
   KEY_NAME_MAX_CHARACTERS,
@@ -11,7 +10,7 @@ import {
   type RotationGrace,
 } from "./limits";
 import { PORTAL_SCOPES } from "./portal-scopes";
-import { Ticker, VENUES } from "./primitives";
+import { VENUES } from "./primitives";
 
 /** Numbers of the portal. Names end in the unit. */
 export const PASSWORD_MIN_CHARACTERS = 12;
@@ -272,40 +271,7 @@ export interface AuditLogEntry {
   readonly address: string | null;
 }
 
-/** Maximum tickers in a list of permitted instruments; this many fit into the body of a form. */
-export const PERMISSION_TICKERS_MAX_COUNT = 1_000;
-/** Which instruments an account can read. */
-const PermissionsForm = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("all") }),
-  z.strictObject({
-    kind: z.literal("asset_classes"),
-    values: z.array(z.enum(ASSET_CLASSES)).max(ASSET_CLASSES.length, `takes at most ${ASSET_CLASSES.length} classes.`),
-  }),
-  z.strictObject({
-    kind: z.literal("tickers"),
-    values: z.array(Ticker).max(PERMISSION_TICKERS_MAX_COUNT, `takes at most ${PERMISSION_TICKERS_MAX_COUNT} tickers.`),
-  }),
-]);
-/** Changes to an account by an operator; absent fields stay unchanged. */
-export const AccountForm = z.strictObject({
-  plan: z.string().max(40).optional(),
-  permissions: PermissionsForm.optional(),
-  suspended: z.boolean().optional(),
-});
 export const TokenForm = z.strictObject({ key_id: z.uuid() });
-
-/** An account as an operator sees it. */
-export interface PortalAccount {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly plan: string;
-  readonly permissions: z.infer<typeof PermissionsForm>;
-  readonly suspended_at: string | null;
-  readonly created_at: string;
-  /** Keys that are neither revoked nor expired. */
-  readonly active_keys: number;
-}
 
 /** Calls of one part of a usage report. */
 export interface UsageShare {
@@ -328,6 +294,8 @@ export interface UsageReport {
 export interface Overview {
   /** Email address to verify before keys can be created; null once it is verified. */
   readonly unverified_email: string | null;
+  /** Whether the account may use the live venue. */
+  readonly live_access: boolean;
   /** Completed onboarding steps. */
   readonly checklist: { readonly key: boolean; readonly call: boolean; readonly stream: boolean };
   /** Since 00:00 UTC; `connections` counts opened connections. */

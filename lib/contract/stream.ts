@@ -29,6 +29,7 @@ export const HANDSHAKE_ERRORS = [
   "unauthorized",
   "key_not_yet_valid",
   "account_suspended",
+  "live_access_required",
   "insufficient_scope",
   "origin_not_allowed",
   "address_not_allowed",

@@ -71,6 +71,9 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   account_suspended: async (id) => {
     return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), suspended: true })).text });
   },
+  live_access_required: async (id) => {
+    return ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), liveAccess: false })).text });
+  },
   method_not_allowed: (id) => ask(id, undefined, { method: "DELETE" }),
   uri_too_long: (id) => ask(id, `?x=${"a".repeat(8_192)}`),
   payload_too_large: (id) => ask(id, "", { body: "{}\n".repeat(INGEST_MAX_LINES + 1) }),

@@ -21,7 +21,7 @@ export function verifyKey(access: Access, exchange: Exchange): Principal | Promi
 
 /**
  * Checks the scope, the origin and the address of the request. A page of an origin the key does not allow cannot read the response.
- * @throws Fault account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed
+ * @throws Fault account_suspended, live_access_required, insufficient_scope, origin_not_allowed, address_not_allowed
  */
 export function authorize(principal: Principal, operation: Operation, exchange: Exchange): void {
   if (!originAllowed(principal, exchange.origin)) hideFromOrigin(exchange.headers);

@@ -214,6 +214,11 @@ const PROVOCATIONS: Partial<Record<ErrorId, () => Promise<Answer>>> = {
     await t.db.prisma.account.update({ where: { id: link.accountId }, data: { suspendedAt: new Date() } });
     return link.call();
   },
+  live_access_required: async () => {
+    const link = await openLink();
+    await t.db.prisma.account.update({ where: { id: link.accountId }, data: { liveAccess: false } });
+    return link.call();
+  },
   method_not_allowed: async () => (await openLink()).call("", { method: "POST" }),
   uri_too_long: async () => (await openLink()).call(`&x=${"a".repeat(URI_MAX_BYTES)}`),
   rate_limited: async () => {

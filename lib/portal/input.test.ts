@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { AccountForm, CreateKeyForm, InstantField } from "#lib/contract/portal";
-import { DefinitionForm, OverrideForm, PlanForm } from "#lib/contract/portal-admin";
+import { CreateKeyForm, InstantField } from "#lib/contract/portal";
+import { AccountForm, DefinitionForm, OverrideForm, PlanForm } from "#lib/contract/portal-admin";
 import { readBody, readInput } from "./input";
 
 const post = (body: string) =>
@@ -17,7 +17,7 @@ async function refusalOf(schema: z.ZodType, body: unknown) {
   return { id: error.id, ...error.data };
 }
 
-const PLAN = { rest_per_minute: 1, rest_burst: 1, stream_connections: 1, subscriptions_per_connection: 1 };
+const PLAN = { rest_per_minute: 1, rest_burst: 1, stream_connections: 1, subscriptions_per_connection: 1, live_access: false };
 const HALT = { state: "closed", starts_at: null, ends_at: null, note: "" };
 const WEEKLY = {
   kind: "weekly",

@@ -80,6 +80,14 @@ test("a reader with an unverified address or a suspended account does not see th
   expect(asked).toEqual([]);
 });
 
+test("a reader whose account lost live access does not see the live venue, and learns why", async () => {
+  const { asked, running } = watched();
+  const { reader } = await member({});
+  await t.db.prisma.account.update({ where: { id: reader.user?.accountId ?? "" }, data: { liveAccess: false } });
+  expect(await shownMarkets(running, reader)).toMatchObject({ venue: "sandbox", liveKey: undefined, refused: "no_access" });
+  expect(asked).toEqual([]);
+});
+
 test("a reader with a live key sees the venue that the address asks for, and may switch in both", async () => {
   const { asked, running } = watched();
   const { reader, keyId } = await member({});

@@ -47,7 +47,8 @@ async function liveViewOf(running: PortalRuntime, { user, address }: MarketReade
   );
   const key = keys.find(({ scopes }) => scopes.includes(STREAM)) ?? keys[0];
   const principal = key && (await running.access.refresh({ keyId: key.id }));
-  return key === undefined || principal === undefined || principal.suspended ? "no_key" : { key, mayRead: principal.mayRead };
+  if (key === undefined || principal === undefined || principal.suspended) return "no_key";
+  return principal.liveAccess ? { key, mayRead: principal.mayRead } : "no_access";
 }
 
 interface Reads<Report> {

@@ -20,6 +20,7 @@ export function testPrincipal(part: Partial<Principal> = {}): Principal {
     ownLimits: NO_OWN_LIMITS,
     limits: LIMITS,
     suspended: false,
+    liveAccess: true,
     perAddress: false,
     notBefore: null,
     validUntil: null,

@@ -1,6 +1,7 @@
 import type { KeyContext } from "#lib/access/keys";
+import { listAccounts } from "#lib/access/users/account-admin";
 import { moveUser } from "#lib/access/users/email";
-import { listOperators, setOperator } from "#lib/access/users/operators";
+import { listOperators, setLiveAccess, setOperator } from "#lib/access/users/operators";
 import { resetSecondFactors } from "#lib/access/users/second-factor";
 import { addressGivenMail, emailChangedMail, secondFactorMail } from "#lib/mail/security-messages";
 import { notify } from "./notify";
@@ -15,8 +16,16 @@ const USAGE = `npm run admin -- <command>
   move   EMAIL NEW_EMAIL
                   gives a user who lost the mailbox another address, and signs them out; make sure that it is theirs
   list            prints the users who may open /admin
+  grant-live ACCOUNT
+                  lets an account use the live venue; ACCOUNT is its name, or the email address of its owner
+  withdraw-live ACCOUNT
+                  takes that back: within a second its live keys stop working and their streams end
+  list-live       prints the accounts that may use the live venue, by a grant or by their plan
 
-A running service applies a change on the user's next request. reset and move email the user what was changed.`;
+A running service applies a change on the user's next request. grant also lets the user's account use the live venue.
+reset and move email the user what was changed.`;
+
+const COMMANDS = ["grant", "revoke", "reset", "move", "list", "grant-live", "withdraw-live", "list-live"] as const;
 
 type Work = (context: KeyContext, command: CommandContext) => Promise<void>;
 
@@ -29,6 +38,8 @@ async function list(context: KeyContext, { print }: CommandContext): Promise<voi
 async function set(context: KeyContext, { print }: CommandContext, email: string, operator: boolean): Promise<void> {
   const changed = await setOperator(context, email, operator);
   print(operator ? `${changed.email} can now open /admin.` : `${changed.email} can no longer open /admin.`);
+  if (operator) print("Their account can use the live venue.");
+  else print(`Their account keeps live access. To take it too: npm run admin -- withdraw-live ${changed.email}`);
   if (operator) print("A passkey or an authenticator app is needed there. It is set up at /dashboard/account.");
 }
 
@@ -46,12 +57,32 @@ async function move(context: KeyContext, command: CommandContext, from: string, 
   command.print(`${old} is now ${now}, and was signed out everywhere. The password and second factors stay.`);
 }
 
+async function listLive(context: KeyContext, { print }: CommandContext): Promise<void> {
+  let before: string | undefined;
+  do {
+    const page = await listAccounts(context, { live: "true", before });
+    for (const { name, plan, live_access } of page.items) print(live_access ? name : `${name}  by plan ${plan}`);
+    before = page.next_before ?? undefined;
+  } while (before !== undefined);
+}
+
+async function setLive(context: KeyContext, { print }: CommandContext, account: string, granted: boolean): Promise<void> {
+  const { name, plan, plan_live_access } = await setLiveAccess(context, account, granted);
+  if (granted) print(`${name} can now use the live venue.`);
+  else if (plan_live_access) print(`${name} has no grant of its own any more, but its plan ${plan} gives it live access.`);
+  else print(`${name} can no longer use the live venue.`);
+}
+
 /** @throws UsageError */
 function workOf(positionals: readonly string[]): Work {
-  const { name, words } = subcommandOf(positionals, ["grant", "revoke", "reset", "move", "list"]);
-  if (name === "list") {
+  const { name, words } = subcommandOf(positionals, COMMANDS);
+  if (name === "list" || name === "list-live") {
     wordsOf(words);
-    return list;
+    return name === "list" ? list : listLive;
+  }
+  if (name === "grant-live" || name === "withdraw-live") {
+    const [account] = wordsOf(words, "ACCOUNT");
+    return (context, command) => setLive(context, command, account, name === "grant-live");
   }
   if (name === "move") {
     const [from, to] = wordsOf(words, "EMAIL", "NEW_EMAIL");

@@ -25,7 +25,7 @@ const USAGE = `npm run keys -- <command>
   revoke  ID                            stops a key from working anywhere within a second
   demo                                  prints a key that can replace the public demo key (DEMO_KEY)
 
-create also creates the account if it does not exist. A key expires after a year unless --expires says otherwise.
+create also creates the account if it does not exist, with live access. An account that exists needs it for a live key: npm run admin -- grant-live ACCOUNT. A key expires after a year unless --expires says otherwise.
 It is printed once and never stored. Without --tickers it can be used for all that its account may read, and without limits of
 its own up to the limits of its account. Scopes: market:read for REST, market:stream for streams, market:ingest for pushing ticks.
 A running service applies changes at once. The owner of a key, if it has one, gets an email when it is created, rotated or revoked.`;

@@ -124,7 +124,7 @@ function slotsOf(principal: Principal, address: string): Slot[] {
 
 /**
  * Requires what a connection needs: a key that may read streams, or push ticks.
- * @throws Fault account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed
+ * @throws Fault account_suspended, live_access_required, insufficient_scope, origin_not_allowed, address_not_allowed
  */
 export function requireStreamAccess(principal: Principal, source: Pick<Admission, "origin" | "address">): void {
   const feeds = hasScope(principal, "market:ingest");
@@ -135,8 +135,8 @@ export function requireStreamAccess(principal: Principal, source: Pick<Admission
 export interface Admissions {
   /**
    * Admits a client.
-   * @throws Fault unauthorized, key_not_yet_valid, account_suspended, insufficient_scope, origin_not_allowed, address_not_allowed, rate_limited,
-   * too_many_connections, service_unavailable while draining
+   * @throws Fault unauthorized, key_not_yet_valid, account_suspended, live_access_required, insufficient_scope, origin_not_allowed,
+   * address_not_allowed, rate_limited, too_many_connections, service_unavailable while draining
    */
   admit(credentials: Credentials): Promise<Admission>;
   /** Releases the slot of a connection that was never opened. */

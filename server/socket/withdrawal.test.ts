@@ -130,6 +130,25 @@ describe.each(TRANSPORTS)("an open connection over %s", (transport) => {
     await expectEnd(client, "forbidden", "account_suspended");
   });
 
+  test.each(["account", "plan"] as const)("an open connection ends when live access of the %s is withdrawn", async (of) => {
+    const name = account();
+    const { text } = await t.issueKey({ account: name, plan: "pro" });
+    const plan = (liveAccess: boolean) => t.db.prisma.plan.update({ where: { name: "pro" }, data: { liveAccess } });
+    if (of === "plan") {
+      await plan(true);
+      await t.changeAccount(name, { liveAccess: false });
+    }
+    const client = await open(text);
+    const stays = await neighbour();
+    if (of === "account") await t.changeAccount(name, { liveAccess: false });
+    else {
+      await plan(false);
+      await t.tell({ kind: "account" });
+    }
+    await expectEnd(client, "forbidden", "live_access_required");
+    await stays();
+  });
+
   test("an open connection ends when a subscribed instrument is no longer permitted, and not when another one is", async () => {
     const name = account();
     const { text } = await t.issueKey({ account: name });

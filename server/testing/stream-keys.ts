@@ -43,11 +43,20 @@ export function createIssuer({ db, clock, scopes, tell }: Parts): KeyIssuer {
     keyContext,
     async issueKey(settings = {}) {
       accounts += 1;
-      const { account: name = `account ${accounts}`, plan = ENDLESS_PLAN.name, permissions, suspended, ...rest } = settings;
+      const {
+        account: name = `account ${accounts}`,
+        plan = ENDLESS_PLAN.name,
+        permissions,
+        suspended,
+        liveAccess,
+        ...rest
+      } = settings;
       const change = { plan, ...(permissions && { permissions }), ...(suspended !== undefined && { suspended }) };
       const account = await putAccount(keyContext, name, change);
       const defaults = { name: "test", venue: "live", scopes, origins: [], expiresAt: null };
       const minted = await createKey(keyContext, { ...defaults, ...rest, accountId: account.id });
+      // A key cannot be made without it, only lose it.
+      if (liveAccess !== undefined) await putAccount(keyContext, name, { liveAccess });
       await settle();
       return minted;
     },

@@ -10,6 +10,7 @@ const FREE = {
   rest_burst: PLAN_DEFAULTS.free.restBurst,
   stream_connections: PLAN_DEFAULTS.free.streamConnections,
   subscriptions_per_connection: PLAN_DEFAULTS.free.subscriptionsPerConnection,
+  live_access: false,
 };
 
 let t: TestRuntime;

@@ -8,7 +8,7 @@ import { Fault } from "#lib/fault";
 import type { ApiKey, DataLink } from "#lib/generated/prisma/client";
 import { DAY_S, SECOND_MS } from "#lib/units";
 import { audit, type ChangedBy } from "../audit";
-import { lockOwner } from "../key-owner";
+import { lockOwner, requireVenue } from "../key-owner";
 import { toRecord } from "../key-record";
 import type { KeyContext } from "../keys";
 
@@ -92,7 +92,7 @@ function requireLifetime(expiresAt: Date, nowMs: number): void {
 /**
  * Creates a link.
  * @throws Fault invalid_parameter for an expiry that is past or too far off, for a key that is not the owner's, does not work or
- * lacks the scope market:read, when the account has too many links, and without a verified email
+ * lacks the scope market:read, when the account has too many links, and without a verified email; live_access_required
  */
 export async function createLink({ db, clock }: KeyContext, link: NewLink, by: Owner): Promise<LinkInfo> {
   const { keyId, expiresAt } = link;
@@ -103,6 +103,7 @@ export async function createLink({ db, clock }: KeyContext, link: NewLink, by: O
     const key = await tx.apiKey.findFirst({ where: { id: keyId, accountId }, include: WITH_KEY.key.include });
     if (key === null || !canRead(key, clock))
       throw refuse("key_id", `Choose one of your keys that works and has the scope \`${READ}\`.`);
+    await requireVenue(tx, accountId, key.venue, by);
     if ((await tx.dataLink.count({ where: { key: { accountId } } })) >= LINKS_PER_ACCOUNT_MAX_COUNT)
       throw refuse("name", `An account has at most ${LINKS_PER_ACCOUNT_MAX_COUNT} links. Revoke one first.`);
     const row = await tx.dataLink.create({ data: { ...link, createdAt: new Date(clock.now()) }, include: WITH_KEY });

@@ -17,7 +17,8 @@ const DONE = `
          EXISTS (SELECT FROM stream_usage_bucket WHERE account_id = $1 AND grain = 'day') AS stream`;
 const PLAN = `
   SELECT p.name, p.rest_per_minute, p.rest_burst, p.stream_connections, p.subscriptions_per_connection,
-         (SELECT email FROM portal_user WHERE account_id = a.id AND email_verified_at IS NULL) AS unverified_email
+         (SELECT email FROM portal_user WHERE account_id = a.id AND email_verified_at IS NULL) AS unverified_email,
+         a.live_access OR p.live_access AS live_access
     FROM account a JOIN plan p ON p.name = a.plan WHERE a.id = $1`;
 
 /** The overview of an account. */
@@ -31,7 +32,7 @@ export async function overview(
   const span = { grain: "day", fromMs: toMs - WEEK_DAYS * DAY_MS, toMs, keyId: null, operation: null } as const;
   const [done, plans, week, keys] = await Promise.all([
     db.pool.query<Overview["checklist"]>(DONE, [accountId]),
-    db.pool.query<PlanRow & Pick<Overview, "unverified_email">>(PLAN, [accountId]),
+    db.pool.query<PlanRow & Pick<Overview, "unverified_email" | "live_access">>(PLAN, [accountId]),
     usagePoints(db.pool, accountId, span),
     listKeys(context, { accountId }),
   ]);
@@ -47,6 +48,7 @@ export async function overview(
     .sort((a, b) => endOf(a) - endOf(b));
   return {
     unverified_email: row.unverified_email,
+    live_access: row.live_access,
     checklist: done.rows[0] ?? { key: false, call: false, stream: false },
     today: { calls, errors, connections },
     limits: {

@@ -2,26 +2,20 @@ import { z } from "zod";
 import { type AccountChange, changeColumns } from "#lib/access/accounts";
 import { audit, type ChangedBy } from "#lib/access/audit";
 import { toPortalKey } from "#lib/access/key-json";
+import { HAS_LIVE_ACCESS } from "#lib/access/key-owner";
 import { type KeyContext, listKeys } from "#lib/access/keys";
 import { parsePermissions } from "#lib/access/permissions";
 import { keyUse } from "#lib/access/usage/key-use";
 import { usageReport } from "#lib/access/usage/query";
 import type { Clock } from "#lib/clock";
-import { LOG_PAGE_MAX_ROWS, type PortalAccount } from "#lib/contract/portal";
+import { LOG_PAGE_MAX_ROWS } from "#lib/contract/portal";
 import type { AccountReport } from "#lib/contract/portal-activity";
+import type { AccountsQuery, PortalAccount } from "#lib/contract/portal-admin";
 import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { DAY_MS } from "#lib/units";
 import { listLinks } from "../links/links";
-
-/** Filters of the list of accounts. */
-interface AccountsPageQuery {
-  /** Text contained in the name or the owner's address. */
-  readonly q?: string | undefined;
-  /** `next_before` of the previous page. */
-  readonly before?: string | undefined;
-}
 
 /** One page of accounts, newest first. */
 interface AccountsPage {
@@ -33,7 +27,11 @@ type Row = NonNullable<Awaited<ReturnType<typeof find>>>;
 
 function relations(now: Date) {
   const active = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] };
-  return { user: { select: { email: true } }, _count: { select: { keys: { where: active } } } } as const;
+  return {
+    user: { select: { email: true } },
+    plan: { select: { liveAccess: true } },
+    _count: { select: { keys: { where: active } } },
+  } as const;
 }
 
 function find(db: Pick<Prisma.TransactionClient, "account">, clock: Clock, id: string) {
@@ -48,16 +46,22 @@ function toPortalAccount(row: Row): PortalAccount {
     plan: row.planName,
     permissions: parsePermissions(row.permissions),
     suspended_at: row.suspendedAt?.toISOString() ?? null,
+    live_access: row.liveAccess,
+    plan_live_access: row.plan.liveAccess,
     created_at: row.createdAt.toISOString(),
     active_keys: row._count.keys,
   };
 }
 
-/** Accounts whose name or owner's address contains a text, newest first. */
-export async function listAccounts({ db, clock }: KeyContext, { q, before }: AccountsPageQuery): Promise<AccountsPage> {
+/** Accounts whose name or owner's address contains a text, or that have live access; newest first. */
+export async function listAccounts(
+  { db, clock }: KeyContext,
+  { q, before, live }: z.output<typeof AccountsQuery>,
+): Promise<AccountsPage> {
   const holds = { contains: q ?? "", mode: "insensitive" } as const;
   const rows = await db.prisma.account.findMany({
     where: {
+      ...(live !== undefined && { AND: HAS_LIVE_ACCESS }),
       ...(q && { OR: [{ name: holds }, { user: { email: holds } }] }),
       ...(before !== undefined && { id: { lt: before } }),
     },
@@ -96,7 +100,7 @@ export async function reportAccount(
 }
 
 /**
- * Changes plan, permissions or suspension of an account; every process applies it within a second, also to open connections.
+ * Changes plan, permissions, suspension or live access of an account; every process applies it within a second, also to open connections.
  * @throws Fault not_found; invalid_parameter for an unknown plan
  */
 export async function changeAccount(
@@ -109,7 +113,9 @@ export async function changeAccount(
   const notFound = new Fault("not_found", { detail: "This account does not exist." });
   if (!z.uuid().safeParse(id).success) throw notFound;
   const data = await changeColumns(context, change);
-  const shown = ({ plan, permissions, suspended_at }: PortalAccount) => ({ plan, permissions, suspended: suspended_at !== null });
+  const shown = ({ plan, permissions, suspended_at, live_access }: PortalAccount) => {
+    return { plan, permissions, suspended: suspended_at !== null, live_access };
+  };
   const account = await db.prisma.$transaction(async (tx) => {
     const before = await find(tx, clock, id);
     if (before === null) throw notFound;

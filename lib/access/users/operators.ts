@@ -1,7 +1,9 @@
-import { audit } from "#lib/access/audit";
+import { audit, COMMAND_LINE } from "#lib/access/audit";
 import type { KeyContext } from "#lib/access/keys";
 import type { PortalUser } from "#lib/contract/portal";
+import type { PortalAccount } from "#lib/contract/portal-admin";
 import { Fault } from "#lib/fault";
+import { changeAccount } from "./account-admin";
 import { requireUser } from "./users";
 
 /** Maximum number of operators listed. */
@@ -14,7 +16,8 @@ interface Operator {
 }
 
 /**
- * Grants a user access to the operators' pages or revokes it, from their next request on.
+ * Grants a user access to the operators' pages, and with it live access, or revokes the former, from their next request on. An
+ * operator could grant live access to themselves; whoever no longer is one keeps it until it is withdrawn, like anybody else.
  * @throws Fault invalid_parameter for an address without a user, and for granting access to an unverified address, because
  * anyone may have signed up with it
  */
@@ -29,11 +32,26 @@ export async function setOperator(context: KeyContext, email: string, operator: 
     });
   await db.prisma.$transaction(async (tx) => {
     await tx.user.update({ where: { id: user.id }, data: { operator } });
+    if (operator) await tx.account.update({ where: { id: user.accountId }, data: { liveAccess: true } });
     const change = { target: user.email, before: { operator: user.operator }, after: { operator } };
     const action = operator ? "operator.grant" : "operator.revoke";
     await audit(tx, { actor: { name: "command line" }, accountId: user.accountId, action, ...change, address: null });
   });
+  await db.control.publish({ kind: "account", accountId: user.accountId });
   return { email: user.email, verified };
+}
+
+/**
+ * Grants an account the live venue or withdraws it, whatever its plan says; keys and open connections follow within a second.
+ * @param account its name, or the email address of its owner
+ * @throws Fault invalid_parameter for one that there is not
+ */
+export async function setLiveAccess(context: KeyContext, account: string, liveAccess: boolean): Promise<PortalAccount> {
+  const owned = { user: { email: account.trim().toLowerCase() } };
+  const found = await context.db.prisma.account.findFirst({ where: { OR: [owned, { name: account }] } });
+  if (found === null)
+    throw new Fault("invalid_parameter", { parameter: "account", detail: `No account has this name or owner: ${account}` });
+  return changeAccount(context, found.id, { liveAccess }, COMMAND_LINE);
 }
 
 /**

@@ -110,8 +110,8 @@ test("keys of 0.1.0 verify with what they may do, and a revoked one does not", a
     controlConnected: () => true,
   });
   const verify = (name: keyof typeof KEYS) => access.verify(KEYS[name], "203.0.113.5");
-  expect(await verify("reader")).toMatchObject({ venue: "live", scopes: ["market:read", "market:stream"] });
-  expect(await verify("feeder")).toMatchObject({ venue: "live", scopes: ["market:ingest"] });
+  expect(await verify("reader")).toMatchObject({ venue: "live", scopes: ["market:read", "market:stream"], liveAccess: true });
+  expect(await verify("feeder")).toMatchObject({ venue: "live", scopes: ["market:ingest"], liveAccess: true });
   expect(await verify("bound")).toMatchObject({
     venue: "sandbox",
     scopes: ["market:read"],

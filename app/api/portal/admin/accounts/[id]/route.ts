@@ -1,6 +1,6 @@
 import type { AccountChange } from "#lib/access/accounts";
 import { changeAccount, reportAccount } from "#lib/access/users/account-admin";
-import { AccountForm } from "#lib/contract/portal";
+import { AccountForm } from "#lib/contract/portal-admin";
 import { operatorOf } from "#lib/portal/changed-by";
 import { otherMethods } from "#lib/portal/methods";
 import { noteRead } from "#lib/portal/operator-read";
@@ -16,7 +16,9 @@ export const GET = portalRoute({ user: "operator" }, async (call) => {
 
 export const PATCH = portalRoute({ input: AccountForm, user: "operator" }, async (call) => {
   const { input, params, running } = call;
-  const account = await changeAccount(running, params.id ?? "", input as AccountChange, operatorOf(call));
+  const { live_access, ...rest } = input;
+  const change = { ...rest, ...(live_access !== undefined && { liveAccess: live_access }) } as AccountChange;
+  const account = await changeAccount(running, params.id ?? "", change, operatorOf(call));
   return { account };
 });
 
