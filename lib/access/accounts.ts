@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PLAIN_TEXT } from "#lib/contract/primitives";
 import { mustBeOneOf } from "#lib/contract/validate";
 import { Fault } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
@@ -24,12 +25,7 @@ export interface AccountChange {
   readonly liveAccess?: boolean;
 }
 
-const Name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(ACCOUNT_NAME_MAX_CHARACTERS)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u);
+const Name = z.string().trim().min(1).max(ACCOUNT_NAME_MAX_CHARACTERS).regex(PLAIN_TEXT);
 
 async function requirePlan({ db }: KeyContext, plan: string): Promise<void> {
   const plans = await db.prisma.plan.findMany({ select: { name: true }, orderBy: { name: "asc" } });

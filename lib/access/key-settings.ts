@@ -8,7 +8,7 @@ import {
   KEY_TICKERS_MAX_COUNT,
   PLAN_LIMIT_MAX,
 } from "#lib/contract/limits";
-import { Scope, TickerParameter, Venue } from "#lib/contract/primitives";
+import { PLAIN_TEXT, PLAIN_TEXT_WORDS, Scope, TickerParameter, Venue } from "#lib/contract/primitives";
 import { Fault, requireValid } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
 import { parseAllowedAddress } from "./address";
@@ -34,12 +34,7 @@ const unique = <Value>(values: Value[]) => [...new Set(values)];
 
 /** What is chosen when a key is made, apart from its expiry. */
 const Settings = z.object({
-  name: z
-    .string()
-    .trim()
-    .min(1)
-    .max(KEY_NAME_MAX_CHARACTERS)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "must not contain control characters."),
+  name: z.string().trim().min(1).max(KEY_NAME_MAX_CHARACTERS).regex(PLAIN_TEXT, PLAIN_TEXT_WORDS),
   venue: Venue,
   scopes: z.array(Scope).min(1).transform(unique),
   origins: z.array(Origin).max(KEY_ORIGINS_MAX_COUNT, `takes at most ${KEY_ORIGINS_MAX_COUNT} origins.`).transform(unique),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { LINK_NAME_MAX_CHARACTERS, QUERY_VALUE_MAX_CHARACTERS } from "./limits";
 import { LINKED_IDS } from "./linked-ids";
 import { InstantField } from "./portal";
-import type { Venue } from "./primitives";
+import { PLAIN_TEXT, PLAIN_TEXT_WORDS, type Venue } from "./primitives";
 
 /** More parameters than any operation has. */
 const PARAMETERS_MAX_COUNT = 20;
@@ -13,7 +13,8 @@ export const LinkForm = z.strictObject({
     .string()
     .trim()
     .min(1, "Enter a name.")
-    .max(LINK_NAME_MAX_CHARACTERS, `Use at most ${LINK_NAME_MAX_CHARACTERS} characters.`),
+    .max(LINK_NAME_MAX_CHARACTERS, `Use at most ${LINK_NAME_MAX_CHARACTERS} characters.`)
+    .regex(PLAIN_TEXT, PLAIN_TEXT_WORDS),
   key_id: z.uuid("Choose a key."),
   operation: z.enum(LINKED_IDS),
   /** The operation's parameters as query texts; an empty one is left out. */

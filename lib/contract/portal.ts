@@ -10,7 +10,7 @@ import {
   type RotationGrace,
 } from "./limits";
 import { PORTAL_SCOPES } from "./portal-scopes";
-import { VENUES } from "./primitives";
+import { PLAIN_TEXT, PLAIN_TEXT_WORDS, VENUES } from "./primitives";
 
 /** Numbers of the portal. Names end in the unit. */
 export const PASSWORD_MIN_CHARACTERS = 12;
@@ -68,7 +68,11 @@ const NewPassword = z
 /** Compared with the stored password, so any length up to the maximum is accepted. */
 const CurrentPassword = z.string().min(1, "Enter your password.").max(PASSWORD_MAX_CHARACTERS);
 const MailToken = z.string().min(1).max(100);
-const UserName = z.string().trim().max(USER_NAME_MAX_CHARACTERS, `Use at most ${USER_NAME_MAX_CHARACTERS} characters.`);
+const UserName = z
+  .string()
+  .trim()
+  .max(USER_NAME_MAX_CHARACTERS, `Use at most ${USER_NAME_MAX_CHARACTERS} characters.`)
+  .regex(PLAIN_TEXT, PLAIN_TEXT_WORDS);
 
 export const SignUpForm = z.strictObject({ email: Email, password: NewPassword, name: UserName.optional() });
 export const SignInForm = z.strictObject({ email: Email, password: CurrentPassword });
@@ -101,7 +105,8 @@ const KeyName = z
   .string()
   .trim()
   .min(1, "Enter a name.")
-  .max(KEY_NAME_MAX_CHARACTERS, `Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`);
+  .max(KEY_NAME_MAX_CHARACTERS, `Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`)
+  .regex(PLAIN_TEXT, PLAIN_TEXT_WORDS);
 const KeyScopes = z.array(z.enum(PORTAL_SCOPES)).min(1, "Choose at least one scope.");
 const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `Enter at most ${KEY_ORIGINS_MAX_COUNT} origins.`);
 const KeyAddresses = z

@@ -22,6 +22,13 @@ export const STREAMS = ["quote", "kline", "snapshot"] as const;
 export const StreamName = z.enum(STREAMS).meta({ id: "StreamName", description: "Name of a stream." });
 export type StreamName = z.infer<typeof StreamName>;
 
+/**
+ * Text without control characters, and without characters that change the direction of text, which make one name look like
+ * another.
+ */
+export const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u;
+export const PLAIN_TEXT_WORDS = "must not contain control characters or characters that change the direction of text.";
+
 export const SCOPES = ["market:read", "market:stream", "market:ingest"] as const;
 /** market:read for REST, market:stream for sockets, market:ingest (operator-issued) for feeders. */
 export const Scope = z.enum(SCOPES);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MINUTE_S } from "#lib/units";
+import { PLAIN_TEXT, PLAIN_TEXT_WORDS } from "./primitives";
 
 /** Numbers of second factors and of fresh proofs. Names end in the unit. */
 
@@ -56,7 +57,8 @@ export const AddPasskeyForm = z.strictObject({
     .string()
     .trim()
     .min(1, "Enter a name.")
-    .max(PASSKEY_NAME_MAX_CHARACTERS, `Use at most ${PASSKEY_NAME_MAX_CHARACTERS} characters.`),
+    .max(PASSKEY_NAME_MAX_CHARACTERS, `Use at most ${PASSKEY_NAME_MAX_CHARACTERS} characters.`)
+    .regex(PLAIN_TEXT, PLAIN_TEXT_WORDS),
   passkey: NewPasskey,
 });
 

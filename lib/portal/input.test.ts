@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { CreateKeyForm, InstantField } from "#lib/contract/portal";
+import { CreateKeyForm, InstantField, ProfileForm } from "#lib/contract/portal";
 import { AccountForm, DefinitionForm, OverrideForm, PlanForm } from "#lib/contract/portal-admin";
+import { LinkForm } from "#lib/contract/portal-links";
+import { AddPasskeyForm } from "#lib/contract/second-factor";
 import { readBody, readInput } from "./input";
 
 const post = (body: string) =>
@@ -143,6 +145,15 @@ test.each(["\\u0000", "\\ud800", "a\\udc00b"])("text with %s, which PostgreSQL c
       id: "invalid_parameter",
       detail: expect.stringContaining("cannot be stored"),
     });
+});
+
+test.each([ProfileForm, CreateKeyForm, LinkForm, AddPasskeyForm])("a name that hides what it is, is refused", async (form) => {
+  for (const name of ["a\u0007b", "a\u001b[31mb", "a\u0085b", "ada\u202egro.elpmaxe", "a\u2066b", "a\u2028b"])
+    expect(await refusalOf(form as z.ZodType, { name })).toMatchObject({
+      parameter: "name",
+      detail: "`name` must not contain control characters or characters that change the direction of text.",
+    });
+  expect(form.shape.name.safeParse("Ada Łukasiewicz 中文 👩‍💻 עדה").success).toBe(true);
 });
 
 test("endlessly nested JSON is refused", async () => {

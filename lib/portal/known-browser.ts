@@ -33,5 +33,6 @@ export function knownBrowserCookie(running: Running, userId: string): string {
 export function readKnownBrowser(running: Running, cookies: string | null): KnownBrowser | undefined {
   const text = readOwnCookie(running.env, "known", cookies);
   const claims = text === undefined ? undefined : tokens(running).read(text);
-  return claims !== undefined && running.clock.now() < claims.until ? { id: claims.id, userId: claims.userId } : undefined;
+  if (claims === undefined || running.clock.now() >= claims.until) return undefined;
+  return { id: claims.id, userId: claims.userId, sinceMs: claims.until - KNOWN_BROWSER_LIFETIME_S * SECOND_MS };
 }

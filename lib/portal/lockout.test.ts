@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { POST as forgot } from "#app/api/portal/forgot/route";
+import { POST as reset } from "#app/api/portal/reset/route";
+import { DELETE as signOutEverywhere } from "#app/api/portal/sessions/route";
 import { POST as signUp } from "#app/api/portal/sign-up/route";
 import { POST as verify } from "#app/api/portal/verify/route";
 import { KNOWN_BROWSER_LIFETIME_S } from "#lib/contract/portal";
-import { mailedToken, type PortalBrowser, portalBrowser } from "#server/testing/portal-browser";
+import { mailedToken, type PortalBrowser, portalBrowser, tokenMailedBy } from "#server/testing/portal-browser";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const PASSWORD = "correct horse battery";
@@ -50,6 +53,27 @@ test("wrong passwords from many networks refuse new browsers, but no browser tha
   await guess(email, networks, NETWORK_ATTEMPTS);
   expect(await portalBrowser().signIn(email, PASSWORD)).toBe("rate_limited");
   expect(await browser.signIn(email, PASSWORD)).toBeNull();
+});
+
+test("a reset link lifts the refusal in the browser that opened it, and no browser stays known that signed in before", async () => {
+  const { email, browser } = await owner();
+  const networks = Array.from({ length: ACCOUNT_ATTEMPTS / NETWORK_ATTEMPTS + 1 }, (_, index) => `198.19.${index}`);
+  await guess(email, networks, NETWORK_ATTEMPTS);
+  const fresh = portalBrowser();
+  expect(await fresh.signIn(email, PASSWORD)).toBe("rate_limited");
+  const token = await tokenMailedBy(t.capturedMails, email, () => fresh.send(forgot, { body: { email } }));
+  const password = "a much better one";
+  expect(await fresh.send(reset, { body: { token, password } })).toMatchObject({ status: 200 });
+  expect(await fresh.signIn(email, password)).toBeNull();
+  expect(await browser.signIn(email, password)).toBe("rate_limited");
+});
+
+test("signing out everywhere makes browsers strangers that signed in before", async () => {
+  const { email, browser } = await owner();
+  expect(await browser.send(signOutEverywhere, { method: "DELETE" })).toMatchObject({ status: 200 });
+  const networks = Array.from({ length: ACCOUNT_ATTEMPTS / NETWORK_ATTEMPTS }, (_, index) => `198.20.${index}`);
+  await guess(email, networks, NETWORK_ATTEMPTS);
+  expect(await browser.signIn(email, PASSWORD)).toBe("rate_limited");
 });
 
 test("a guesser at the owner's own address does not refuse the owner's browser", async () => {

@@ -140,6 +140,36 @@ describe("an authenticator app", () => {
     expect(await browser.signInBy("code", codeOf(secret, 1))).toBe("rate_limited");
   });
 
+  test("browsers that signed in before the app was added are strangers, and those after it have one count, with one email", async () => {
+    const { email, browser } = await member();
+    const earlier = Array.from({ length: 4 }, () => portalBrowser());
+    for (const one of earlier) expect(await one.signIn(email, PASSWORD)).toBeNull();
+    await t.clock.advance(4 * STEP_MS);
+    const { secret } = (await browser.send(startApp)).body.data;
+    expect((await browser.send(confirmApp, { method: "PUT", body: { code: codeOf(secret) } })).status).toBe(200);
+    const wrong = async (from: PortalBrowser) => {
+      await from.signIn(email, PASSWORD);
+      return from.signInBy("code", WRONG_CODE);
+    };
+    const ends: (string | null)[] = [];
+    for (let round = 0; round < 4; round += 1) for (const one of earlier) ends.push(await wrong(one));
+    // One of the ten of all strangers was the code that confirmed the app.
+    expect(ends.filter((end) => end === "wrong_code")).toHaveLength(10);
+
+    const known = [browser, portalBrowser()] as const;
+    await t.clock.advance(10 * STEP_MS);
+    await known[1].signIn(email, PASSWORD);
+    expect(await known[1].signInBy("code", codeOf(secret))).toBeNull();
+    const together: (string | null)[] = [];
+    for (let round = 0; round < 6; round += 1) for (const one of known) together.push(await wrong(one));
+    expect(together.filter((end) => end === "wrong_code")).toHaveLength(8);
+    const where = { user: { email }, browser: "known" };
+    await t.db.prisma.codeAttempts.updateMany({ where, data: { count: WRONG_CODES_PER_DAY_COUNT } });
+    await t.clock.advance(10 * STEP_MS);
+    for (const one of known) expect(await wrong(one)).toBe("too_many_codes");
+    expect(t.capturedMails.list().filter((mail) => mail.to === email && mail.subject.startsWith("Wrong codes"))).toHaveLength(1);
+  });
+
   test("past 20 wrong codes in a day, codes are refused and the owner gets one email; all other ways stay open", async () => {
     const { email, browser, secret, codes } = await protectedMember();
     const enter = async (from: PortalBrowser, code: string, password = PASSWORD) => {

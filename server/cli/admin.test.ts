@@ -19,15 +19,32 @@ const list = async () => (await run("list")).output;
 
 test("npm run admin grants, lists and revokes, with an audit log entry for each change", async () => {
   expect(await list()).toContain("No operators yet");
-  expect((await run("grant", " ADA@example.com")).output).toMatch(/^ada@example.com can now open \/admin.\nA passkey /);
+  expect((await run("grant", " ADA@example.com")).output).toMatch(
+    /^ada@example.com can now open \/admin.\nTheir account can use the live venue\. A passkey /,
+  );
   expect(await list()).toBe("ada@example.com");
-  expect((await run("revoke", "ada@example.com")).output).toBe("ada@example.com can no longer open /admin.");
+  expect((await run("revoke", "ada@example.com")).output).toMatch(
+    /^ada@example.com can no longer open \/admin.\nTheir account keeps live access/,
+  );
   expect(await list()).toContain("No operators yet");
   const entries = await db.prisma.auditEntry.findMany({ where: { actor: "command line" }, orderBy: { id: "asc" } });
   expect(entries).toMatchObject([
     { action: "operator.grant", target: "ada@example.com", before: { operator: false }, after: { operator: true } },
     { action: "operator.revoke", before: { operator: true }, after: { operator: false } },
   ]);
+});
+
+test("npm run admin grants live access by name or email, lists it and withdraws it, with an audit log entry for each", async () => {
+  const account = "ada@example.com";
+  await run("withdraw-live", account);
+  expect((await run("list-live")).output).not.toContain(account);
+  expect((await run("grant-live", "ADA@example.com")).output).toBe("ada@example.com can now use the live venue.");
+  expect((await run("list-live")).output).toContain(account);
+  expect((await run("withdraw-live", account)).output).toBe("ada@example.com can no longer use the live venue.");
+  const changes = await db.prisma.auditEntry.findMany({ where: { action: "account.change" }, orderBy: { id: "asc" } });
+  expect(changes.slice(-2)).toMatchObject([{ after: { live_access: true } }, { after: { live_access: false } }]);
+  expect(changes.at(-1)).toMatchObject({ actor: "command line", target: account });
+  expect(await run("grant-live", "nobody")).toMatchObject({ exitCode: 2, errors: expect.stringContaining("nobody") });
 });
 
 test("npm run admin resets the second factors of a user, with an audit log entry", async () => {

@@ -38,9 +38,11 @@ async function list(context: KeyContext, { print }: CommandContext): Promise<voi
 async function set(context: KeyContext, { print }: CommandContext, email: string, operator: boolean): Promise<void> {
   const changed = await setOperator(context, email, operator);
   print(operator ? `${changed.email} can now open /admin.` : `${changed.email} can no longer open /admin.`);
-  if (operator) print("Their account can use the live venue.");
-  else print(`Their account keeps live access. To take it too: npm run admin -- withdraw-live ${changed.email}`);
-  if (operator) print("A passkey or an authenticator app is needed there. It is set up at /dashboard/account.");
+  if (!operator) print(`Their account keeps live access. To take it too: npm run admin -- withdraw-live ${changed.email}`);
+  if (operator)
+    print(
+      "Their account can use the live venue. A passkey or an authenticator app is needed for /admin. It is set up at /dashboard/account.",
+    );
 }
 
 async function reset(context: KeyContext, command: CommandContext, address: string): Promise<void> {

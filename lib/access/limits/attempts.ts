@@ -20,7 +20,7 @@ const SHARED_LIMITS = {
   password_network: { restPerMinute: 10, restBurst: 10 },
   /** Password attempts of a browser that signed in to the account before. */
   password_browser: { restPerMinute: 5, restBurst: 8 },
-  /** Codes of a second factor by client, by account, and of a browser that signed in to the account before. */
+  /** Codes of a second factor by client, by account, and of browsers that signed in to the account before, together. */
   code_client: { restPerMinute: 5, restBurst: 10 },
   code_account: { restPerMinute: 3, restBurst: 10 },
   code_browser: { restPerMinute: 5, restBurst: 8 },

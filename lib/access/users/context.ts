@@ -2,6 +2,7 @@ import type { AuditEvents } from "#lib/access/audit-events";
 import type { KeyContext } from "#lib/access/keys";
 import type { Attempts } from "#lib/access/limits/attempts";
 import type { Sealer } from "#lib/access/sealer";
+import type { User } from "#lib/generated/prisma/client";
 import type { Mail } from "#lib/mail/messages";
 import type { Passwords } from "./password-hash";
 import type { PasswordStrength } from "./password-strength";
@@ -23,6 +24,16 @@ export interface UserContext extends KeyContext {
 export interface KnownBrowser {
   readonly id: string;
   readonly userId: string;
+  /** When it last signed in, in Unix milliseconds. */
+  readonly sinceMs: number;
+}
+
+/** True for a browser that signed in to this user's account, unless the user's browsers were forgotten since. */
+export function isKnownTo(
+  known: KnownBrowser | undefined,
+  user: Pick<User, "id" | "browsersForgottenAt"> | null,
+): known is KnownBrowser {
+  return known !== undefined && known.userId === user?.id && known.sinceMs >= (user.browsersForgottenAt?.getTime() ?? 0);
 }
 
 /** The origin of a request. */

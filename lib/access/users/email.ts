@@ -200,7 +200,7 @@ async function requireProof(context: UserContext, { token, password }: z.infer<t
       detail: "This link was requested in another browser. Enter the password of the account.",
     });
   const user = await db.prisma.user.findUniqueOrThrow({ where: { id: link.userId } });
-  await takePasswordAttempt(context, user.email, user.id, visitor);
+  await takePasswordAttempt(context, user.email, user, visitor);
   if (await passwords.matches(link.passwordHash ?? user.passwordHash, password)) return;
   throw new Fault("invalid_parameter", {
     parameter: "password",

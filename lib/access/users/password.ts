@@ -58,14 +58,15 @@ export async function accessBehindReset({ db, clock }: UserContext, token: strin
 
 /**
  * Sets the password of the user who opened the link, which also verifies their address, and ends all their sessions. With
- * `revoke_keys` their keys stop working too, with `unlink_providers` their linked providers: a thief may have made either.
+ * `revoke_keys` their keys stop working too, with `unlink_providers` their linked providers: a thief may have made either. Resolves
+ * with the id of the user.
  * @throws Fault invalid_parameter for a used, expired or invalid link, and for a password that is easy to guess; rate_limited
  */
 export async function resetPassword(
   context: UserContext,
   { token, password, revoke_keys, unlink_providers }: z.infer<typeof ResetForm>,
   visitor: Visitor,
-): Promise<void> {
+): Promise<string> {
   const { db, clock, passwords, send } = context;
   const { address } = visitor;
   // A guess of a token counts like a password attempt.
@@ -91,6 +92,7 @@ export async function resetPassword(
   await db.control.publish({ kind: "sessions" });
   if (revoke_keys) await db.control.publish({ kind: "account", accountId: user.accountId });
   send(passwordChangedMail(user.email, occasionOf(context, visitor), revoked));
+  return user.id;
 }
 
 /**

@@ -8,10 +8,10 @@ import { Fault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
 import { recoveryCodeMail, secondFactorMail, wrongCodesMail } from "#lib/mail/security-messages";
 import { countCode, uncountCode } from "./code-attempts";
-import type { UserContext, Visitor } from "./context";
+import { isKnownTo, type UserContext, type Visitor } from "./context";
 import { occasionOf } from "./notices";
 import { countRecoveryCodes, issueRecoveryCodes, spendRecoveryCode } from "./recovery-codes";
-import { endSessions } from "./sessions";
+import { endSessions, forgetBrowsers } from "./sessions";
 import { noteFailure } from "./sign-in";
 import { acceptTotp, isTotpCode } from "./totp-code";
 import { requireUser } from "./users";
@@ -38,14 +38,14 @@ export async function readSecondFactors({ db }: Pick<KeyContext, "db">, userId: 
 }
 
 /**
- * Counts a code that a visitor tries on an account. A browser that signed in to it before counts for itself, so that somebody
- * else who knows the password cannot lock its owner out.
+ * Counts a code that a visitor tries on an account. Browsers that signed in to it before have a count of their own, so that
+ * somebody else who knows the password cannot lock its owner out; together, because a thief can sign in with many.
  * @throws Fault rate_limited
  */
-export async function takeCodeAttempt({ attempts }: UserContext, userId: string, { address, known }: Visitor): Promise<void> {
-  if (known?.userId === userId) return attempts.take("code_browser", known.id);
+export async function takeCodeAttempt({ attempts }: UserContext, user: User, { address, known }: Visitor): Promise<void> {
+  if (isKnownTo(known, user)) return attempts.take("code_browser", user.id);
   await attempts.take("code_client", clientBlock(address));
-  await attempts.take("code_account", userId);
+  await attempts.take("code_account", user.id);
 }
 
 /** A sign-in whose password or provider was right, and which still needs the second factor. */
@@ -96,14 +96,14 @@ async function passAppCode(
   code: string,
   visitor: Visitor,
 ): Promise<CodeOutcome> {
-  const count = await countCode(context, step, visitor);
+  const count = await countCode(context, user, step.mark, visitor);
   if (count > WRONG_CODES_PER_DAY_COUNT) {
     if (count === WRONG_CODES_PER_DAY_COUNT + 1)
       context.send(wrongCodesMail(user.email, WRONG_CODES_PER_DAY_COUNT, occasionOf(context, visitor)));
     return "too_many_codes";
   }
   if (user.totpSince === null || (await acceptTotp(context, user, code)) === undefined) return "wrong_code";
-  await uncountCode(context, step, visitor);
+  await uncountCode(context, user, visitor);
   return "passed";
 }
 
@@ -121,7 +121,7 @@ export async function passSecondStep(
   const user = await context.db.prisma.user.findUnique({ where: { id: userId } });
   if (user === null || markOf(user.passwordHash) !== mark) return "wrong_code";
   try {
-    await takeCodeAttempt(context, userId, visitor);
+    await takeCodeAttempt(context, user, visitor);
   } catch (error) {
     noteFailure(context, user, "rate limit", visitor);
     throw error;
@@ -151,7 +151,7 @@ export async function lockUser(tx: Prisma.TransactionClient, userId: string): Pr
 
 /**
  * To be called when a second factor was added, inside its transaction: for the first one, makes recovery codes and ends all
- * other sessions, because they were opened with less.
+ * other sessions, because they were opened with less. No browser stays known that signed in before.
  */
 export async function afterAdding(
   tx: Prisma.TransactionClient,
@@ -162,7 +162,10 @@ export async function afterAdding(
     where: { id },
     select: { totpSince: true, _count: { select: { passkeys: true } } },
   });
-  if (_count.passkeys + (totpSince === null ? 0 : 1) > 1) return { recovery_codes: null };
+  if (_count.passkeys + (totpSince === null ? 0 : 1) > 1) {
+    await forgetBrowsers(tx, nowMs, id);
+    return { recovery_codes: null };
+  }
   await endSessions(tx, nowMs, id, sessionId);
   return { recovery_codes: await issueRecoveryCodes(tx, id) };
 }

@@ -8,7 +8,7 @@ import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import { newSignInMail } from "#lib/mail/security-messages";
 import { SECOND_MS } from "#lib/units";
-import type { UserContext, Visitor } from "./context";
+import { isKnownTo, type UserContext, type Visitor } from "./context";
 import { notify } from "./notices";
 
 /** The use of a session is recorded at most this often. */
@@ -16,7 +16,7 @@ const TOUCH_INTERVAL_MS = 60_000;
 /** Maximum number of valid sessions per user. One more ends the least recently used session. */
 const SESSIONS_MAX_COUNT = 50;
 
-type SessionStore = Pick<Database["prisma"], "portalSession">;
+type SessionStore = Pick<Database["prisma"], "portalSession" | "user">;
 
 /** Filter of the sessions within the limits of users or of operators. The user's current role counts, not that at sign-in. */
 function isWithin(nowMs: number, role: keyof typeof PORTAL_SESSION_LIMITS_S) {
@@ -85,7 +85,7 @@ export async function startSession(
     return { id, user, isFirst };
   });
   const owner = { id: userId, email: user.email, emailVerified: user.emailVerifiedAt !== null };
-  if (!isFirst && known?.userId !== userId) await notify(context, owner, "sign_in", visitor, newSignInMail);
+  if (!isFirst && !isKnownTo(known, user)) await notify(context, owner, "sign_in", visitor, newSignInMail);
   return id;
 }
 
@@ -168,11 +168,17 @@ export async function endSession(context: KeyContext, sessionId: string, visitor
   if (user !== undefined) await revokeSession(context, user, sessionId, visitor);
 }
 
+/** Makes browsers strangers that signed in before, because whoever signed in there may know too much. */
+export async function forgetBrowsers(store: Pick<SessionStore, "user">, nowMs: number, userId: string): Promise<void> {
+  await store.user.updateMany({ where: { id: userId }, data: { browsersForgottenAt: new Date(nowMs) } });
+}
+
 /**
  * Ends every session of a user, except the one to keep, if any; may run inside a transaction. Publish `sessions` afterwards,
- * so that the tokens created in them end too.
+ * so that the tokens created in them end too. No browser stays known that signed in before.
  */
 export async function endSessions(store: SessionStore, nowMs: number, userId: string, keep?: string): Promise<void> {
   const where = { userId, revokedAt: null, ...(keep !== undefined && { id: { not: keep } }) };
   await store.portalSession.updateMany({ where, data: { revokedAt: new Date(nowMs) } });
+  await forgetBrowsers(store, nowMs, userId);
 }

@@ -5,22 +5,22 @@ import type { PortalUser, SignInForm } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
 import { providerMail } from "#lib/mail/security-messages";
-import type { UserContext, Visitor } from "./context";
+import { isKnownTo, type UserContext, type Visitor } from "./context";
 import { notify } from "./notices";
 import { endSessions } from "./sessions";
 import { createUser, retryOnConflict } from "./users";
 
 /**
- * Counts a password that a visitor tries on an account, by its address; `userId` is undefined for an unknown one.
+ * Counts a password that a visitor tries on an account, by its address; `user` is null for an unknown one.
  * @throws Fault rate_limited
  */
 export async function takePasswordAttempt(
   { attempts }: UserContext,
   email: string,
-  userId: string | undefined,
+  user: Pick<User, "id" | "browsersForgottenAt"> | null,
   { address, known }: Visitor,
 ): Promise<void> {
-  if (known !== undefined && known.userId === userId) return attempts.take("password_browser", known.id);
+  if (isKnownTo(known, user)) return attempts.take("password_browser", known.id);
   const client = clientBlock(address);
   await attempts.take("password_client", client);
   await attempts.take("password_both", `${client} ${email}`);
@@ -46,7 +46,7 @@ export async function checkSignIn(
 ): Promise<string | undefined> {
   const user = await context.db.prisma.user.findUnique({ where: { email } });
   try {
-    await takePasswordAttempt(context, email, user?.id, visitor);
+    await takePasswordAttempt(context, email, user, visitor);
   } catch (error) {
     noteFailure(context, user, "rate limit", visitor);
     throw error;
@@ -64,8 +64,8 @@ export async function requirePassword(context: UserContext, user: PortalUser, pa
   const { db, passwords } = context;
   const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "current", detail });
   if (!user.hasPassword) throw refuse("You sign in without a password. Set one first: sign out, then Forgot password.");
-  await takePasswordAttempt(context, user.email, user.id, visitor);
-  const row = await db.prisma.user.findUnique({ where: { id: user.id }, select: { passwordHash: true } });
+  const row = await db.prisma.user.findUnique({ where: { id: user.id } });
+  await takePasswordAttempt(context, user.email, row, visitor);
   if (!(await passwords.matches(row?.passwordHash ?? null, password))) throw refuse("This is not your password.");
 }
 

@@ -42,8 +42,8 @@ export async function confirmTotp(
 ): Promise<NewRecoveryCodes> {
   const { db, clock, send } = context;
   const { id, accountId, email } = user;
-  await takeCodeAttempt(context, id, visitor);
   const waiting = await db.prisma.user.findUniqueOrThrow({ where: { id } });
+  await takeCodeAttempt(context, waiting, visitor);
   const refusal = new Fault("invalid_parameter", {
     parameter: "code",
     detail: "This code is wrong or was used before. Enter the one the app shows now.",

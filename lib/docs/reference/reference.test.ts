@@ -118,7 +118,13 @@ describe("the recorded answers", () => {
   });
 
   test("cover every error that a call alone brings about", () => {
-    const others = ["account_suspended", "live_access_required", "slow_consumer", "too_many_connections", "too_many_subscriptions"];
+    const others = [
+      "account_suspended",
+      "live_access_required",
+      "slow_consumer",
+      "too_many_connections",
+      "too_many_subscriptions",
+    ];
     const broken = ["internal_error", "service_unavailable"];
     const portal = ["proof_required", "second_factor_required"];
     const expected = [...others, ...broken, ...portal].sort();

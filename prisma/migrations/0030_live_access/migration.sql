@@ -9,3 +9,6 @@ UPDATE "account" a SET "live_access" = true
     OR EXISTS (SELECT 1 FROM "portal_user" u WHERE u."account_id" = a."id" AND u."operator")
     OR EXISTS (SELECT 1 FROM "api_key" k WHERE k."account_id" = a."id" AND k."venue" = 'live'
                   AND (k."last_used_at" IS NOT NULL OR 'market:ingest' = ANY (k."scopes")));
+
+-- Browsers that signed in before this are not known any more: their attempts count like those of strangers.
+ALTER TABLE "portal_user" ADD COLUMN "browsers_forgotten_at" TIMESTAMPTZ(3);
