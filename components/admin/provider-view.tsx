@@ -13,7 +13,11 @@ const STATES: Record<UpstreamState, { tone: Tone; label: string; title: string }
   authenticating: { tone: "neutral", label: "Signing in", title: "Connected; the key is sent." },
   subscribing: { tone: "neutral", label: "Subscribing", title: "Signed in; requesting prices of the instruments." },
   live: { tone: "positive", label: "Live", title: "Connected and subscribed." },
-  quiet: { tone: "warning", label: "Quiet", title: "The connection is well, but no open market has had a tick for long." },
+  quiet: {
+    tone: "warning",
+    label: "Quiet",
+    title: "It stopped pricing while markets are open, so it is connected again. No price has come since.",
+  },
   waiting: { tone: "warning", label: "Waiting", title: "The connection was lost, and is opened again after a pause." },
   refused: { tone: "danger", label: "Refused", title: "Only the owner of the account can change this." },
 };
@@ -29,6 +33,7 @@ const TICKER_STATES: Record<UpstreamTickerState, { tone: Tone; label: string }> 
 const LOSSES: Record<LossReason, string> = {
   refused: "Refused",
   silent: "Silent",
+  quiet: "No prices",
   unreachable: "Not reached",
   asked_to_wait: "Asked to wait",
   lost: "Lost",

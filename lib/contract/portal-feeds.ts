@@ -9,8 +9,9 @@ export const UPSTREAM_TICKERS_LISTED_COUNT = 200;
 export const UPSTREAM_LOSSES_LISTED_COUNT = 20;
 
 /**
- * idle: this process does not run the feed; quiet: connected, but no instrument whose market is open has had a tick for longer
- * than it may be silent; waiting: until the next try; refused: only the owner of the account can change it.
+ * idle: this process does not run the feed; quiet: it was connected and stopped pricing although markets were open, so the connection
+ * was ended and opened again, and no price has come since; waiting: until the next try; refused: only the owner of the account can
+ * change it.
  */
 export const UPSTREAM_STATES = [
   "idle",
@@ -24,8 +25,8 @@ export const UPSTREAM_STATES = [
 ] as const;
 export type UpstreamState = (typeof UPSTREAM_STATES)[number];
 
-/** Why a connection ended, or did not come about. */
-export type LossReason = "refused" | "silent" | "unreachable" | "asked_to_wait" | "lost";
+/** Why a connection ended, or did not come about. silent: nothing came; quiet: no prices came while markets were open. */
+export type LossReason = "refused" | "silent" | "quiet" | "unreachable" | "asked_to_wait" | "lost";
 
 /** Why a message of a provider was not used. */
 export const ODD_REASONS = [

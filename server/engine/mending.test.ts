@@ -78,8 +78,8 @@ test("a minute counts as watched only when its ticks are stored, at the latest w
   const running = keeper.run();
   store.away(true);
   recorder.record([eventOf(MINUTE)]);
-  keeper.watch.alive(START_MS, 90_000);
-  keeper.watch.alive(START_MS + 61_000, 90_000);
+  keeper.watch.alive(MINUTE.ticker, START_MS, 90_000);
+  keeper.watch.alive(MINUTE.ticker, START_MS + 61_000, 90_000);
   await clock.advance(5_000);
   expect(noted).toEqual([]);
   stopping.abort();
@@ -88,5 +88,5 @@ test("a minute counts as watched only when its ticks are stored, at the latest w
   store.away(false);
   await recorder.run(stopping.signal);
   await keeper.save();
-  expect(noted).toEqual([{ ticker: null, from: START_MS / 1000, to: START_MS / 1000 + 60 }]);
+  expect(noted).toEqual([{ ticker: MINUTE.ticker, from: START_MS / 1000, to: START_MS / 1000 + 60 }]);
 });

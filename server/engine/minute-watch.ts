@@ -7,15 +7,14 @@ const PUSH_SILENCE_MAX_MS = 10 * SECOND_MS;
 const ENDED_KEPT_COUNT = 1_000;
 
 /**
- * Knows of which minutes every tick was heard: the feed lived from their first to their last millisecond. A connection that
- * feeds all tickers says so itself; where several providers feed a venue, this is kept for each ticker; of pushed ticks, each
- * ticker speaks for itself.
+ * Knows of which minutes of a ticker every tick was heard: its feed lived from their first to their last millisecond. A connection
+ * says so itself; of pushed ticks, each ticker speaks for itself.
  */
 export interface MinuteWatch {
-  /** The connection of a ticker (absent: of all) lives at this instant (Unix ms), and everything it brought before is applied. */
-  alive(atMs: number, silenceMaxMs: number, ticker?: string): void;
-  /** The connection was lost: what follows is another one. */
-  lost(ticker?: string): void;
+  /** The connection of a ticker lives at this instant (Unix ms), and everything it brought before is applied. */
+  alive(ticker: string, atMs: number, silenceMaxMs: number): void;
+  /** The connection was lost, or has stopped pricing: minutes from this instant (Unix ms) on were not watched, whatever was said. */
+  lost(ticker: string, sinceMs: number): void;
   /** A pushed tick of this time was applied. */
   pushed(ticker: string, timeMs: number): void;
   /** A tick came after its minute was closed: that minute lacks it. */
@@ -38,7 +37,7 @@ const wholeMinutes = ({ fromMs, toMs }: Span) => ({
 
 /** Makes a watch that has seen nothing. */
 export function createMinuteWatch(): MinuteWatch {
-  const spans = new Map<string | null, Span>();
+  const spans = new Map<string, Span>();
   /** Ranges that have ended or shrunk, until they are taken. */
   let ended: WatchedMinutes[] = [];
   /** The last ranges that have ended. */
@@ -50,7 +49,7 @@ export function createMinuteWatch(): MinuteWatch {
     if (kept.length > ENDED_KEPT_COUNT) kept.shift();
   }
 
-  function end(ticker: string | null): void {
+  function end(ticker: string): void {
     const span = spans.get(ticker);
     spans.delete(ticker);
     if (span === undefined) return;
@@ -59,7 +58,7 @@ export function createMinuteWatch(): MinuteWatch {
     if (range.to > range.from || span.taken !== "") put({ ticker, from: range.from, to: Math.max(range.from, range.to) });
   }
 
-  function extend(ticker: string | null, atMs: number, silenceMaxMs: number): void {
+  function extend(ticker: string, atMs: number, silenceMaxMs: number): void {
     const span = spans.get(ticker);
     if (span !== undefined && atMs - span.toMs <= silenceMaxMs) {
       span.toMs = Math.max(span.toMs, atMs);
@@ -70,7 +69,7 @@ export function createMinuteWatch(): MinuteWatch {
   }
 
   /** Takes a minute (Unix seconds) out of a range that has ended. */
-  function cutEnded(ticker: string | null, minute: number): void {
+  function cutEnded(ticker: string, minute: number): void {
     const range = kept.find((one) => one.ticker === ticker && one.from <= minute && minute < one.to);
     if (range === undefined) return;
     kept = kept.filter((one) => one !== range);
@@ -78,7 +77,7 @@ export function createMinuteWatch(): MinuteWatch {
     if (range.to > minute + MINUTE_S) put({ ...range, from: minute + MINUTE_S });
   }
 
-  function cut(ticker: string | null, timeMs: number): void {
+  function cut(ticker: string, timeMs: number): void {
     const minuteMs = Math.floor(timeMs / MINUTE_MS) * MINUTE_MS;
     cutEnded(ticker, minuteMs / SECOND_MS);
     const span = spans.get(ticker);
@@ -89,14 +88,22 @@ export function createMinuteWatch(): MinuteWatch {
     spans.set(ticker, { fromMs: minuteMs + MINUTE_MS, toMs: Math.max(toMs, minuteMs + MINUTE_MS), taken: "" });
   }
 
+  /** Ends a range before an instant (Unix ms), and those that have ended after it. */
+  function endAt(ticker: string, sinceMs: number): void {
+    const span = spans.get(ticker);
+    if (span !== undefined) span.toMs = Math.max(span.fromMs, Math.min(span.toMs, sinceMs));
+    end(ticker);
+    const sinceS = Math.floor(sinceMs / MINUTE_MS) * MINUTE_S;
+    const beyond = kept.filter((range) => range.ticker === ticker && range.to > Math.max(range.from, sinceS));
+    kept = kept.filter((range) => !beyond.includes(range));
+    for (const range of beyond) put({ ...range, to: Math.max(range.from, sinceS) });
+  }
+
   return {
-    alive: (atMs, silenceMaxMs, ticker) => extend(ticker ?? null, atMs, silenceMaxMs),
-    lost: (ticker) => end(ticker ?? null),
+    alive: extend,
+    lost: endAt,
     pushed: (ticker, timeMs) => extend(ticker, timeMs, PUSH_SILENCE_MAX_MS),
-    late(ticker, timeMs) {
-      cut(ticker, timeMs);
-      cut(null, timeMs);
-    },
+    late: cut,
     take() {
       const ranges = ended;
       ended = [];

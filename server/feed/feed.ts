@@ -37,15 +37,21 @@ export interface FeedStart {
   readonly standby?: (tick: Tick, upstream: string) => void;
   /** Told about the life of the connection; absent where nothing is stored. */
   readonly heard?: FeedLife;
+  /**
+   * Called with a range [fromMs, toMs) of which ticks of a ticker are known to lack: a lost connection, a silence. The range may be
+   * longer than the hole, and its minutes may be mended later.
+   */
+  readonly lacks?: (ticker: string, fromMs: number, toMs: number) => void;
   /** Stores closed minutes from a history of the source; absent where nothing is stored. */
   readonly mend?: (klines: readonly Kline[], mending: Mending) => Promise<Mended>;
 }
 
-/** The life of a connection that feeds all tickers of a venue, or one of several that feeds a ticker now. */
+/** The life of the connection that feeds a ticker now. */
 export interface FeedLife {
   /** It lives at this instant (Unix ms), and the ticks that it brought before are taken. */
-  alive(atMs: number, silenceMaxMs: number, ticker?: string): void;
-  lost(ticker?: string): void;
+  alive(ticker: string, atMs: number, silenceMaxMs: number): void;
+  /** It is lost, or has stopped pricing: ticks from this instant (Unix ms) on lack, also where it was said to live. */
+  lost(ticker: string, sinceMs: number): void;
 }
 
 /** The name of pushed ticks among several providers. */
@@ -95,7 +101,7 @@ export class Refused extends Error {
   override readonly name = "Refused";
 }
 
-type UpsetKind = Extract<LossReason, "silent" | "unreachable" | "lost">;
+type UpsetKind = Extract<LossReason, "silent" | "quiet" | "unreachable" | "lost">;
 interface UpsetOptions {
   readonly retryAfterMs?: number | undefined;
   readonly kind?: UpsetKind;

@@ -86,6 +86,7 @@ function createSuspects(members: SeveralOptions["members"], offers: (name: strin
 export function createSeveralRun(options: SeveralOptions, start: FeedStart) {
   const { members, catalogue, clock, log } = options;
   const { heard } = start;
+  /** By provider and ticker. */
   const alive = new Map<string, { readonly atMs: number; readonly silenceMaxMs: number }>();
   const problems = new Map<string, string | null>();
   const changes = changeLogOf(options);
@@ -101,7 +102,8 @@ export function createSeveralRun(options: SeveralOptions, start: FeedStart) {
       return session?.state === "open" ? (session.openedAt ?? 0) : null;
     },
     changed(change) {
-      heard?.lost(change.ticker);
+      // The first speaker has nobody before it; one that was quiet has brought nothing since it was well.
+      if (change.from !== undefined) heard?.lost(change.ticker, change.wellMs);
       changes.add(change, precedence.heldUntil(change.ticker, clock.now()) !== null);
       suspects.add(change);
       shared = undefined;
@@ -112,8 +114,8 @@ export function createSeveralRun(options: SeveralOptions, start: FeedStart) {
   /** The minutes of a ticker are watched as far as its speaker lives. */
   function watch(ticker: string): void {
     const speaker = precedence.speaker(ticker);
-    const mark = speaker === undefined ? undefined : alive.get(speaker);
-    if (mark !== undefined && mark.atMs >= precedence.since(ticker)) heard?.alive(mark.atMs, mark.silenceMaxMs, ticker);
+    const mark = speaker === undefined ? undefined : alive.get(`${speaker} ${ticker}`);
+    if (mark !== undefined && mark.atMs >= precedence.since(ticker)) heard?.alive(ticker, mark.atMs, mark.silenceMaxMs);
   }
 
   function look(): void {
@@ -165,15 +167,17 @@ export function createSeveralRun(options: SeveralOptions, start: FeedStart) {
         lost: () => precedence.lost(name, clock.now()),
       },
       heard: {
-        alive: (atMs, silenceMaxMs) => void alive.set(name, { atMs, silenceMaxMs }),
-        lost() {
-          for (const ticker of tickers()) {
-            if (precedence.speaker(ticker) !== name) continue;
+        alive: (ticker, atMs, silenceMaxMs) => void alive.set(`${name} ${ticker}`, { atMs, silenceMaxMs }),
+        lost(ticker, sinceMs) {
+          if (precedence.speaker(ticker) === name) {
             watch(ticker);
-            heard?.lost(ticker);
+            heard?.lost(ticker, sinceMs);
           }
-          alive.delete(name);
+          alive.delete(`${name} ${ticker}`);
         },
+      },
+      lacks(ticker, fromMs, toMs) {
+        if (precedence.speaker(ticker) === name) start.lacks?.(ticker, fromMs, toMs);
       },
       mends: (ticker) => suspects.menderOf(ticker, precedence.speaker(ticker)) === name,
     });

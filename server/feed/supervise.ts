@@ -24,6 +24,12 @@ function createPauses(): (error: unknown, failures: number, usualMs: number) => 
   };
 }
 
+function problemText(name: string, error: unknown): string {
+  if (error instanceof Refused) return `feed ${name} refuses the connection: ${error.message}`;
+  if (error instanceof Upset && error.kind === "quiet") return `feed ${name} is quiet: ${error.message}`;
+  return `feed ${name} failed; restarting it`;
+}
+
 interface SuperviseOptions {
   feed: Feed;
   name: string;
@@ -49,7 +55,7 @@ export async function superviseFeed(
   const onError = (error: unknown, _: number, nextMs: number) => {
     const refused = error instanceof Refused;
     onLost?.(error, clock.now() + nextMs);
-    onState?.(refused ? `feed ${name} refuses the connection: ${error.message}` : `feed ${name} failed; restarting it`);
+    onState?.(problemText(name, error));
     const fields = { feed: name, retry_ms: Math.round(nextMs) };
     if (refused) log.error({ ...fields, reason: error.message }, "feed refuses the connection");
     else if (error instanceof Upset) log.warn({ ...fields, reason: error.message }, "feed lost its connection; connecting again");

@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { ConnectionReport } from "#lib/contract/portal-feeds";
-import { compileCalendar } from "#lib/domain/calendar";
+import { type Calendar, compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import type { Tick } from "#lib/domain/tick";
 import { createMetrics } from "#lib/metrics";
@@ -41,7 +41,7 @@ export interface Scene {
   readonly wire: Wire;
   /** The far side of this test. */
   far(): FarSide;
-  begin(take?: Parameters<typeof start>[1], upstream?: Upstream): Run;
+  begin(take?: Parameters<typeof start>[1], upstream?: Upstream, calendar?: Calendar): Run;
 }
 
 /** Not the time of the far side, so that a tick stamped here is found out. */
@@ -74,16 +74,17 @@ export interface Run {
 export function start(
   upstream: Upstream,
   take: (ticks: readonly Tick[]) => Promise<void> = async () => undefined,
+  calendar: Calendar = compileCalendar({ kind: "always" }, []),
   nowMs = NOW_MS,
 ): Run {
   const clock = manualClock(nowMs);
   const [ticks, problems, lines]: [Tick[], (string | null)[], Record<string, unknown>[]] = [[], [], []];
   const stop = new AbortController();
   const log = collectingLog(lines, "info");
-  const calendarOf = () => compileCalendar({ kind: "always" }, []);
+  const calendarOf = () => calendar;
   const watch = createUpstreamWatch({ upstream, calendarOf, nowMs });
   const metrics = createMetrics();
-  const feed = upstreamFeed({ upstream, listings: () => LISTINGS, named: new Map(), watch, metrics, clock, log });
+  const feed = upstreamFeed({ upstream, listings: () => LISTINGS, calendarOf, named: new Map(), watch, metrics, clock, log });
   const ended = superviseFeed(
     {
       ...{ feed, name: upstream.name, clock, log },

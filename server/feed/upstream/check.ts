@@ -46,7 +46,17 @@ async function tryOnce(
   const endAfter = (ms: number) => void clock.wait(ms, ends).then(() => over.abort());
   const connected = () => endAfter(waitMs);
   const log = createLog("silent");
-  const feed = upstreamFeed({ upstream, listings: catalogue.list, named, watch, metrics, connected, clock, log });
+  const feed = upstreamFeed({
+    upstream,
+    listings: catalogue.list,
+    calendarOf: catalogue.calendar,
+    named,
+    watch,
+    metrics,
+    connected,
+    clock,
+    log,
+  });
   let [problem, ticks, offsetMs]: [Error | undefined, number, number] = [undefined, 0, Number.POSITIVE_INFINITY];
   const take = ({ time_msc }: Tick) => {
     offsetMs = Math.min(offsetMs, clock.now() - time_msc);

@@ -24,10 +24,10 @@ interface ProviderOptions {
   readonly metrics: Metrics;
 }
 
-interface ProviderStart extends Pick<FeedStart, "heard" | "mend"> {
+interface ProviderStart extends Pick<FeedStart, "heard" | "lacks" | "mend"> {
   readonly connected?: FeedStart["connected"];
   /** Learns when prices come, and when they no longer do. */
-  readonly follower?: Pick<Repair, "live" | "lost">;
+  readonly follower?: { live(matched: Parameters<Repair["live"]>[0]): void; lost(): void };
   /** Whether it mends the minutes of a ticker now; absent: of all. */
   readonly mends?: (ticker: string) => boolean;
 }
@@ -64,20 +64,24 @@ export function createProvider(options: ProviderOptions): Provider {
   return {
     name,
     hasHistory,
-    open({ connected, heard, mend, follower, mends = () => true }) {
+    open({ connected, heard, lacks, mend, follower, mends = () => true }) {
       const repair = mend && hasHistory ? openRepair(mend, mends) : undefined;
       current = repair;
-      const followers = [follower, repair].filter((one) => one !== undefined);
-      const lives: Pick<Repair, "live" | "lost"> = {
+      const lives: Pick<Repair, "live" | "lost" | "since"> = {
         live(matched) {
-          for (const one of followers) one.live(matched);
+          follower?.live(matched);
+          repair?.live(matched);
         },
-        lost() {
-          for (const one of followers) one.lost();
+        lost(sinceMs) {
+          follower?.lost();
+          repair?.lost(sinceMs);
         },
+        since: (fromMs) => repair?.since(fromMs),
       };
-      const base = { upstream, listings: askedOf(name, env, catalogue.list), named, watch, metrics, clock, log };
-      const feed = upstreamFeed({ ...base, ...(connected && { connected }), heard, repair: lives });
+      const listings = askedOf(name, env, catalogue.list);
+      const base = { upstream, listings, calendarOf: catalogue.calendar, named, watch, metrics, clock, log };
+      const hears = { ...(connected && { connected }), ...(lacks && { lacks }), heard };
+      const feed = upstreamFeed({ ...base, ...hears, repair: lives });
       return { feed: withRepair(feed, repair), repair };
     },
     lost(error, untilMs) {

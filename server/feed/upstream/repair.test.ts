@@ -94,7 +94,7 @@ function scene(nowMs: number, offered: () => readonly Minute[], { days = 30 } = 
     failures,
     lines,
     live: () => repair.live(matched),
-    lost: repair.lost,
+    lost: () => repair.lost(clock.now()),
     waiting: repair.waiting,
     watch,
     stop,

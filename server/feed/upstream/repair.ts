@@ -28,7 +28,8 @@ interface RepairOptions extends SpanOptions {
 export interface Repair {
   /** Prices come. Before the first time, FEED_REPAIR_DAYS days are missing; later what came since the loss. */
   live(matched: Pick<Matched, "bySymbol">): void;
-  lost(): void;
+  /** Prices no longer come; ticks from this instant (Unix ms) on may lack. */
+  lost(sinceMs: number): void;
   /** Minutes since this instant (Unix ms) may be missing; null: those that are before the first connection. */
   since(fromMs: number | null): void;
   /** What waits to be mended, the next one first. */
@@ -105,9 +106,9 @@ export function createRepair(options: RepairOptions): Repair {
       lostMs = null;
     },
     since,
-    lost() {
-      // Of losses before prices come again, the first one counts.
-      if (listings.size > 0) lostMs ??= clock.now();
+    lost(sinceMs) {
+      // Of losses before prices come again, the earliest one counts.
+      if (listings.size > 0) lostMs = Math.min(sinceMs, lostMs ?? sinceMs);
     },
     waiting: () => [
       ...(current === undefined ? [] : [shown(current, true)]),

@@ -2,7 +2,9 @@ import type { Clock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
+import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import { repeat } from "#lib/repeat";
 import { beginWork, recordsWork } from "#lib/spans";
 import { SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
@@ -10,6 +12,7 @@ import { type Feed, type FeedLife, type FeedStart, Refused, Upset } from "../fee
 import { hide, problemOf } from "./hide";
 import { createLife, type Life } from "./life";
 import type { Heard, Link, OddReason, Offered, Step, Upstream } from "./port";
+import { createPriceSilence, type Lacking, type PriceSilence } from "./price-silence";
 import type { Repair } from "./repair";
 import type { UpstreamWatch } from "./state";
 import { type Matched, matchSymbols } from "./symbols";
@@ -20,12 +23,17 @@ const INSTRUMENTS_MAX_MS = 8 * SECOND_MS;
 const ODD_TEXT_MAX_CHARACTERS = 200;
 /** How many tickers a log line names. */
 const NAMED_MAX_COUNT = 10;
+/** How often it is looked whether prices still come. */
+const PRICES_LOOK_MS = SECOND_MS;
+/** A batch that is taken for longer delays the ones behind it: meanwhile no silence is counted. */
+const TAKING_USUAL_MS = SECOND_MS;
 /** How often the clocks are compared. */
 const CLOCK_LOOK_MS = 10 * SECOND_MS;
 
 interface RunnerOptions {
   readonly upstream: Upstream;
   readonly listings: () => readonly Listing[];
+  readonly calendarOf: Catalogue["calendar"];
   /** Symbols that the operator chose, by ticker. */
   readonly named: ReadonlyMap<string, string>;
   /** Keeps what is known of it. */
@@ -34,46 +42,96 @@ interface RunnerOptions {
   readonly connected?: FeedStart["connected"];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Learns when prices come, and when they no longer do. */
-  readonly repair?: Pick<Repair, "live" | "lost"> | undefined;
+  /** Learns when prices come, when they no longer do, and since when minutes may lack ticks. */
+  readonly repair?: Pick<Repair, "live" | "lost" | "since"> | undefined;
+  readonly lacks?: FeedStart["lacks"];
   /** Learns while prices come, and what was heard is taken. */
   readonly heard?: FeedLife | undefined;
 }
 
-/** Ends a connection that was silent for too long. While a batch is taken, nothing is read, so no silence is counted. */
-function watchSilence({ upstream, clock }: Pick<RunnerOptions, "upstream" | "clock">, signal: AbortSignal) {
+interface SilenceOptions extends Pick<RunnerOptions, "upstream" | "clock" | "heard"> {
+  readonly prices: PriceSilence;
+}
+
+/**
+ * Ends a connection on which nothing came for too long, or no prices while its markets are open. While a batch is taken, nothing is
+ * read, so no silence is counted.
+ */
+function watchSilence({ upstream, clock, heard, prices }: SilenceOptions, signal: AbortSignal) {
   const { idleMs } = upstream.declares;
   const cut = new AbortController();
   const over = new AbortController();
   let heardMs = clock.now();
-  let taking = false;
+  let takingMs: number | null = null;
+  let pricesDue = false;
   const stop = () => over.abort();
   signal.addEventListener("abort", stop, { once: true });
 
   async function watch(): Promise<void> {
     while (!over.signal.aborted) {
-      const left = taking ? idleMs : heardMs + idleMs - clock.now();
+      const left = takingMs !== null ? idleMs : heardMs + idleMs - clock.now();
       if (left <= 0) return cut.abort(new Upset(`silent for ${Math.round(idleMs / SECOND_MS)} s`, { kind: "silent" }));
       await clock.wait(left, over.signal);
     }
   }
 
+  function look(): void {
+    if (!pricesDue || takingMs !== null || cut.signal.aborted) return;
+    const { cut: reason, silent } = prices.look(clock.now());
+    for (const { ticker, sinceMs } of silent) heard?.lost(ticker, sinceMs);
+    if (reason !== null) cut.abort(new Upset(reason, { kind: "quiet" }));
+  }
+
   void watch();
+  void repeat({ clock, signal: over.signal, pause: PRICES_LOOK_MS }, look);
   return {
     /** Aborts when the connection must end. */
     signal: AbortSignal.any([signal, cut.signal]),
+    /** Prices may come from now on. */
+    expectPrices() {
+      pricesDue = true;
+    },
     alive() {
       heardMs = clock.now();
     },
     take(now: boolean) {
-      taking = now;
-      heardMs = clock.now();
+      const nowMs = clock.now();
+      if (takingMs !== null && nowMs - takingMs > TAKING_USUAL_MS) prices.reads(nowMs);
+      takingMs = now ? nowMs : null;
+      heardMs = nowMs;
     },
     /** The silence that ended the connection, if it was one. */
     problem: (): unknown => (cut.signal.aborted ? cut.signal.reason : undefined),
     stop() {
       signal.removeEventListener("abort", stop);
       over.abort();
+    },
+  };
+}
+
+/** Remembers since when ticks lack, until prices come again. */
+function createHoles({ repair, lacks, clock }: Pick<RunnerOptions, "repair" | "lacks" | "clock">) {
+  let open: readonly Lacking[] = [];
+
+  function close(): void {
+    const nowMs = clock.now();
+    for (const { ticker, sinceMs } of open) lacks?.(ticker, sinceMs, nowMs);
+    open = [];
+  }
+
+  return {
+    close,
+    /** The connection ended. */
+    lost(lacking: readonly Lacking[]): void {
+      // Of losses before prices come again, the first one counts.
+      if (open.length === 0) open = lacking;
+      repair?.lost(Math.min(clock.now(), ...lacking.map(({ sinceMs }) => sinceMs)));
+    },
+    /** Prices of these come again on a connection that went on. */
+    resumed(lacking: readonly Lacking[]): void {
+      const nowMs = clock.now();
+      for (const { ticker, sinceMs } of lacking) lacks?.(ticker, sinceMs, nowMs);
+      if (lacking.length > 0) repair?.since(Math.min(...lacking.map(({ sinceMs }) => sinceMs)));
     },
   };
 }
@@ -201,6 +259,8 @@ export function upstreamFeed(options: RunnerOptions): Feed {
   const { upstream, watch, metrics, connected, clock, log } = options;
   const odd = createOddLog(options);
   const compareClocks = createClockLog(options);
+  const prices = createPriceSilence(options.calendarOf, clock.now());
+  const holes = createHoles(options);
 
   async function* connection(
     signal: AbortSignal,
@@ -216,7 +276,7 @@ export function upstreamFeed(options: RunnerOptions): Feed {
       life.step(name);
       watch.step(name, clock.now());
       if (name !== "live") return;
-      connected?.();
+      if (!prices.isQuiet()) connected?.();
       options.repair?.live(matched);
     };
     const alive = () => {
@@ -231,12 +291,20 @@ export function upstreamFeed(options: RunnerOptions): Feed {
     const translate = createTranslator(options, matched, odd);
     const link: Link = { signal: silence.signal, clock, step, alive, odd };
     silence.alive();
+    // Not from the step "live" on: some sources confirm a subscription only by its prices.
+    prices.begin([...matched.bySymbol.values()], clock.now());
+    silence.expectPrices();
     for await (const heard of upstream.stream([...matched.bySymbol.keys()], link)) {
       const ticks = heard.map(translate).filter((tick) => tick !== null);
       if (ticks.length === 0) continue;
       // Some sources do not confirm a subscription, or do so late.
       if (!isLive) step("live");
       const nowMs = clock.now();
+      const { fresh, resumed } = prices.ticks(ticks, nowMs);
+      // The last price again, as many sources send it first, does not end a silence.
+      if (prices.isQuiet() && !fresh) continue;
+      if (fresh) holes.close();
+      holes.resumed(resumed);
       watch.ticks(ticks, nowMs);
       metrics.upstreamMessages(upstream.name, "tick", ticks.length);
       compareClocks(nowMs);
@@ -246,8 +314,8 @@ export function upstreamFeed(options: RunnerOptions): Feed {
   }
 
   return async function* run(signal) {
-    const silence = watchSilence(options, signal);
-    const life = createLife(upstream, clock, options.heard);
+    const silence = watchSilence({ ...options, prices }, signal);
+    const life = createLife(upstream, prices, clock, options.heard);
     const connecting = traceConnecting(upstream);
     try {
       for await (const ticks of connection(signal, silence, life, connecting)) {
@@ -262,8 +330,9 @@ export function upstreamFeed(options: RunnerOptions): Feed {
     } finally {
       silence.stop();
       connecting();
-      life.lost();
-      options.repair?.lost();
+      const lacking = prices.lacking(clock.now());
+      life.lost(lacking);
+      holes.lost(lacking);
       if (signal.aborted) watch.stopped(clock.now());
     }
   };

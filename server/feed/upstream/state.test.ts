@@ -109,33 +109,40 @@ describe("the tickers of a provider", () => {
     ]);
   });
 
-  test("a ticker is quiet after its own silence while its market is open, the provider once all of them are", () => {
+  test("a ticker is quiet after its own silence while its market is open; the provider is not, for that", () => {
     const watch = watched();
     watch.live();
     watch.tick("EURUSD", later(STALE_MS));
     const one = watch.report(later(STALE_MS + 1));
     expect(one.state).toBe("live");
     expect(one.tickers.find(({ ticker }) => ticker === "XAUUSD")?.state).toBe("quiet");
-    const quietMs = STALE_MS + EUR.staleAfterS * SECOND_MS;
-    expect(watch.report(later(quietMs)).state).toBe("live");
-    const all = watch.report(later(quietMs + 1));
-    expect(all).toMatchObject({ state: "quiet", since: new Date(later(quietMs)).toISOString() });
-    watch.tick("XAUUSD", later(quietMs + 2));
-    expect(watch.report(later(quietMs + 3)).state).toBe("live");
+  });
+
+  test("a provider that lost its connection for want of prices stays quiet, also connected, until a price comes", () => {
+    const watch = watched();
+    watch.live();
+    watch.tick("EURUSD", later(1));
+    watch.lost(new Upset("no price for 60 s", { kind: "quiet" }), later(60_001), later(60_500));
+    const quiet = { state: "quiet", since: new Date(later(1)).toISOString(), problem: "no price for 60 s" };
+    expect(watch.report(later(60_002))).toMatchObject(quiet);
+    watch.live(later(60_600));
+    expect(watch.report(later(60_700))).toMatchObject(quiet);
+    watch.tick("EURUSD", later(70_000));
+    expect(watch.report(later(70_001))).toMatchObject({ state: "live", problem: null });
+    watch.lost(new Upset("no price", { kind: "quiet" }), later(80_000), later(80_500));
+    watch.lost(new Upset("not reached", { kind: "unreachable" }), later(80_600), later(81_500));
+    expect(watch.report(later(80_700))).toMatchObject({ state: "waiting", problem: "not reached" });
   });
 
   test("nothing is quiet while the market is closed, and after an open it is first waited for a tick", () => {
     const watch = watched(() => CLOSING);
     watch.live();
     watch.tick("EURUSD", later(1));
-    for (const ms of [600_000, (4 * HOUR_MS) / 2]) {
-      const closed = watch.report(later(ms));
-      expect(closed.state).toBe("live");
-      expect(closed.tickers.filter(({ state }) => state === "closed")).toHaveLength(2);
-    }
+    for (const ms of [600_000, (4 * HOUR_MS) / 2])
+      expect(watch.report(later(ms)).tickers.filter(({ state }) => state === "closed")).toHaveLength(2);
     const opensMs = 600_000 + 7_200_000;
-    expect(watch.report(later(opensMs + STALE_MS)).state).toBe("live");
-    expect(watch.report(later(opensMs + STALE_MS + 1)).state).toBe("quiet");
+    const quietAt = (ms: number) => watch.report(later(ms)).tickers.filter(({ state }) => state === "quiet").length;
+    expect([quietAt(opensMs + STALE_MS), quietAt(opensMs + STALE_MS + 1)]).toEqual([0, 2]);
   });
 
   test("a report lists a bounded number of tickers", () => {

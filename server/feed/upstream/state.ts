@@ -67,6 +67,8 @@ export function createUpstreamWatch({ upstream, calendarOf, nowMs: begunMs }: Up
   let [state, sinceMs]: [Step | "idle" | "waiting" | "refused", number] = ["idle", begunMs];
   let [untilMs, problem]: [number | null, string | null] = [null, null];
   let [heardMs, tickedMs]: [number | null, number | null] = [null, null];
+  /** Since when it has no prices; null while it has some, or its connection ended for another reason. */
+  let quietMs: number | null = null;
   const odds = new Map<OddReason, { count: number; text: string }>();
   const losses = createLosses();
   const delays = createDelays();
@@ -80,7 +82,7 @@ export function createUpstreamWatch({ upstream, calendarOf, nowMs: begunMs }: Up
   return {
     step(step, nowMs) {
       turn(step, nowMs);
-      if (step === "live") problem = null;
+      if (step === "live" && quietMs === null) problem = null;
     },
     heard(nowMs) {
       heardMs = nowMs;
@@ -88,6 +90,7 @@ export function createUpstreamWatch({ upstream, calendarOf, nowMs: begunMs }: Up
     ticks(ticks, nowMs) {
       heardMs = nowMs;
       tickedMs = nowMs;
+      if (quietMs !== null) [quietMs, problem] = [null, null];
       // An old price comes first after a pause: its age says nothing about the way or the clocks.
       for (const tick of ticks) if (book.tick(tick, nowMs) && declares.clock === "source") delays.add(tick.time_msc, nowMs);
     },
@@ -100,18 +103,19 @@ export function createUpstreamWatch({ upstream, calendarOf, nowMs: begunMs }: Up
     lost(error, nowMs, againMs) {
       const reason = lossReasonOf(error);
       problem = error instanceof Refused || error instanceof Upset ? error.message : "it failed; see the log";
+      quietMs = reason === "quiet" ? (quietMs ?? tickedMs ?? sinceMs) : null;
       turn(reason === "refused" ? "refused" : "waiting", nowMs, againMs);
       losses.add({ atMs: nowMs, reason, text: problem });
     },
     stopped: (nowMs) => turn("idle", nowMs),
     clockProblem: (nowMs) => (delays.clockIsOff(nowMs) ? delays.offsetMs(nowMs) : null),
     report(nowMs) {
-      const { quietMs, ...tickers } = book.report(state === "live" ? sinceMs : null, nowMs);
-      const quiet = state === "live" && quietMs !== null;
+      const tickers = book.report(state === "live" ? sinceMs : null, nowMs);
+      const isQuiet = quietMs !== null && state !== "idle";
       return {
         name,
-        state: quiet ? "quiet" : state,
-        since: new Date(quiet ? quietMs : sinceMs).toISOString(),
+        state: isQuiet ? "quiet" : state,
+        since: new Date(isQuiet && quietMs !== null ? quietMs : sinceMs).toISOString(),
         until: iso(untilMs),
         problem,
         last_heard_at: iso(heardMs),

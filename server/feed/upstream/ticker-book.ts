@@ -83,17 +83,14 @@ export function createTickerBook(calendarOf: Catalogue["calendar"]) {
       one.lastMs = nowMs;
       return runs;
     },
-    /** The rows of a report, and since when all tickers whose market is open are quiet; null while one is not. */
+    /** The rows of a report. */
     report(liveMs: number | null, nowMs: number) {
       const all = rows(liveMs, nowMs);
-      const open = all.filter(({ state }) => state !== "closed" && state !== "missing");
-      const quiet = open.length > 0 && open.every(({ state }) => state === "quiet");
       const listed = all.sort((one, other) => rank(one) - rank(other)).slice(0, UPSTREAM_TICKERS_LISTED_COUNT);
       return {
         wanted: all.length,
         found: known.size,
         tickers: listed.map(({ sinceMs: _, ...ticker }): UpstreamTicker => ticker),
-        quietMs: quiet ? Math.max(...open.map(({ sinceMs }) => sinceMs)) : null,
       };
     },
   };

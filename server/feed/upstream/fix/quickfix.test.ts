@@ -74,7 +74,7 @@ async function venue() {
 function feed(port: number, password = "right") {
   const account = { sender: "SPOTWIRE", target: "VENUE", username: "u", password, profile: PROFILES.generic };
   // Its clock is that of the machine, because the venue refuses messages that are two minutes old.
-  const run = start(fixUpstream({ host: "127.0.0.1", port, tls: false, ...account }), undefined, Date.now());
+  const run = start(fixUpstream({ host: "127.0.0.1", port, tls: false, ...account }), undefined, undefined, Date.now());
   ended.push(async () => {
     run.stop.abort();
     await run.ended;
