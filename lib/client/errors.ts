@@ -5,10 +5,8 @@ import type { ErrorId } from "#lib/contract/errors";
 export type ClientErrorId =
   /** The signal of the caller aborted the call. */
   | "aborted"
-  /** The response does not come from the service. */
+  /** The response does not come from the service, or a ticket function returned no ticket. */
   | "bad_answer"
-  /** The ticket function returned something else than a ticket, for example an error page; it is called again. */
-  | "bad_ticket"
   /** Records arrived faster than the loop read them; the oldest were dropped. */
   | "buffer_overflow"
   /** A callback of the stream threw; see `cause`. */

@@ -43,7 +43,7 @@ async function askForTicket(ticket: () => Promise<string>, clock: ClientClock): 
 /**
  * The credentials of one handshake: the key in the Authorization header if the runtime can send headers, else, or if there is
  * a ticket function, a fresh ticket as a subprotocol. A ticket opens one connection.
- * @throws SpotwireError of the ticket request, or bad_ticket for what is no ticket, such as the error page of a backend
+ * @throws SpotwireError of the ticket request, or bad_answer for what is no ticket, such as the error page of a backend
  */
 export async function prepareHandshake(
   { key, ticket, fetchTicket, messagePack }: Credentials,
@@ -55,6 +55,6 @@ export async function prepareHandshake(
   if (ticket === undefined && sendsHeaders) return { protocols, headers: { authorization: `Bearer ${key}` } };
   const text = ticket === undefined ? await fetchTicket(signal) : await askForTicket(ticket, clock);
   if (typeof text !== "string" || !TOKEN.test(text))
-    throw new SpotwireError("bad_ticket", "The ticket function did not return the text of a ticket. It is called again.");
+    throw new SpotwireError("bad_answer", "The ticket function did not return the text of a ticket. It is called again.");
   return { protocols: [...protocols, TICKET_PREFIX + text], headers: {} };
 }

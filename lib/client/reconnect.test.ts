@@ -413,9 +413,9 @@ describe("with tickets", () => {
     stream?.close();
     const pages = ["<html>502</html>", "", "own"];
     const errorPages = open({ ...inBrowser, ticket: async () => pages.shift() as string });
-    expect((await errorPages.errors.next()).id).toBe("bad_ticket");
+    expect((await errorPages.errors.next()).id).toBe("bad_answer");
     await pass(backoff(1));
-    expect((await errorPages.errors.next()).id).toBe("bad_ticket");
+    expect((await errorPages.errors.next()).id).toBe("bad_answer");
     await pass(backoff(2));
     await service.welcomed();
     errorPages.stream.close();

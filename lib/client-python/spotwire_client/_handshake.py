@@ -12,7 +12,7 @@ from typing import Any, Awaitable, Callable
 from ._clock import Clock, within
 from ._connection import Handshake
 from ._contract import STREAM_PROTOCOL, STREAM_PROTOCOL_MSGPACK, TICKET_PROTOCOL_PREFIX
-from ._error import CallTimeoutError, InvalidArgumentError, SpotwireError
+from ._error import BadAnswerError, CallTimeoutError, SpotwireError
 
 #: Returns a ticket for one connection: a coroutine function, or a plain one, which runs in a thread.
 TicketFunction = Callable[[], "str | Awaitable[str]"]
@@ -58,5 +58,5 @@ async def prepare_handshake(context: StreamContext) -> Handshake:
 
     text = await within(context.clock, _TICKET_TIMEOUT_S, _ask(context.ticket), late)
     if not isinstance(text, str) or not _TOKEN.fullmatch(text):
-        raise InvalidArgumentError("The ticket function must return the text of a ticket.")
+        raise BadAnswerError("The ticket function must return the text of a ticket.")
     return Handshake([*protocols, TICKET_PROTOCOL_PREFIX + text], {})

@@ -38,9 +38,9 @@ def judge(last: Position | None, message: Mapping[str, Any]) -> Literal["stale",
     if last is None:
         return "next"
     is_snapshot = message.get("event") == "snapshot"
-    # A snapshot starts a new epoch without loss. With an update as the first record, the start is unknown.
+    # A snapshot brings everything that is current, but klines may have closed since the last record.
     if message["epoch"] != last.epoch:
-        return "next" if is_snapshot else "gap"
+        return "next" if is_snapshot and message["type"] != "kline" else "gap"
     seq: int = message["seq"]
     # A later subscription receives the current record again.
     if seq < last.seq or (seq == last.seq and not is_snapshot):
