@@ -2,7 +2,7 @@ import { request } from "node:http";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
-import { keyHolder, makeLiveKey } from "./commands";
+import { keyHolder, makeLiveKey, runCommand } from "./commands";
 import { createFeeder } from "./feeder";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { blockStream, createVisits, feedBy, LAYOUT_SHIFT_MAX, picture, SCHEMES, STREAM, show, WIDTHS_PX } from "./reading";
@@ -484,6 +484,7 @@ describe("the markets", () => {
     await reason.getByText("you need an active live key").waitFor();
     expect(await venues.count()).toBe(0);
 
+    expect((await runCommand(product, "admin", ["grant-live", "ada@example.test"])).exitCode).toBe(0);
     const settings = { name: "Desk", venue: "live", scopes: ["market:read", "market:stream"], origins: [], expires_at: null };
     const { id } = (await ada.call("POST", "keys", settings)).data.key as { id: string };
     let cut: (() => void) | undefined;

@@ -14,6 +14,7 @@ import {
   openPage,
   returnBrowser,
 } from "./browser";
+import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
@@ -201,6 +202,16 @@ describe("a developer", () => {
     await signIn(PASSWORD);
     await page.waitForURL("**/dashboard/keys");
     expect(await page.getByText("No keys yet").count()).toBe(1);
+  });
+
+  test("is told what to ask for instead of a live key, until an operator grants live data", async () => {
+    await page.getByRole("button", { name: "Create key" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("radio", { name: "Live" }).check();
+    await dialog.getByText("no access to live data").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    expect((await runCommand(product, "admin", ["grant-live", EMAIL])).exitCode).toBe(0);
+    await goto("/dashboard/keys");
   });
 
   test("creates a test key and a live key with an origin, each shown once", async () => {

@@ -163,11 +163,11 @@ describe("a running market", () => {
     });
     const push = async (...bids: number[]) =>
       market.push?.(bids.map((bid, at) => ({ ticker: TICKER, time_msc: clock.now() + at, bid, ask: bid * 1.0001 })));
-    expect(await push(9.9e11)).toEqual(["market_closed"]);
+    expect(await push(1.09)).toEqual(["market_closed"]);
     await clock.advance(15 * MINUTE_MS);
     await push(...new Array<number>(20).fill(1.1).map((bid, at) => bid + at * 0.00001));
     await clock.advance(1_000);
-    expect(await push(9.9e11, 1.1001)).toEqual(["spike", null]);
+    expect(await push(9.9e11, 1.6, 1.1001)).toEqual(["implausible_price", "spike", null]);
     await clock.advance(1_000);
     expect(await push(1.12, 1.1201, 1.1202)).toEqual(["spike", "spike", null]);
     await clock.advance(10);
@@ -177,9 +177,15 @@ describe("a running market", () => {
     expect(market.heldBack?.()).toMatchObject({
       counts: [
         { reason: "market_closed", count: 1 },
+        { reason: "implausible_price", count: 1 },
         { reason: "spike", count: 2 },
       ],
-      newest: [{ bid: 1.13 }, { bid: 9.9e11, reason: "spike" }, { bid: 9.9e11, reason: "market_closed" }],
+      newest: [
+        { bid: 1.13 },
+        { bid: 1.6, reason: "spike" },
+        { bid: 9.9e11, reason: "implausible_price" },
+        { bid: 1.09, reason: "market_closed" },
+      ],
     });
     const text = await metrics.registry.metrics();
     for (const line of [

@@ -11,6 +11,7 @@ const REASONS: Record<HeldBackReason, string> = {
   market_closed: "Market closed",
   spike: "Far from the prices before",
   volume_out_of_range: "Volume too large",
+  implausible_price: "Not a price of this pair",
 };
 
 /** The ticks that were kept out because they cannot be true. */
@@ -42,12 +43,15 @@ export function HeldBackView({ held }: { held: HeldBackTicks }) {
             {newest.length === 1 ? "The last one" : `The last ${countText(newest.length)}`}
           </summary>
           <ul className="max-h-80 space-y-1 overflow-y-auto">
-            {newest.map(({ at_ms, ticker, time_msc, bid, ask, reason }, at) => (
+            {newest.map(({ at_ms, ticker, time_msc, bid, ask, reason, looks_like }, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two of them may be the same
               <li key={`${at_ms} ${at}`} className="flex flex-wrap justify-between gap-x-4">
                 <span>
                   <Instant at={new Date(at_ms).toISOString()} to="second" /> <span className="font-medium">{ticker}</span>{" "}
-                  <span className="text-ink-soft">{REASONS[reason]}</span>
+                  <span className="text-ink-soft">
+                    {REASONS[reason]}
+                    {looks_like === null ? null : `, looks like ${looks_like}`}
+                  </span>
                 </span>
                 <span className="font-mono text-[13px] text-ink-soft tabular-nums [overflow-wrap:anywhere]">
                   {bid} / {ask}

@@ -35,11 +35,14 @@ const KLINE_REJECTIONS = [
   "stored",
   "watched",
   "corrected",
+  "implausible_price",
+  "volume_out_of_range",
 ] as const;
 /**
  * Why a kline was rejected. `duplicate`: stored already with these values, or repeated in the batch. `stored`: another import or
  * push stored this minute, and `replace` is not `all`. `watched`: this service heard every tick of the minute itself.
- * `corrected`: an operator corrected the minute or struck it out.
+ * `corrected`: an operator corrected the minute or struck it out. `implausible_price`: the instrument cannot have such a price.
+ * `volume_out_of_range`: no minute has such a volume.
  */
 export type KlineRejection = (typeof KLINE_REJECTIONS)[number];
 

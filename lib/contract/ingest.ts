@@ -15,7 +15,7 @@ export const TickLine = z
 export type TickLine = z.infer<typeof TickLine>;
 
 /** Why a tick that is well-formed is held back: it cannot be true. */
-export const FILTER_REASONS = ["market_closed", "spike", "volume_out_of_range"] as const;
+export const FILTER_REASONS = ["market_closed", "spike", "volume_out_of_range", "implausible_price"] as const;
 export type FilterReason = (typeof FILTER_REASONS)[number];
 
 export const TICK_REJECTIONS = [

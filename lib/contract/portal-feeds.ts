@@ -129,6 +129,8 @@ export interface HeldBackTick {
   readonly bid: number;
   readonly ask: number;
   readonly reason: HeldBackReason;
+  /** Another instrument that has such a price: a symbol may be mapped to the wrong ticker. Null where none has. */
+  readonly looks_like: string | null;
 }
 
 /** The ticks that were kept out of a venue since the process started. */

@@ -56,6 +56,8 @@ test("each line of a batch is judged on its own, and the reason is counted", asy
     [line({ high: 1.12 }), "bad_price"],
     [line({ low: 1.11 }), "bad_price"],
     [line({ low: 0.3 }), "bad_price"],
+    [line({ open: 5, high: 5, low: 5, close: 5 }), "implausible_price"],
+    [line({ real_volume: 1e300 }), "volume_out_of_range"],
     [line({ close: 1.1 }), "duplicate"],
   ];
   const good = [line({}), line({ time: oldest, timeframe: "M1", spread: null, real_volume: 3 })];

@@ -3,6 +3,7 @@ import { KlineLine, type KlineReceipt, type KlineRejection, type Replace } from 
 import { INGEST_KLINES_MAX_BYTES, INGEST_KLINES_MAX_ROWS, INGEST_LINE_MAX_BYTES } from "#lib/contract/limits";
 import type { Kline } from "#lib/domain/kline";
 import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
+import { judgePlausible, plausibleRange } from "#lib/domain/price-ranges";
 import { Fault } from "#lib/fault";
 import { createReceipt, requirePlainBody } from "./ingest";
 import { pushableMinutes } from "./ingest-state";
@@ -38,6 +39,9 @@ function judge(line: Fields, { market, push, span, seen }: Scene): KlineRejectio
   if (time >= span.to) return "not_closed";
   if (time < span.from) return "too_old";
   if (!judgePrices(line) || roundTo(line.low, listing.digits) === 0) return "bad_price";
+  const volume = Math.max(line.tick_volume, line.real_volume ?? 0);
+  const implausible = judgePlausible(plausibleRange(listing.base, listing.quote), { low: line.low, high: line.high, volume });
+  if (implausible !== null) return implausible;
   return seen.has(`${ticker}:${time}`) ? "duplicate" : null;
 }
 

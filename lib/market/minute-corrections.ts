@@ -7,6 +7,7 @@ import {
 import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
+import { judgePlausible, plausibleRange } from "#lib/domain/price-ranges";
 import { Fault } from "#lib/fault";
 import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { lockTicker } from "./history-lock";
@@ -27,7 +28,8 @@ const refuse = (parameter: string, detail: string) => new Fault("invalid_paramet
 const instantOf = (time: number) => new Date(time * SECOND_MS).toISOString();
 
 /** @throws Fault invalid_parameter for prices that cannot be a kline */
-function replacementOf({ ticker, digits }: Listing, form: Replacement): Kline {
+function replacementOf(listing: Listing, form: Replacement): Kline {
+  const { ticker, digits } = listing;
   const { time, open, high, low, close, tick_volume, spread } = form;
   const kline: Kline = {
     ...{ type: "kline", ticker, timeframe: "M1", time },
@@ -39,6 +41,10 @@ function replacementOf({ ticker, digits }: Listing, form: Replacement): Kline {
   if (kline.high < Math.max(kline.open, kline.close)) throw refuse("high", "`high` must be the highest of the four prices.");
   if (kline.high > kline.low * PRICES_MAX_FACTOR)
     throw refuse("high", `\`high\` must be at most ${PRICES_MAX_FACTOR} times \`low\`.`);
+  const range = plausibleRange(listing.base, listing.quote);
+  const implausible = judgePlausible(range, { low: kline.low, high: kline.high, volume: tick_volume });
+  if (implausible === "implausible_price") throw refuse("low", `${ticker} cannot have such a price.`);
+  if (implausible !== null) throw refuse("tick_volume", "No minute has such a volume.");
   return kline;
 }
 

@@ -80,7 +80,7 @@ function spawnFile(file: string, env: Readonly<Record<string, string>>, args: re
       PATH: "/usr/bin:/bin",
       NODE_ENV: "production",
       NEXT_TELEMETRY_DISABLED: "1",
-      TICK_FILTERS_OFF: "market_closed,spike",
+      TICK_FILTERS_OFF: "market_closed,spike,implausible_price",
       ...env,
     },
     stdio: ["ignore", "pipe", "inherit", "ipc"],

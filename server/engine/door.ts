@@ -29,14 +29,16 @@ interface DoorOptions {
   /** Counts what became of ticks. */
   readonly count: (outcomes: readonly Outcome[]) => void;
   readonly guard: Guard | undefined;
-  readonly catalogue: Pick<Catalogue, "find" | "calendar">;
-  readonly quoteOf: MarketView["quote"];
+  readonly catalogue: Pick<Catalogue, "find" | "calendar" | "list">;
+  readonly view: Pick<MarketView, "quote" | "recentKlines">;
 }
 
 /** Decides which ticks reach an engine: not what it refuses, and not what cannot be true. */
-export function createDoor({ engine, publish, nowMs, wallMs, decided, count, guard, catalogue, quoteOf }: DoorOptions) {
+export function createDoor({ engine, publish, nowMs, wallMs, decided, count, guard, catalogue, view }: DoorOptions) {
   const gate = guard?.gate({
-    ...{ catalogue, quoteOf },
+    catalogue,
+    quoteOf: view.quote,
+    closeOf: (ticker) => view.recentKlines(ticker, "D1").at(-1)?.close,
     settled(tick, outcome) {
       count([outcome]);
       decided(tick, outcome, arrivals.get(tick) ?? receivedMs);

@@ -215,7 +215,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   }
 
   const door = createDoor({
-    ...{ engine, publish, guard: options.guard, catalogue, quoteOf: view.quote, wallMs: clock.now },
+    ...{ engine, publish, guard: options.guard, catalogue, view, wallMs: clock.now },
     decided: notes.decided,
     count: (outcomes) => metrics.ticks(venue, outcomes),
     nowMs(tick) {

@@ -1,6 +1,6 @@
 import type { Kline } from "#lib/domain/kline";
+import type { PriceRange } from "#lib/domain/price-ranges";
 import type { Intervals } from "./interval";
-import type { PriceRange } from "./price-ranges";
 
 /** No instrument has quotes from before. */
 const FIRST_MS = Date.UTC(1971, 0, 1);

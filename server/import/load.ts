@@ -1,5 +1,6 @@
 import type { Clock } from "#lib/clock";
 import type { Kline } from "#lib/domain/kline";
+import type { PriceRange } from "#lib/domain/price-ranges";
 import { addCounts, type BatchCounts, NO_KLINES } from "#lib/market/kline-batches";
 import type { Batch } from "./batch";
 import type { Source } from "./decompress";
@@ -10,7 +11,6 @@ import type { Intervals } from "./interval";
 import type { Job, JobKey, Jobs } from "./jobs";
 import { type Counts, CROSSED, type Harvest, MISALIGNED } from "./ledger";
 import { createMinutes } from "./minutes";
-import type { PriceRange } from "./price-ranges";
 import type { Progress } from "./progress";
 import type { Rebuilder } from "./rebuild";
 import type { ReaderSettings, Row } from "./row";

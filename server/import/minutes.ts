@@ -1,10 +1,10 @@
 import { foldQuote, type Kline } from "#lib/domain/kline";
 import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
+import type { PriceRange } from "#lib/domain/price-ranges";
 import { toQuote } from "#lib/domain/quote";
 import { judgePrices, type Tick } from "#lib/domain/tick";
 import { MINUTE_MS } from "#lib/units";
 import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./ledger";
-import type { PriceRange } from "./price-ranges";
 import type { Row, RowKind, RowSink } from "./row";
 
 const FAR_APART = `its prices are more than a factor of ${PRICES_MAX_FACTOR} apart: one may have lost its decimal point`;

@@ -1,5 +1,6 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
+import { plausibleRange } from "#lib/domain/price-ranges";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import type { KlineTable } from "#lib/market/kline-store";
 import { DAY_S, SECOND_MS } from "#lib/units";
@@ -7,7 +8,6 @@ import { minuteText } from "#server/cli/words";
 import { ImportFailure } from "./failure";
 import type { ImportListing } from "./identify";
 import { createJumpTracker, type JumpTracker } from "./price-jump";
-import { plausibleRange } from "./price-ranges";
 
 /** How far prices may be from a stored day, as a factor, by how many days lie between. Further days say nothing. */
 const STORED_FACTORS: readonly { readonly days: number; readonly factor: number }[] = [

@@ -1,4 +1,5 @@
 import type { Kline } from "#lib/domain/kline";
+import { plausibleRange } from "#lib/domain/price-ranges";
 import { addCounts, NO_KLINES } from "#lib/market/kline-batches";
 import type { KlineTable } from "#lib/market/kline-store";
 import type { Catalogue } from "#lib/market/ports";
@@ -17,7 +18,6 @@ import { type Loaded, loadFile } from "./load";
 import type { Options } from "./options";
 import { type PrepareContext, type Prepared, prepare } from "./prepare";
 import type { PriceCheck } from "./price-check";
-import { plausibleRange } from "./price-ranges";
 import { startProgress } from "./progress";
 import { createRebuilder, type Rebuilder, type Touched } from "./rebuild";
 import { createSamples, describe, notable, type Report, summarise } from "./report";

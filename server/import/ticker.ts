@@ -1,6 +1,6 @@
+import { isCurrency } from "#lib/domain/price-ranges";
 import { UsageError } from "#server/cli/usage-error";
 import { Unsure } from "./failure";
-import { isCurrency } from "./price-ranges";
 
 /** Folders above the file whose names are searched: EURUSD/2019/01/04/00h_ticks.bi5. */
 const FOLDERS_MAX_COUNT = 5;

@@ -13,8 +13,10 @@ interface GuardOptions {
 }
 
 interface GateOptions {
-  readonly catalogue: Pick<Catalogue, "find" | "calendar">;
+  readonly catalogue: Pick<Catalogue, "find" | "calendar" | "list">;
   readonly quoteOf: MarketView["quote"];
+  /** The newest close that is stored of a ticker, for one without a quote. */
+  readonly closeOf: (ticker: string) => number | undefined;
   /** Called when a tick that was held is given up. */
   readonly settled: (tick: Tick, outcome: FilterReason) => void;
 }
@@ -32,26 +34,49 @@ export interface Guard {
   report(): HeldBackTicks;
 }
 
+/** A price is like that of another instrument up to this share of it. */
+const LIKE_SHARE = 0.01;
+
+/** The other instrument that has such a price now: its symbol may be what is mapped to this ticker. */
+function looksLike({ ticker, bid, ask }: HeldBackTick, { catalogue, quoteOf }: GateOptions): string | null {
+  const mid = (bid + ask) / 2;
+  const isLike = (other: string) => {
+    const quote = quoteOf(other);
+    return quote !== undefined && Math.abs(quote.mid - mid) <= LIKE_SHARE * quote.mid;
+  };
+  return catalogue.list().find((listing) => listing.ticker !== ticker && isLike(listing.ticker))?.ticker ?? null;
+}
+
 /** Makes the guard of a venue. Its memory is bounded; nothing that it keeps out is dropped without a trace. */
 export function createGuard({ name, off, metrics }: GuardOptions): Guard {
   const counts = new Map<HeldBackReason, number>();
   let newest: HeldBackTick[] = [];
   let wide = 0;
+  let newestGate: GateOptions | undefined;
+  const withLikeness = (tick: HeldBackTick): HeldBackTick => {
+    if (newestGate === undefined || (tick.reason !== "implausible_price" && tick.reason !== "spike")) return tick;
+    return { ...tick, looks_like: looksLike(tick, newestGate) };
+  };
 
   function add({ ticker, time_msc, bid, ask }: Tick, reason: HeldBackReason, at_ms: number): void {
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
     metrics.quarantined(name(ticker), reason);
-    newest.push({ at_ms, ticker, time_msc, bid, ask, reason });
+    newest.push({ at_ms, ticker, time_msc, bid, ask, reason, looks_like: null });
     // Cut in groups, because time is short when bad ticks come in floods.
     if (newest.length >= 2 * HELD_BACK_LISTED_COUNT) newest = newest.slice(-HELD_BACK_LISTED_COUNT);
   }
 
   return {
-    gate({ catalogue, quoteOf, settled }) {
+    gate(options) {
+      const { catalogue, quoteOf, closeOf, settled } = options;
+      newestGate = options;
       const filter = createTickFilter({
         listingOf: catalogue.find,
         calendarOf: catalogue.calendar,
-        quoteOf,
+        quoteOf(ticker) {
+          const close = closeOf(ticker);
+          return quoteOf(ticker) ?? (close === undefined ? undefined : { bid: close, ask: close });
+        },
         off: new Set(off),
         heldBack(tick, reason, nowMs) {
           add(tick, reason, nowMs);
@@ -72,7 +97,7 @@ export function createGuard({ name, off, metrics }: GuardOptions): Guard {
     report: () => ({
       counts: [...counts].map(([reason, count]) => ({ reason, count })),
       wide,
-      newest: newest.slice(-HELD_BACK_LISTED_COUNT).reverse(),
+      newest: newest.slice(-HELD_BACK_LISTED_COUNT).reverse().map(withLikeness),
     }),
   };
 }

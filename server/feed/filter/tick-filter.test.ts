@@ -108,7 +108,8 @@ describe("a price far from the others", () => {
 
   test("by a factor is never believed once a level is known, not even in the first minute of a session", () => {
     const calendar = compileCalendar({ kind: "cycle", anchorS: NOW_MS / 1_000, openS: 3_600, closedS: 3_600 }, []);
-    for (const settings of [{}, { calendar, off: ["market_closed" as const] }]) {
+    const off = ["implausible_price" as const];
+    for (const settings of [{ off }, { calendar, off: [...off, "market_closed" as const] }]) {
       const { settle, give, passed, heldBack } = filtered(settings);
       settle();
       for (let at = 0; at < 50; at += 1) expect(give(tickOf(9.9e11, at * 100))).toBe("spike");
@@ -175,7 +176,7 @@ describe("other ticks", () => {
 
   test.each([
     ["market_closed", tickOf(1.1), { calendar: compileCalendar(CLOSED, []) }],
-    ["spike", tickOf(9.9e11), { quote: { bid: 1.1, ask: 1.1 } }],
+    ["spike", tickOf(1.6), { quote: { bid: 1.1, ask: 1.1 } }],
     ["volume_out_of_range", { ...tickOf(1.1), volume: 1e300 }, {}],
   ] as const)("are let through where %s is switched off", (reason, tick, settings) => {
     expect(filtered(settings).give(tick)).toBe(reason);
@@ -218,5 +219,24 @@ describe("whatever comes", () => {
         for (const [at, bid] of bids.entries()) expect(give(tickOf(bid, at))).toBeNull();
       }),
     );
+  });
+});
+
+describe("a price that its pair cannot have", () => {
+  test.each([
+    ["USDJPY", 1.16],
+    ["XAUUSD", 0.58],
+    ["EURUSD", 12],
+  ])("%s at %d is kept out before any other price came, however often it comes", (ticker, bid) => {
+    const { give, heldBack, passed } = filtered();
+    for (let at = 0; at < 5; at += 1) expect(give(tickOf(bid + at * 0.0001, at * 100, ticker))).toBe("implausible_price");
+    expect([heldBack.length, passed.length]).toEqual([5, 0]);
+    expect(filtered({ off: ["implausible_price"] }).give(tickOf(bid, 0, ticker))).toBeNull();
+  });
+
+  test("prices of today are not, of any instrument that ships", () => {
+    const { give } = filtered();
+    const today = { EURUSD: 1.16, USDJPY: 157, XAUUSD: 4_100, XAGUSD: 51, GBPJPY: 205, EURHUF: 382, USDTRY: 42 };
+    for (const [ticker, bid] of Object.entries(today)) expect([ticker, give(tickOf(bid, 0, ticker))]).toEqual([ticker, null]);
   });
 });

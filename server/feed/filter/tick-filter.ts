@@ -1,9 +1,9 @@
 import type { FilterReason } from "#lib/contract/ingest";
 import type { AssetClass } from "#lib/contract/instrument";
-import { TICK_VOLUME_MAX } from "#lib/contract/limits";
 import type { Calendar, SessionAnswer } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import { PRICES_MAX_FACTOR } from "#lib/domain/price";
+import { judgePlausible, type PriceRange, plausibleRange } from "#lib/domain/price-ranges";
 import type { Tick } from "#lib/domain/tick";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
 import { createMedianWindow, type MedianWindow } from "./median";
@@ -47,6 +47,8 @@ interface KnownSession {
 }
 
 interface TickerState {
+  /** What prices of its pair can be; null where that is not known. */
+  readonly range: PriceRange | null;
   readonly mids: MedianWindow;
   readonly changes: MedianWindow;
   readonly spreads: MedianWindow;
@@ -67,7 +69,7 @@ interface TickerState {
 interface TickFilterOptions {
   readonly listingOf: (ticker: string) => Listing | undefined;
   readonly calendarOf: (ticker: string) => Calendar | undefined;
-  /** The newest quote from before this filter began. */
+  /** The newest quote from before this filter began, or what is stored of the ticker. */
   readonly quoteOf: (ticker: string) => Pick<Tick, "bid" | "ask"> | undefined;
   /** Reasons that do not count. */
   readonly off: ReadonlySet<FilterReason>;
@@ -97,8 +99,10 @@ const midOf = ({ bid, ask }: Pick<Tick, "bid" | "ask">) => (bid + ask) / 2;
 
 const isSame = (one: Tick, other: Tick) => one.time_msc === other.time_msc && one.bid === other.bid && one.ask === other.ask;
 
-function newState(bandShare: number): TickerState {
+function newState(listing: Listing | undefined): TickerState {
+  const bandShare = BAND_SHARES[listing?.assetClass ?? "metals"];
   return {
+    range: listing === undefined ? null : plausibleRange(listing.base, listing.quote),
     mids: createMedianWindow(MIDS_COUNT),
     changes: createMedianWindow(MIDS_COUNT),
     spreads: createMedianWindow(SPREADS_COUNT),
@@ -169,7 +173,7 @@ export function createTickFilter(options: TickFilterOptions): TickFilter {
   function stateOf(ticker: string): TickerState {
     let state = states.get(ticker);
     if (state === undefined) {
-      state = newState(BAND_SHARES[listingOf(ticker)?.assetClass ?? "metals"]);
+      state = newState(listingOf(ticker));
       const quote = quoteOf(ticker);
       if (quote !== undefined) learn(state, midOf(quote));
       states.set(ticker, state);
@@ -238,9 +242,9 @@ export function createTickFilter(options: TickFilterOptions): TickFilter {
     judge(tick, nowMs) {
       released = NONE;
       holds = false;
-      if (tick.volume !== undefined && tick.volume > TICK_VOLUME_MAX && !off.has("volume_out_of_range"))
-        return refuse(tick, "volume_out_of_range", nowMs);
       const state = stateOf(tick.ticker);
+      const implausible = judgePlausible(state.range, { low: tick.bid, high: tick.ask, volume: tick.volume });
+      if (implausible !== null && !off.has(implausible)) return refuse(tick, implausible, nowMs);
       const calendar = calendarOf(tick.ticker);
       const session = calendar && sessionAt(state, calendar, tick.time_msc);
       if (session?.state === "closed" && session.source !== "operator_override" && !off.has("market_closed"))

@@ -1,3 +1,5 @@
+import { TICK_VOLUME_MAX } from "#lib/contract/limits";
+
 /**
  * The lowest and highest value of a currency or metal in US dollars since 1971, with room above and below, as data that anyone
  * can review. It only has to tell one instrument from another.
@@ -35,6 +37,25 @@ const USD_VALUES: Readonly<Record<string, readonly [low: number, high: number]>>
   XPT: [90, 5_000],
   XPD: [50, 6_000],
 };
+
+/** A price, or the lowest and the highest of a kline, and the volume where there is one. */
+interface Judged {
+  readonly low: number;
+  readonly high: number;
+  readonly volume: number | undefined;
+}
+
+/**
+ * Why well-formed prices and volumes cannot be true, whoever sends them: a provider, a push or an operator. Null when they can.
+ * @param range of the pair, by plausibleRange; null for an unknown currency, whose prices may be any
+ */
+export function judgePlausible(
+  range: PriceRange | null,
+  { low, high, volume }: Judged,
+): "implausible_price" | "volume_out_of_range" | null {
+  if (volume !== undefined && volume > TICK_VOLUME_MAX) return "volume_out_of_range";
+  return range !== null && (low < range.low || high > range.high) ? "implausible_price" : null;
+}
 
 /** Whether a currency or metal is known by its code. */
 export function isCurrency(code: string): boolean {
