@@ -71,6 +71,7 @@ beforeAll(async () => {
   operator = await signUp(OPERATOR, "198.51.100.1");
   customer = await signUp(CUSTOMER, "198.51.100.2");
   const settings = { name: "Shop", venue: "live", scopes: ["market:read", "market:stream"], origins: [], expires_at: null };
+  expect((await runCommand(product, "admin", ["grant-live", CUSTOMER])).exitCode).toBe(0);
   key = String((await customer.call("POST", "keys", settings)).data.text);
   expect((await runCommand(product, "admin", ["grant", OPERATOR])).exitCode).toBe(0);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
@@ -379,7 +380,7 @@ describe("an operator", () => {
     const line = (...words: string[]) => lines.filter((text) => words.every((word) => text.includes(word))).length;
     expect(line("plan.change", "team-a", "777", OPERATOR)).toBe(1);
     expect(line("account.change", CUSTOMER, "free → team-a")).toBe(1);
-    expect(line("account.change", CUSTOMER, "false → true")).toBe(1);
+    expect(line("account.change", CUSTOMER, "false → true", OPERATOR)).toBe(1);
     expect(line("calendar.override", "forex", "Provider outage")).toBe(1);
     expect(line("Changed the hours of calendar metals", "calendar.define", "weekly → never")).toBe(1);
     expect(line("history.import", "live", "command line", "5000", "EURUSD")).toBe(1);

@@ -282,7 +282,7 @@ describe("a signed-in user", () => {
   test("deleting an account with its keys requires its address", async () => {
     const { email, browser } = await member();
     const { accountId = "" } = (await userOf(email)) ?? {};
-    const settings = { accountId, name: "doomed", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
+    const settings = { accountId, name: "doomed", venue: "sandbox", scopes: ["market:read"], origins: [], expiresAt: null };
     const { text } = await createKey(t.keyContext, settings);
     const instruments = () => t.ask("/api/v1/market/instruments", { key: text });
     expect((await instruments()).status).toBe(200);

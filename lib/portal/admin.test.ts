@@ -84,7 +84,10 @@ async function call({ route, method = "GET", params = {}, body = {}, query = "",
   return { status: response.status, message: answer.message, data: answer.data };
 }
 
-const LIMITS = { rest_per_minute: 300, rest_burst: 30, stream_connections: 3, subscriptions_per_connection: 30 };
+const LIMITS = {
+  ...{ rest_per_minute: 300, rest_burst: 30, stream_connections: 3, subscriptions_per_connection: 30 },
+  live_access: false,
+};
 const HALT = { state: "closed", starts_at: null, ends_at: null, note: "halt" };
 const NOTE = { title: "Late prices", text: "", impact: "degraded", starts_at: "2026-01-05T10:00:00Z", ends_at: null };
 const ALWAYS = { definition: { kind: "always" } };

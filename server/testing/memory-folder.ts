@@ -18,11 +18,14 @@ async function hasRoom(): Promise<boolean> {
 
 const remove = (folder: string) => rm(folder, { recursive: true, force: true });
 
-/** A killed run leaves its folder behind, which would take up memory until the machine restarts. */
+/**
+ * A killed run leaves its folder behind, which would take up memory until the machine restarts. What cannot be removed, such as a
+ * disk that it had mounted, stays.
+ */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     const [, pid] = OWNER.exec(name) ?? [];
-    if (pid !== undefined && (await processStart(Number(pid))) === null) await remove(join(MEMORY, name));
+    if (pid !== undefined && (await processStart(Number(pid))) === null) await remove(join(MEMORY, name)).catch(() => undefined);
   }
 }
 
