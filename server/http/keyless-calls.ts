@@ -29,8 +29,8 @@ const EVERYONE = "everyone";
 const KEY_START = "sw_";
 
 /** Paths that take some work, and that no key opens. */
-const WORK: ReadonlySet<string> = new Set(["/metrics", "/api/ready", "/openapi.json", "/asyncapi.json"]);
-const NEEDS_NO_KEY: ReadonlySet<string> = new Set([...WORK, "/api/health", "/status.json"]);
+const WORK: ReadonlySet<string> = new Set(["/metrics", "/openapi.json", "/asyncapi.json"]);
+const NEEDS_NO_KEY: ReadonlySet<string> = new Set([...WORK, "/api/ready", "/api/health", "/status.json"]);
 
 interface KeylessOptions {
   /** Those of strangers, shared by all processes and nodes. */
