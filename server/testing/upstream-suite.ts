@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { compileCalendar } from "#lib/domain/calendar";
-import { MINUTE_MS } from "#lib/units";
-import type { Upstream } from "#server/feed/upstream/port";
 import type { FarSide, Peer } from "./far-side";
+import { countProofs, quietCases } from "./upstream-quiet";
 import {
   JUNK,
   LAST,
@@ -177,26 +176,8 @@ function silenceCases({ wire, far, begin }: Scene): void {
     expect(running.lines.map(({ reason }) => reason)).toContain(`silent for ${idleMs / 1_000} s`);
   });
 
-  /** An upstream that counts what shows that its far side lives. */
-  function counting() {
-    const upstream = wire.upstream(far());
-    const proofs = { count: 0 };
-    const counted: Upstream = {
-      ...upstream,
-      stream: (symbols, link) =>
-        upstream.stream(symbols, {
-          ...link,
-          alive() {
-            link.alive();
-            proofs.count += 1;
-          },
-        }),
-    };
-    return { upstream: counted, proofs };
-  }
-
   test("heartbeats keep a connection as long as they come while the market is closed, without a price", async () => {
-    const { upstream, proofs } = counting();
+    const { upstream, proofs } = countProofs({ wire, far });
     let peer: Peer | undefined;
     far().script((one) => {
       peer = one;
@@ -211,52 +192,6 @@ function silenceCases({ wire, far, begin }: Scene): void {
       await until(() => proofs.count > before);
     }
     expect([far().connections(), far().open(), ticks.length, report().state]).toEqual([1, 1, 1, "live"]);
-  });
-
-  test("heartbeats without prices while the market is open are a quiet feed: connected again, less and less often, until a new price comes", async () => {
-    const { upstream, proofs } = counting();
-    const stepMs = upstream.declares.idleMs * 0.8;
-    let peer: Peer | undefined;
-    far().script((one) => {
-      peer = one;
-      // Many sources repeat the last price on each connection.
-      quote(one, [QUOTES[0]]);
-    });
-    const running = begin(undefined, upstream);
-    const { clock, problems, report, ticks } = running;
-    await until(() => ticks.length === 1);
-
-    /** How long the connection stays without a price, milliseconds. */
-    async function quietMs(): Promise<number> {
-      const [beganMs, lost] = [clock.now(), lostIn(running)];
-      while (lostIn(running) === lost) {
-        await clock.advance(stepMs);
-        const before = proofs.count;
-        peer?.send(wire.heartbeat);
-        await until(() => proofs.count > before || lostIn(running) > lost);
-      }
-      return clock.now() - beganMs;
-    }
-
-    const lasted: number[] = [];
-    for (let count = 1; count <= 3; count += 1) {
-      lasted.push(await quietMs());
-      expect(problems.at(-1)).toMatch(/ is quiet: no price for /);
-      expect(report()).toMatchObject({ state: "quiet", losses_count: count });
-      expect(report().losses[0]?.reason).toBe("quiet");
-      expect(nextTryMs(running)).toBeLessThanOrEqual(2_001);
-      const before = proofs.count;
-      await clock.advance(nextTryMs(running));
-      await until(() => far().connections() === count + 1 && proofs.count > before);
-    }
-    for (const [index, ms] of lasted.entries())
-      expect(Math.abs(ms - 2 ** (index + 1) * MINUTE_MS)).toBeLessThanOrEqual(2 * stepMs);
-    // Neither the connection nor the repeated price ended the silence.
-    expect([report().state, ticks.length, problems.at(-1)]).toEqual(["quiet", 1, expect.stringContaining("is quiet")]);
-    peer?.send(wire.price(LAST));
-    await until(() => ticks.length === 2);
-    expect(report()).toMatchObject({ state: "live", problem: null });
-    await until(() => problems.at(-1) === null);
   });
 }
 
@@ -368,6 +303,7 @@ export function describeUpstream(name: string, wire: Wire): void {
     messageCases(scene);
     connectionCases(scene);
     silenceCases(scene);
+    quietCases(scene);
     refusalCases(scene);
     if (wire.speaksHttp !== false) httpCases(scene);
     restartCases(scene);
