@@ -20,21 +20,22 @@ export interface BenchKeys {
 
 /** Creates accounts without effective limits, and their keys. */
 export async function benchKeys(db: Database): Promise<BenchKeys> {
-  const limits = {
+  const settings = {
+    liveAccess: true,
     restPerMinute: UNLIMITED,
     restBurst: UNLIMITED,
     streamConnections: UNLIMITED,
     subscriptionsPerConnection: UNLIMITED,
   };
-  await db.prisma.plan.upsert({ where: { name: "bench" }, create: { name: "bench", ...limits }, update: limits });
+  await db.prisma.plan.upsert({ where: { name: "bench" }, create: { name: "bench", ...settings }, update: settings });
   const create = async (name: string, venue: Venue) => {
     const { id } = await db.prisma.account.upsert({
       where: { name },
       create: { name, planName: "bench" },
       update: { planName: "bench" },
     });
-    const settings = { accountId: id, name: "bench", venue, scopes: [...SCOPES], origins: [], expiresAt: null };
-    return (await createKey({ db, clock: systemClock }, settings)).text;
+    const key = { accountId: id, name: "bench", venue, scopes: [...SCOPES], origins: [], expiresAt: null };
+    return (await createKey({ db, clock: systemClock }, key)).text;
   };
   const liveKeys: string[] = [];
   while (liveKeys.length < LIVE_ACCOUNTS_COUNT) liveKeys.push(await create(`bench ${liveKeys.length + 1}`, "live"));
