@@ -2,12 +2,15 @@ import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
+import type { KlineTable } from "#lib/market/kline-store";
 import { LeaseLost, type MinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue, ChangedMinutes, KlineStore, Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import { withTimeout } from "#lib/with-timeout";
+import type { Journal, JournalFolder } from "#server/engine/journal";
+import { beginWriting } from "#server/engine/journal-replay";
 import type { LeasedMender } from "#server/engine/mending";
-import { startProducer } from "#server/engine/producer";
-import type { KlineWriter } from "#server/engine/recorder";
+import { type Producer, startProducer } from "#server/engine/producer";
 import { newEpoch } from "#server/events/event";
 import type { MarketFeed } from "#server/feed/feed";
 import type { Guard } from "#server/feed/filter/guard";
@@ -21,7 +24,9 @@ export interface MarketOptions {
   catalogue: Catalogue;
   store: KlineStore;
   /** Absent where nothing is stored: the sandbox computes its klines. */
-  writer?: KlineWriter;
+  writer?: Pick<KlineTable, "beginWriter">;
+  /** Opens the folder in which ticks are kept until they are stored; absent where they are not. */
+  openJournals?: () => Promise<JournalFolder>;
   /** Writes minutes after the fact; absent where nothing is stored. */
   mender?: MinuteMender;
   /** Tells every node that stored history of a ticker (undefined: of any) changed; absent where nothing is stored. */
@@ -122,6 +127,9 @@ export function readSide(
 }
 
 const RETRY_AFTER_S = 1;
+/** The longest wait for the journal. */
+const KEEP_MAX_MS = 5_000;
+const KEEP_RETRY_AFTER_S = 5;
 
 /**
  * A mender that writes with the token of a lease, and announces which tickers changed.
@@ -161,17 +169,40 @@ export function withRoom<Args extends readonly unknown[], Result>(
 }
 
 /**
+ * Accepts ticks once a kill of this process cannot lose them: when the journal has them or, where it cannot be written, when they
+ * are stored.
+ */
+function keptPush({ push, stored }: Pick<Producer, "push" | "stored">, journal: Journal, clock: Clock): Producer["push"] {
+  return async (ticks) => {
+    if (journal.isFull()) throw notKept("The database has fallen behind, and the journal of ticks is full.");
+    const from = journal.added();
+    const judged = await push(ticks);
+    const kept = await withTimeout(journal.written(from), KEEP_MAX_MS, clock).catch(() => false);
+    if (kept || (await stored())) return judged;
+    throw notKept("Ticks can be neither journaled nor stored right now. Send them again.");
+  };
+}
+
+function notKept(detail: string): Fault {
+  return new Fault("service_unavailable", { detail, retry_after: KEEP_RETRY_AFTER_S });
+}
+
+/**
  * Starts a venue that this process runs alone: restores it from the store, then runs the feed. Reads are correct once it
  * resolves.
  */
 export async function startMarket(options: MarketOptions): Promise<RunningMarket> {
-  const { catalogue, store, feed, mender, announceHistoryChange, requireRoom, clock } = options;
+  const { catalogue, store, writer, feed, mender, announceHistoryChange, requireRoom, openJournals, clock } = options;
+  const journals = await openJournals?.();
+  const writing = writer && (await beginWriting({ ...options, writer, journals }));
+  const journal = writing?.journal;
   const epoch = newEpoch();
   const originMs = clock.now();
   const startMs = feed?.startMs ?? originMs;
   const projection = createProjection({ catalogue, store, clock, epoch, sinceMs: startMs > 0 ? startMs : null });
   const producer = await startProducer({
     ...options,
+    ...{ writer: writing?.writer, journal, recent: writing?.recent },
     mender: mender && leasedMender(mender, { token: null, giveUp: () => undefined }, announceHistoryChange),
     start: { originMs },
     epoch,
@@ -189,9 +220,13 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
       await projection.lookBack(producer.now());
     },
     feedProblem: producer.feedProblem,
-    ...(options.acceptsPush && { push: withRoom(requireRoom, producer.push) }),
+    ...(options.acceptsPush && { push: withRoom(requireRoom, journal ? keptPush(producer, journal, clock) : producer.push) }),
     ...(producer.mend && { mend: withRoom(requireRoom, producer.mend) }),
     handOver: async () => undefined,
-    stop: producer.stop,
+    async stop() {
+      await producer.stop();
+      await journal?.close();
+      await journals?.release();
+    },
   };
 }

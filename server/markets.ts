@@ -17,6 +17,7 @@ import type { Metrics } from "#lib/metrics";
 import { MIB_BYTES, MINUTE_MS } from "#lib/units";
 import { createFedMarket } from "./cluster/fed-market";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
+import { takeJournals } from "./engine/journal";
 import type { MarketFeed } from "./feed/feed";
 import { createGuard } from "./feed/filter/guard";
 import { createRecording, type TickRecording } from "./feed/recording/recording";
@@ -61,24 +62,13 @@ export async function startMarkets(options: MarketsOptions): Promise<Record<Venu
 }
 
 /** Starts a venue: in this process alone (startMarket), or as one of several nodes (startSharedMarket). */
-function startVenue(
-  options: MarketsOptions,
-  market: Omit<MarketOptions, "writer">,
-  table: KlineTable | undefined,
-): Promise<RunningMarket> {
+function startVenue(options: MarketsOptions, venue: MarketOptions): Promise<RunningMarket> {
   const { env, db, shared } = options;
   const announceHistoryChange: MarketOptions["announceHistoryChange"] = (ticker, minutes) =>
-    void db.control.publish({ kind: "klines", venue: market.venue, ticker, minutes });
-  if (shared === undefined) return startMarket({ ...market, announceHistoryChange, ...(table && { writer: table }) });
-  const produces = env.ROLE !== "edge";
-  return startSharedMarket({
-    ...market,
-    ...shared,
-    announceHistoryChange,
-    ...(table && { writer: table }),
-    pool: db.pool,
-    produces,
-  });
+    void db.control.publish({ kind: "klines", venue: venue.venue, ticker, minutes });
+  const market = { ...venue, announceHistoryChange };
+  if (shared === undefined) return startMarket(market);
+  return startSharedMarket({ ...market, ...shared, pool: db.pool, produces: env.ROLE !== "edge" });
 }
 
 type SandboxOptions = Pick<MarketsOptions, "env" | "catalogues" | "onStop" | "clock">;
@@ -114,7 +104,7 @@ async function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
     log,
     metrics,
   };
-  const running = await startVenue(options, market, undefined);
+  const running = await startVenue(options, market);
   void leaveDays(env.DATA_DIR, restored, blocks.days(), log);
   return running;
 }
@@ -150,7 +140,9 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
       name !== "replay" && {
         guard: createGuard({ name: upstreamOf, off: env.TICK_FILTERS_OFF, metrics }),
         recording: recordingOf(options, upstreamOf),
+        openJournals: () => takeJournals({ folder: path.join(env.DATA_DIR, "journal"), clock, log }),
       }),
+    writer: store,
     acceptsPush: env.LIVE_FEED.includes("push"),
     requireRoom: options.requireRoom,
     provider: named,
@@ -160,7 +152,7 @@ function startLive(options: MarketsOptions): Promise<RunningMarket> {
     log,
     metrics,
   };
-  return startVenue(options, market, store);
+  return startVenue(options, market);
 }
 
 /** The slug of the live venue's provider; null without one. */
@@ -220,7 +212,10 @@ function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
     ...table,
     read: (query) => run(() => table.read(query)),
     lastQuotes: (atMs) => run(() => table.lastQuotes(atMs)),
-    writeBatch: (klines, quotes) => run(() => table.writeBatch(klines, quotes)),
+    async beginWriter(token, above) {
+      const writer = await run(() => table.beginWriter(token, above));
+      return writer && { ...writer, write: (...batch) => run(() => writer.write(...batch)) };
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { MINUTE_MS } from "#lib/units";
 /** No instrument has such a price, and a double could no longer hold its decimals. */
 const PRICE_END = 1e12;
 /** Accepted ticks kept per ticker to recognise duplicates: a busy minute of a busy instrument. */
-const RECENT_TICKS_COUNT = 1_024;
+export const RECENT_TICKS_COUNT = 1_024;
 /** Four times as many as there are ticks, so that few ticks share a mark. A power of two. */
 const MARKS_COUNT = 4 * RECENT_TICKS_COUNT;
 

@@ -4,32 +4,12 @@ import { longQuery } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
 import { createDataReader } from "./data-reads";
 import { readRuns } from "./data-year";
-import { columnsOf, distinct, NUMBERS, type RowRange, rangesOf } from "./kline-rows";
-import { anyStored, COLUMNS, copyInto, LAST_WRITE_WINS, mergeIncoming, readKlines } from "./kline-sql";
+import { distinct, NUMBERS, type RowRange, rangesOf } from "./kline-rows";
+import { anyStored, copyInto, mergeIncoming, readKlines } from "./kline-sql";
+import { beginWriter, type VenueWriter, writeRows } from "./kline-writer";
 import { createPartitions, inTransaction, STORED_LATER } from "./partitions";
 import type { KlineStore, LastQuote, StoredMinutes } from "./ports";
 import { struckBy, struckMinutes } from "./struck-minutes";
-
-/** Locks the lease row until the batch is written, so that nobody can take the lease in between; null writes without a lease. */
-const WRITE = `WITH held AS MATERIALIZED (
-    SELECT FROM venue_lease WHERE venue = $1 AND token = $18::bigint FOR SHARE
-  ), allowed AS MATERIALIZED (
-    SELECT $18::bigint IS NULL OR EXISTS (SELECT FROM held) AS yes
-  ), quotes AS (
-    INSERT INTO last_quote AS kept (venue, ticker, time_msc, bid, ask, ask_high, ask_low)
-    SELECT $1, * FROM unnest($12::text[], $13::bigint[], $14::float8[], $15::float8[], $16::float8[],
-      $17::float8[]) WHERE (SELECT yes FROM allowed)
-    ON CONFLICT (venue, ticker) DO UPDATE
-      SET (time_msc, bid, ask, ask_high, ask_low)
-        = (excluded.time_msc, excluded.bid, excluded.ask, excluded.ask_high, excluded.ask_low)
-      WHERE excluded.time_msc >= kept.time_msc
-  ), klines AS (
-    INSERT INTO kline AS kept (venue, ${COLUMNS})
-    SELECT $1, * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::float8[], $6::float8[], $7::float8[], $8::float8[],
-      $9::float8[], $10::float8[], $11::float8[]) WHERE (SELECT yes FROM allowed)
-    ${LAST_WRITE_WINS}
-  )
-  SELECT yes FROM allowed`;
 
 /** One index lookup per ticker: reading the minutes of all tickers at once would scan the table. */
 const MINUTES = `SELECT DISTINCT time FROM unnest($2::text[]) AS asked (ticker),
@@ -55,8 +35,13 @@ export type StoredPrices = Pick<Kline, "open" | "low" | "high" | "close">;
 export interface KlineTable extends KlineStore {
   /** Klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
   writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
-  /** The same for the holder of the venue's lease; false, with nothing written, when a higher token exists. */
-  writeBatchAs(token: number, klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<boolean>;
+  /**
+   * Begins to write what a process makes of ticks.
+   * @param token of the venue's lease; null where one process runs the venue
+   * @param above a number that an earlier writer had, as far as the caller knows
+   * @returns null when another process holds the lease
+   */
+  beginWriter(token: number | null, above: number): Promise<VenueWriter | null>;
   minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
   /** For the live venue. */
   storedRuns: NonNullable<KlineStore["storedRuns"]>;
@@ -120,28 +105,9 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
     await ensurePartitions(Math.min(...stretches.map(({ first }) => first)), Math.max(...stretches.map(({ last }) => last)));
   }
 
-  async function write(token: number | null, klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<boolean> {
-    await ensureFor(rangesOf(klines));
-    const newest = new Map<string, LastQuote>();
-    for (const quote of lastQuotes)
-      if (quote.time_msc >= (newest.get(quote.ticker)?.time_msc ?? 0)) newest.set(quote.ticker, quote);
-    const quotes = [...newest.values()].sort((a, b) => (a.ticker < b.ticker ? -1 : 1));
-    const { rows } = await pool.query<{ yes: boolean }>(WRITE, [
-      venue,
-      ...columnsOf(distinct(klines)),
-      quotes.map(({ ticker }) => ticker),
-      quotes.map(({ time_msc }) => time_msc),
-      quotes.map(({ bid }) => bid),
-      quotes.map(({ ask }) => ask),
-      quotes.map(({ ask_high }) => ask_high),
-      quotes.map(({ ask_low }) => ask_low),
-      token,
-    ]);
-    return rows[0]?.yes ?? false;
-  }
-
   async function writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void> {
-    await write(null, klines, lastQuotes);
+    await ensureFor(rangesOf(klines));
+    await writeRows(pool, venue, [klines, lastQuotes], null);
   }
 
   return {
@@ -160,7 +126,20 @@ export function createKlineStore(pool: pg.Pool, venue: Venue): KlineTable {
       }),
     struckBy: (batch, ticker) => struckBy(pool, batch, ticker),
     writeBatch,
-    writeBatchAs: write,
+    async beginWriter(token, above) {
+      const begun = await beginWriter(pool, venue, token, above);
+      let write = 0;
+      return (
+        begun && {
+          ...begun,
+          async write(klines, lastQuotes, place) {
+            await ensureFor(rangesOf(klines));
+            write += 1;
+            return writeRows(pool, venue, [klines, lastQuotes], { ...place, token, writer: begun.number, write });
+          },
+        }
+      );
+    },
     writeKlines: (klines) => writeBatch(klines, []),
     writeLastQuotes: (quotes) => writeBatch([], quotes),
     async importedTimes(ticker, timeframe, from, to) {

@@ -1,9 +1,12 @@
 import type { Kline } from "#lib/domain/kline";
+import type { JournalPlace, VenueWriter } from "#lib/market/kline-writer";
 import type { KlineStore, LastQuote } from "#lib/market/ports";
 
 /** A kline store in memory, with its writer, for tests that need no database. */
 export interface MemoryKlines extends KlineStore {
   writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
+  /** As that of KlineTable, without a lease. */
+  beginWriter(token: number | null, above: number): Promise<VenueWriter>;
   /** Makes the next writes fail, as an unavailable store does. */
   away(failing: boolean): void;
   all(): Kline[];
@@ -14,7 +17,14 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
   const quotes = new Map<string, LastQuote>();
   const put = (kline: Kline) => klines.set(`${kline.ticker}:${kline.timeframe}:${kline.time}`, kline);
   let failing = false;
+  let writers = 0;
+  let stored: JournalPlace = { journal: 0, ticks: 0 };
   for (const kline of rows) put(kline);
+  async function writeBatch(batch: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void> {
+    if (failing) throw new Error("the store is away");
+    for (const kline of batch) put(kline);
+    for (const quote of lastQuotes) quotes.set(quote.ticker, quote);
+  }
   return {
     away: (next) => {
       failing = next;
@@ -34,10 +44,20 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
     async lastQuotes(atMs) {
       return new Map([...quotes].filter(([, quote]) => quote.time_msc <= atMs));
     },
-    async writeBatch(batch, lastQuotes) {
-      if (failing) throw new Error("the store is away");
-      for (const kline of batch) put(kline);
-      for (const quote of lastQuotes) quotes.set(quote.ticker, quote);
+    writeBatch,
+    async beginWriter(_, above) {
+      writers = Math.max(writers, above) + 1;
+      const number = writers;
+      return {
+        number,
+        stored,
+        async write(batch, lastQuotes, place) {
+          if (number !== writers) return false;
+          await writeBatch(batch, lastQuotes);
+          stored = place;
+          return true;
+        },
+      };
     },
   };
 }

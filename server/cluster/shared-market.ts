@@ -7,6 +7,7 @@ import { createFollower } from "#server/bus/redis-follower";
 import { createPublisher, type Publisher } from "#server/bus/redis-publisher";
 import { raiseFence } from "#server/bus/redis-writer";
 import { type Producer, startProducer } from "#server/engine/producer";
+import type { KlineWriter } from "#server/engine/recorder";
 import { newEpoch } from "#server/events/event";
 import { speakerIn } from "#server/feed/feed";
 import { leasedMender, type MarketOptions, type RunningMarket, readSide, withRoom } from "#server/market";
@@ -25,11 +26,9 @@ const RAISE_TOKEN = "UPDATE venue_lease SET token = $3, holder = NULL WHERE venu
 const NO_EPOCH = "none";
 const PUSH_RETRY_AFTER_S = 1;
 
-export interface SharedMarketOptions extends Omit<MarketOptions, "writer"> {
+export interface SharedMarketOptions extends Omit<MarketOptions, "openJournals"> {
   redis: Redis;
   pool: Pick<Pool, "query">;
-  /** Absent where nothing is stored. */
-  writer?: Pick<KlineTable, "writeBatchAs">;
   /** False for a node that never produces the events (ROLE=edge). */
   produces: boolean;
   announceHistoryChange: NonNullable<MarketOptions["announceHistoryChange"]>;
@@ -52,13 +51,17 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-/** Writes with the lease's token. A refused write means that the lease is lost. */
-function leasedWriter(writer: Pick<KlineTable, "writeBatchAs">, { token, giveUp }: Lease) {
+/** Begins to write with the lease. A refused write means that it is lost. Redis is the journal of nodes. */
+async function leasedWriter(table: Pick<KlineTable, "beginWriter">, { token, giveUp }: Lease): Promise<KlineWriter> {
+  function refused(): Error {
+    giveUp();
+    return new Error("another node holds the lease; nothing was written");
+  }
+  const writer = await table.beginWriter(token, 0);
+  if (writer === null) throw refused();
   return {
-    async writeBatch(...[klines, quotes]: [Parameters<KlineTable["writeBatch"]>[0], Parameters<KlineTable["writeBatch"]>[1]]) {
-      if (await writer.writeBatchAs(token, klines, quotes)) return;
-      giveUp();
-      throw new Error("another node holds the lease; nothing was written");
+    async writeBatch(klines, quotes) {
+      if (!(await writer.write(klines, quotes, writer.stored))) throw refused();
     },
   };
 }
@@ -121,7 +124,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     });
     const producer = await startProducer({
       ...options,
-      writer: writer && leasedWriter(writer, lease),
+      writer: writer && (await leasedWriter(writer, lease)),
       mender: mender && leasedMender(mender, lease, options.announceHistoryChange),
       start: { originMs: lease.originMs, ...(before && { fromMs: before.reachedMs }) },
       epoch,

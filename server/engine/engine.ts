@@ -22,6 +22,8 @@ export interface RestoredTicker {
   /** Klines that the clock has not closed yet, ascending: one per timeframe, two while the previous one waits for its close. */
   readonly openKlines: readonly Kline[];
   readonly day: DayState | undefined;
+  /** The last ticks that were taken, where they are known; they may be sent again. */
+  readonly recent?: readonly Tick[] | undefined;
 }
 
 /**
@@ -246,7 +248,7 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
         return series === undefined ? [] : [{ ...klineEvent(series, kline, true), corrected: true, ...removed } as MarketEvent];
       }),
 
-    restore({ ticker, lastQuote, openKlines, day }) {
+    restore({ ticker, lastQuote, openKlines, day, recent = [] }) {
       const state = stateOf(ticker);
       if (state === undefined) return [];
       const known = state.day;
@@ -259,6 +261,7 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
         return events;
       }
       const quote = toQuote(lastQuote, state.listing.digits);
+      for (const tick of recent) if (tick.time_msc <= lastQuote.time_msc) state.recent.add(tick);
       state.recent.add(lastQuote);
       state.quote = quote;
       events.push(quoteEvent(state, quote), snapshotEvent(state, quote));

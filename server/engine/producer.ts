@@ -1,5 +1,6 @@
 import type { Clock } from "#lib/clock";
 import type { TickRejection } from "#lib/contract/ingest";
+import { TICK_MAX_AHEAD_MS } from "#lib/contract/limits";
 import type { Venue } from "#lib/contract/primitives";
 import { isClosed, type Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
@@ -22,6 +23,7 @@ import { readCorrections } from "./corrections";
 import { createDoor } from "./door";
 import { createEngine, type RestoredTicker } from "./engine";
 import { differing, hydrateAll, hydrateTicker } from "./hydrate";
+import type { Journal } from "./journal";
 import { createMinuteKeeper, type LeasedMender, type MinuteKeeper } from "./mending";
 import { createRecorder, type KlineWriter, type Recorder } from "./recorder";
 
@@ -44,6 +46,10 @@ interface ProducerOptions {
   feed?: MarketFeed | undefined;
   guard?: Guard | undefined;
   recording?: TickRecording | undefined;
+  /** Gets each tick that was taken; absent where ticks are not journaled. */
+  journal?: Pick<Journal, "add"> | undefined;
+  /** The last ticks that an earlier process took, where they are known. */
+  recent?: ReadonlyMap<string, readonly Tick[]> | undefined;
   /** Where the feed starts, and whether this is a takeover from another producer. */
   start: Pick<FeedStart, "originMs" | "fromMs">;
   epoch: string;
@@ -103,7 +109,7 @@ function keeperOf(options: ProducerOptions, recorder: Recorder | undefined, log:
 }
 
 /** Notes what became of ticks, and what they say about their minutes. */
-function createNotes({ feed, recording, clock }: ProducerOptions, keeper: MinuteKeeper | undefined) {
+function createNotes({ feed, recording, journal, clock }: ProducerOptions, keeper: MinuteKeeper | undefined) {
   let recorded: ReturnType<TickRecording["start"]> | undefined;
   const isPushed = ({ ticker }: Tick) => feed === undefined || feed.voices?.speaker(ticker) === PUSH;
   return {
@@ -111,6 +117,7 @@ function createNotes({ feed, recording, clock }: ProducerOptions, keeper: Minute
       recorded = recording?.start();
     },
     decided(tick: Tick, rejection: TickRejection | null, receivedMs: number): void {
+      if (rejection === null) journal?.add(tick);
       if (rejection === "too_late") keeper?.watch.late(tick.ticker, tick.time_msc);
       else if (rejection === null && isPushed(tick)) keeper?.watch.pushed(tick.ticker, tick.time_msc);
       recorded?.record(tick, rejection, receivedMs);
@@ -228,7 +235,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     watch.restored();
     if (!starting) forgetGone(restored);
     view.fill(latestClosed);
-    const events = engine.restore(restored);
+    const events = engine.restore(starting ? { ...restored, recent: options.recent?.get(restored.ticker) } : restored);
     publish(starting ? events.map((event) => ({ ...event, restored: true })) : events);
   };
   const hydration = () => ({
@@ -236,7 +243,8 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     view,
     calendarOf: catalogue.calendar,
     alignment,
-    nowMs: time.now(),
+    // What is stored may be ahead of the clock, as ticks may; what is computed must not be.
+    nowMs: time.now() + (writer ? TICK_MAX_AHEAD_MS : 0),
     closedMs: () => advancedMs,
     repair: writer !== undefined,
     restore,

@@ -10,12 +10,13 @@ import { topicName } from "#server/events/topic";
 const FLUSH_INTERVAL_MS = 500;
 /** Rows that may wait while the database is unavailable; past this, feeders are slowed down. */
 export const PENDING_MAX_ROWS = 50_000;
-/** Rows written in one statement. */
-const BATCH_MAX_ROWS = 5_000;
 
 /** What the recorder needs of the store. Writes are atomic and may be repeated. */
 export interface KlineWriter {
-  /** Klines and last quotes of one batch, in one transaction; the last write of a key wins. */
+  /**
+   * Klines and last quotes of one batch, in one transaction; the last write of a key wins. Called in the same turn of the event
+   * loop in which the batch was taken: it has every tick that was applied before.
+   */
   writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
 }
 
@@ -84,16 +85,11 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
     }
   }
 
-  /** Removes up to one batch of rows from the dirty sets. */
+  /** Removes all dirty rows: a part of them would not be the state after any one tick. */
   function take(): { klines: Map<string, Kline>; quotes: Map<string, LastQuote> } {
     const batch = { klines, quotes };
     klines = new Map();
     quotes = new Map();
-    if (batch.klines.size > BATCH_MAX_ROWS) {
-      const entries = [...batch.klines];
-      batch.klines = new Map(entries.slice(0, BATCH_MAX_ROWS));
-      klines = new Map(entries.slice(BATCH_MAX_ROWS));
-    }
     return batch;
   }
 
@@ -123,23 +119,21 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
   }
 
   async function writeAll(): Promise<boolean> {
-    while (pending() > 0) {
-      const batch = take();
-      const rows = batch.klines.size + batch.quotes.size;
-      try {
-        await writer.writeBatch([...batch.klines.values()], [...batch.quotes.values()]);
-      } catch (error) {
-        putBack(batch);
-        onFlush?.(rows, true);
-        if (!failing) log.error({ err: error, rows: pending() }, "recorder cannot write; retrying");
-        failing = true;
-        return false;
-      }
-      onFlush?.(rows, false);
-      if (failing) log.info({ rows }, "recorder is writing again");
-      failing = false;
-      if (klines.size === 0) break;
+    const rows = pending();
+    if (rows === 0) return true;
+    const batch = take();
+    try {
+      await writer.writeBatch([...batch.klines.values()], [...batch.quotes.values()]);
+    } catch (error) {
+      putBack(batch);
+      onFlush?.(rows, true);
+      if (!failing) log.error({ err: error, rows: pending() }, "recorder cannot write; retrying");
+      failing = true;
+      return false;
     }
+    onFlush?.(rows, false);
+    if (failing) log.info({ rows }, "recorder is writing again");
+    failing = false;
     return true;
   }
 

@@ -1,0 +1,220 @@
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import type { Kline } from "#lib/domain/kline";
+import type { Tick } from "#lib/domain/tick";
+import { createLog } from "#lib/log";
+import { createMetrics } from "#lib/metrics";
+import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-klines";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { DAY_MS, SECOND_MS } from "#lib/units";
+import { startMarket } from "#server/market";
+import { type Journal, type JournalFolder, takeJournals } from "./journal";
+
+const TICKERS = ["EURUSD", "XAUUSD"];
+/** Shortly before the end of a trading week, so that every timeframe up to W1 closes on the way. */
+const START_MS = Date.UTC(2026, 0, 9, 21, 50);
+const log = createLog("silent");
+
+function catalogue() {
+  const { calendar, find, list } = createSandboxCatalogue();
+  const listings = list().filter(({ ticker }) => TICKERS.includes(ticker));
+  return { calendar, list: () => listings, find, instrument: () => undefined };
+}
+
+/** What happens: ticks are pushed, time passes, the store goes away or comes back, the process is killed. */
+type Step =
+  | { readonly does: "push"; readonly bids: readonly number[]; readonly sameMs: boolean }
+  | { readonly does: "wait"; readonly ms: number }
+  | { readonly does: "store"; readonly away: boolean }
+  | { readonly does: "kill" };
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        does: fc.constant("push" as const),
+        bids: fc.array(fc.integer({ min: 1_000, max: 1_100 }), { minLength: 1, maxLength: 5 }),
+        sameMs: fc.boolean(),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({ does: fc.constant("wait" as const), ms: fc.constantFrom(1, 250, 500, 2_000, 60_000, 300_000) }),
+    },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant("store" as const), away: fc.boolean() }) },
+    { weight: 2, arbitrary: fc.record({ does: fc.constant("kill" as const) }) },
+  ),
+  { maxLength: 40 },
+);
+
+/** A venue whose process can be killed and started again; each process has a clock of its own, so a killed one stands still. */
+async function createScene() {
+  const folder = await mkdtemp(path.join(os.tmpdir(), "spotwire-replay-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const store: MemoryKlines = createMemoryKlines();
+  async function start(nowMs: number, maxBytes?: number) {
+    const clock = manualClock(nowMs);
+    let journals: JournalFolder | undefined;
+    let journal: Journal | undefined;
+    const market = await startMarket({
+      ...{ venue: "live", catalogue: catalogue(), store, writer: store, acceptsPush: true, provider: "push" },
+      ...{ clock, log, metrics: createMetrics() },
+      async openJournals() {
+        const taken = await takeJournals({ folder, clock, log, ...(maxBytes !== undefined && { maxBytes }) });
+        journals = {
+          ...taken,
+          async begin(number) {
+            journal = await taken.begin(number);
+            return journal;
+          },
+        };
+        return journals;
+      },
+    });
+    /** The files stay as a kill leaves them: what is not stored is in them. */
+    async function kill(): Promise<void> {
+      await journal?.close();
+      await journals?.release();
+    }
+    return { clock, market, kill };
+  }
+  return { folder, store, start };
+}
+
+/** Runs the steps, with kills or without them, then a day more; returns what is stored. */
+async function run(given: readonly Step[], { kills }: { readonly kills: boolean }) {
+  const { store, start } = await createScene();
+  let nowMs = START_MS;
+  let running = await start(nowMs);
+  const acknowledged: Tick[] = [];
+  for (const step of given) {
+    if (step.does === "wait") {
+      nowMs += step.ms;
+      await running.clock.advance(step.ms);
+    } else if (step.does === "store") store.away(step.away);
+    else if (step.does === "kill") {
+      // It takes a second to start again.
+      nowMs += SECOND_MS;
+      if (!kills) {
+        await running.clock.advance(SECOND_MS);
+        continue;
+      }
+      await running.kill();
+      // The database is there when the service starts.
+      store.away(false);
+      running = await start(nowMs);
+    } else {
+      const ticks = step.bids.map((bid, index) => ({
+        ticker: TICKERS[bid % 2] as string,
+        time_msc: nowMs + (step.sameMs ? 0 : index),
+        bid: bid / 1_000,
+        ask: (bid + 1) / 1_000,
+      }));
+      const outcomes = (await running.market.push?.(ticks)) ?? [];
+      acknowledged.push(...ticks.filter((_, index) => outcomes[index] === null));
+    }
+  }
+  store.away(false);
+  await running.market.stop();
+  // Everything that was open is closed by the next start.
+  nowMs += 3 * DAY_MS;
+  await (await start(nowMs)).market.stop();
+  const kept = [...(await store.lastQuotes(Number.POSITIVE_INFINITY)).values()];
+  const quotes = kept.map(({ ticker, time_msc, bid, ask, ask_high, ask_low }) => [ticker, time_msc, bid, ask, ask_high, ask_low]);
+  const keyOf = ({ ticker, timeframe, time }: Kline) => `${ticker} ${timeframe} ${time}`;
+  const klines = store.all().sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return { acknowledged, klines, quotes: quotes.sort() };
+}
+
+test("whatever is acknowledged is stored after kills, as if there had been none", async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (given) => {
+      const killed = await run(given, { kills: true });
+      const whole = await run(given, { kills: false });
+      expect(killed.acknowledged).toEqual(whole.acknowledged);
+      expect(killed.klines).toEqual(whole.klines);
+      expect(killed.quotes).toEqual(whole.quotes);
+      const stored = killed.klines.filter(({ timeframe }) => timeframe === "M1");
+      expect(stored.reduce((sum, { tick_volume }) => sum + tick_volume, 0)).toBe(killed.acknowledged.length);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+/** Ticks of one ticker, the last two of the same millisecond. */
+const BATCH: readonly Tick[] = [0, 1, 1].map((ms, index) => ({
+  ticker: "EURUSD",
+  time_msc: START_MS + ms,
+  bid: (1_000 + index) / 1_000,
+  ask: (1_001 + index) / 1_000,
+}));
+const volumeIn = (store: MemoryKlines) =>
+  store.all().reduce((sum, { timeframe, tick_volume }) => sum + (timeframe === "M1" ? tick_volume : 0), 0);
+
+test("a batch that is sent again after a kill is not counted twice", async () => {
+  const { store, start } = await createScene();
+  const first = await start(START_MS);
+  expect(await first.market.push?.(BATCH)).toEqual([null, null, null]);
+  await first.kill();
+  const second = await start(START_MS + SECOND_MS);
+  expect(await second.market.push?.(BATCH)).toEqual(["duplicate", "duplicate", "duplicate"]);
+  await second.market.stop();
+  expect(volumeIn(store)).toBe(BATCH.length);
+});
+
+test("where ticks cannot be journaled, a push is acknowledged once they are stored, and refused when they are not", async () => {
+  const { folder, store, start } = await createScene();
+  const { market, clock, kill } = await start(START_MS);
+  await symlink("/dev/full", path.join(folder, "1-0.journal"));
+  const pushed = market.push?.(BATCH.slice(0, 1));
+  await clock.advance(SECOND_MS);
+  expect(await pushed).toEqual([null]);
+  expect(volumeIn(store)).toBe(1);
+  store.away(true);
+  const refused = expect(market.push?.(BATCH.slice(1))).rejects.toMatchObject({ id: "service_unavailable" });
+  for (let second = 0; second < 12; second += 1) await clock.advance(SECOND_MS);
+  await refused;
+  await kill();
+});
+
+test("pushes are refused at once while the journal is full, and taken again when the database has caught up", async () => {
+  const { store, start } = await createScene();
+  const { market, clock } = await start(START_MS, 500);
+  const push = (ms: number) => market.push?.([{ ticker: "EURUSD", time_msc: START_MS + ms, bid: 1.1, ask: 1.2 }]);
+  store.away(true);
+  let taken = 0;
+  const fill = async () => {
+    for (;;) {
+      await push(taken);
+      taken += 1;
+    }
+  };
+  await expect(fill()).rejects.toMatchObject({
+    id: "service_unavailable",
+    data: { detail: "The database has fallen behind, and the journal of ticks is full.", retry_after: 5 },
+  });
+  expect(market.view.quote("EURUSD")?.time_msc).toBe(START_MS + taken - 1);
+  store.away(false);
+  await clock.advance(SECOND_MS);
+  expect(await push(taken)).toEqual([null]);
+  await market.stop();
+  expect(volumeIn(store)).toBe(taken + 1);
+});
+
+test("ticks that are older than what the database has are not added to it", async () => {
+  const { store, start } = await createScene();
+  const first = await start(START_MS);
+  await first.market.push?.(BATCH);
+  await first.kill();
+  // Another database, which knows nothing of this journal.
+  const quote = { ticker: "EURUSD", time_msc: START_MS + 5, bid: 1.2, ask: 1.3, ask_high: 1.3, ask_low: 1.3 };
+  await store.writeBatch([], [quote]);
+  await (await start(START_MS + SECOND_MS)).market.stop();
+  expect(volumeIn(store)).toBe(0);
+  expect((await store.lastQuotes(Number.POSITIVE_INFINITY)).get("EURUSD")).toEqual(quote);
+});

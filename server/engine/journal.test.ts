@@ -1,0 +1,190 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import type { Tick } from "#lib/domain/tick";
+import { createLog } from "#lib/log";
+import type { JournalPlace } from "#lib/market/kline-writer";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { type JournalFolder, takeJournals } from "./journal";
+
+const START_MS = Date.UTC(2026, 0, 7, 12);
+const NOTHING: JournalPlace = { journal: 0, ticks: 0 };
+const tick = (index: number): Tick => ({ ticker: "EURUSD", time_msc: START_MS + index, bid: 1.1, ask: 1.1001 + index / 1e5 });
+const ticks = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => tick(from + index));
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "spotwire-journal-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function take(log = createLog("silent"), maxBytes?: number): Promise<JournalFolder> {
+  return takeJournals({ folder, clock: manualClock(START_MS), log, ...(maxBytes !== undefined && { maxBytes }) });
+}
+
+/** A journal of these ticks as a killed process leaves it, a line for each list. */
+async function left(number: number, groups: readonly (readonly Tick[])[]): Promise<void> {
+  const journals = await take();
+  const journal = await journals.begin(number);
+  for (const group of groups) {
+    for (const one of group) journal.add(one);
+    expect(await journal.written(0)).toBe(true);
+  }
+  await journal.close();
+  await journals.release();
+}
+
+async function unstored(stored: JournalPlace, log = createLog("silent")): Promise<Tick[]> {
+  const journals = await take(log);
+  const found: Tick[] = [];
+  for await (const line of journals.lines(stored)) found.push(...line.ticks.slice(line.stored));
+  await journals.release();
+  return found;
+}
+
+const fileNames = async () => (await readdir(folder)).filter((name) => name !== "lock").sort();
+
+describe("a journal", () => {
+  test("what was written is read back, from the first tick that is not stored", async () => {
+    await left(4, [ticks(0, 3), ticks(3, 4), [{ ...tick(4), volume: 2.5 }]]);
+    const all = [...ticks(0, 4), { ...tick(4), volume: 2.5 }];
+    expect(await unstored(NOTHING)).toEqual(all);
+    expect(await unstored({ journal: 4, ticks: 2 })).toEqual(all.slice(2));
+    expect(await unstored({ journal: 4, ticks: 5 })).toEqual([]);
+    // A later writer has stored it.
+    expect(await unstored({ journal: 5, ticks: 0 })).toEqual([]);
+  });
+
+  test("a torn line is skipped, and what is written after it is read", async () => {
+    await left(1, [ticks(0, 2), ticks(2, 4)]);
+    const [name = ""] = await fileNames();
+    const file = path.join(folder, name);
+    const lines = (await readFile(file, "utf8")).split("\n");
+    await writeFile(file, `${lines[0]}\n${lines[1]?.slice(0, 30)}`);
+    const said: Record<string, unknown>[] = [];
+    expect(await unstored(NOTHING, collectingLog(said, "warn"))).toEqual(ticks(0, 2));
+    expect(said).toMatchObject([{ msg: "the journal has lines that are torn or damaged; they were skipped", lines: 1 }]);
+    await appendFile(file, `\n${lines[1]}\n`);
+    expect(await unstored(NOTHING)).toEqual(ticks(0, 4));
+  });
+
+  test("a damaged line is not believed", async () => {
+    await left(1, [ticks(0, 1), ticks(1, 2)]);
+    const [name = ""] = await fileNames();
+    const text = await readFile(path.join(folder, name), "utf8");
+    await writeFile(path.join(folder, name), text.replace("1.1,1.1001", "9.1,9.1001"));
+    expect(await unstored(NOTHING)).toEqual(ticks(1, 2));
+  });
+
+  test("files that are no journals are left alone", async () => {
+    await left(1, [ticks(0, 1)]);
+    await writeFile(path.join(folder, "notes.txt"), "mine");
+    expect(await unstored(NOTHING)).toEqual(ticks(0, 1));
+    const journals = await take();
+    await journals.begin(2);
+    expect(await fileNames()).toEqual(["notes.txt"]);
+    await journals.release();
+  });
+
+  test("a journal that cannot be read stops the start in words", async () => {
+    await symlink(folder, path.join(folder, "3-0.journal"));
+    await expect(unstored(NOTHING)).rejects.toThrow(
+      /3-0\.journal cannot be read: .*ticks that were acknowledged and are not stored/,
+    );
+  });
+
+  test("two processes cannot have the same folder", async () => {
+    const journals = await take();
+    await expect(take()).rejects.toThrow(/in use by process \d+\. Stop that process first/);
+    await journals.release();
+    await (await take()).release();
+  });
+
+  test("files whose ticks are stored are deleted, also at the end, but never others", async () => {
+    const journals = await take();
+    const journal = await journals.begin(1);
+    const many = 120_000;
+    for (let from = 0; from < 3 * many; from += many / 2) {
+      for (const one of ticks(from, from + many / 2)) journal.add(one);
+      expect(await journal.written(0)).toBe(true);
+    }
+    const all = await fileNames();
+    expect(all.length).toBeGreaterThan(1);
+    await journal.stored(1);
+    expect(await fileNames()).toEqual(all);
+    await journal.stored(3 * many - 1);
+    expect((await fileNames()).length).toBe(1);
+    await journal.close();
+    expect((await fileNames()).length).toBe(1);
+    await journals.release();
+    const again = await take();
+    const next = await again.begin(2);
+    expect(await fileNames()).toEqual([]);
+    next.add(tick(0));
+    await next.written(0);
+    await next.stored(1);
+    await next.close();
+    expect(await fileNames()).toEqual([]);
+    await again.release();
+  });
+
+  test("a full journal says so until what it holds is stored", async () => {
+    const journals = await take(undefined, 100);
+    const journal = await journals.begin(1);
+    expect(journal.isFull()).toBe(false);
+    for (const one of ticks(0, 5)) journal.add(one);
+    await journal.written(0);
+    expect(journal.isFull()).toBe(true);
+    await journal.close();
+    await journals.release();
+  });
+
+  test("a full disk is said once, and the journal goes on when there is room, without what was lost", async () => {
+    const said: Record<string, unknown>[] = [];
+    const journals = await take(collectingLog(said, "info"));
+    const journal = await journals.begin(1);
+    await symlink("/dev/full", path.join(folder, "1-0.journal"));
+    journal.add(tick(0));
+    expect(await journal.written(0)).toBe(false);
+    journal.add(tick(1));
+    expect(await journal.written(1)).toBe(false);
+    await rm(path.join(folder, "1-0.journal"));
+    journal.add(tick(2));
+    expect(await journal.written(2)).toBe(true);
+    // Of all three, two are lost.
+    expect(await journal.written(0)).toBe(false);
+    expect(await journal.written(1)).toBe(false);
+    expect(said.map(({ msg }) => msg)).toEqual([
+      "the journal cannot be written; pushes wait until they are stored",
+      "the journal is written again",
+    ]);
+    await journal.close();
+    await journals.release();
+    expect(await unstored(NOTHING)).toEqual([tick(2)]);
+  });
+
+  test("a folder that cannot be made leaves a journal that cannot be written, not a service that cannot start", async () => {
+    await writeFile(path.join(folder, "file"), "");
+    folder = path.join(folder, "file");
+    const journals = await take();
+    const journal = await journals.begin(1);
+    journal.add(tick(0));
+    expect(await journal.written(0)).toBe(false);
+    await journal.close();
+    await journals.release();
+  });
+
+  test("ticks beyond what may wait for a slow disk are not said to be written", async () => {
+    const journals = await take();
+    const journal = await journals.begin(1);
+    for (const one of ticks(0, 100_001)) journal.add(one);
+    expect(await journal.written(0)).toBe(false);
+    journal.add(tick(100_001));
+    expect(await journal.written(100_001)).toBe(true);
+    await journal.close();
+    await journals.release();
+    expect(await unstored(NOTHING)).toEqual([...ticks(0, 100_000), tick(100_001)]);
+  });
+});
