@@ -19,7 +19,14 @@ const MIGRATIONS_FOLDER = path.join(FOLDER, "migrations");
 const LOCK_FILE = "migration_lock.toml";
 
 /** Tables created by hand-written migrations, which are not in schema.prisma. */
-const RAW_TABLES = ["public.kline", "public.last_quote", "public.venue_lease", "public.venue_writer", "public.watched_minutes", "public.struck_minute"];
+const RAW_TABLES = [
+  "public.kline",
+  "public.last_quote",
+  "public.venue_lease",
+  "public.venue_writer",
+  "public.watched_minutes",
+  "public.struck_minute",
+];
 
 /** Excluded from all comparisons: the hand-written tables, and the partitions of `kline`. */
 export const FILTERS = { externalTables: RAW_TABLES, externalEnums: [] };

@@ -6,11 +6,10 @@ import type { KlineTable } from "#lib/market/kline-store";
 import { LeaseLost, type MinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue, ChangedMinutes, KlineStore, Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
-import { withTimeout } from "#lib/with-timeout";
-import type { Journal, JournalFolder } from "#server/engine/journal";
-import { beginWriting } from "#server/engine/journal-replay";
+import type { JournalFolder } from "#server/engine/journal";
 import type { LeasedMender } from "#server/engine/mending";
-import { type Producer, startProducer } from "#server/engine/producer";
+import { startProducer } from "#server/engine/producer";
+import { beginWriting } from "#server/engine/writing";
 import { newEpoch } from "#server/events/event";
 import type { MarketFeed } from "#server/feed/feed";
 import type { Guard } from "#server/feed/filter/guard";
@@ -127,9 +126,6 @@ export function readSide(
 }
 
 const RETRY_AFTER_S = 1;
-/** The longest wait for the journal. */
-const KEEP_MAX_MS = 5_000;
-const KEEP_RETRY_AFTER_S = 5;
 
 /**
  * A mender that writes with the token of a lease, and announces which tickers changed.
@@ -169,25 +165,6 @@ export function withRoom<Args extends readonly unknown[], Result>(
 }
 
 /**
- * Accepts ticks once a kill of this process cannot lose them: when the journal has them or, where it cannot be written, when they
- * are stored.
- */
-function keptPush({ push, stored }: Pick<Producer, "push" | "stored">, journal: Journal, clock: Clock): Producer["push"] {
-  return async (ticks) => {
-    if (journal.isFull()) throw notKept("The database has fallen behind, and the journal of ticks is full.");
-    const from = journal.added();
-    const judged = await push(ticks);
-    const kept = await withTimeout(journal.written(from), KEEP_MAX_MS, clock).catch(() => false);
-    if (kept || (await stored())) return judged;
-    throw notKept("Ticks can be neither journaled nor stored right now. Send them again.");
-  };
-}
-
-function notKept(detail: string): Fault {
-  return new Fault("service_unavailable", { detail, retry_after: KEEP_RETRY_AFTER_S });
-}
-
-/**
  * Starts a venue that this process runs alone: restores it from the store, then runs the feed. Reads are correct once it
  * resolves.
  */
@@ -195,14 +172,13 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   const { catalogue, store, writer, feed, mender, announceHistoryChange, requireRoom, openJournals, clock } = options;
   const journals = await openJournals?.();
   const writing = writer && (await beginWriting({ ...options, writer, journals }));
-  const journal = writing?.journal;
   const epoch = newEpoch();
   const originMs = clock.now();
   const startMs = feed?.startMs ?? originMs;
   const projection = createProjection({ catalogue, store, clock, epoch, sinceMs: startMs > 0 ? startMs : null });
   const producer = await startProducer({
     ...options,
-    ...{ writer: writing?.writer, journal, recent: writing?.recent },
+    ...{ writer: writing?.writer, journal: writing?.journal, recent: writing?.recent },
     mender: mender && leasedMender(mender, { token: null, giveUp: () => undefined }, announceHistoryChange),
     start: { originMs },
     epoch,
@@ -220,12 +196,12 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
       await projection.lookBack(producer.now());
     },
     feedProblem: producer.feedProblem,
-    ...(options.acceptsPush && { push: withRoom(requireRoom, journal ? keptPush(producer, journal, clock) : producer.push) }),
+    ...(options.acceptsPush && { push: withRoom(requireRoom, writing?.keep(producer, clock) ?? producer.push) }),
     ...(producer.mend && { mend: withRoom(requireRoom, producer.mend) }),
     handOver: async () => undefined,
     async stop() {
       await producer.stop();
-      await journal?.close();
+      await writing?.journal?.close();
       await journals?.release();
     },
   };

@@ -1,25 +1,22 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { readdir, readFile, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
 import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { operations } from "#lib/contract/operations";
 import { closedPort } from "#lib/testing/breakable-proxy";
 import { MIB_BYTES } from "#lib/units";
 import { mountTestDisk, type TestDisk } from "#server/testing/disk";
-import type { Stranger } from "../client";
 import { keyHolder, makeLiveKey } from "../commands";
-import { createFeeder } from "../feeder";
 import { findOnPath, installPackage, PACKAGE_TIMEOUT_MS } from "../packages";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
 import { startCluster } from "./cluster";
+import { freeze, pushOnAndOn, serverIn, storedTicks, TICKER } from "./embedded";
 import { OPEN_TICKER } from "./market";
 import { REDIS_PROGRAM } from "./scene";
 import { print } from "./verdict";
 
-const TICKER = "EURUSD";
 const QUOTES = `${operations.latestQuotes.path}?tickers=${TICKER}`;
 const SOON = { timeout: 60_000, interval: 20 };
 const FROZEN_MS = 30_000;
@@ -27,65 +24,6 @@ const FROZEN_MS = 30_000;
 const BALANCER_MAX_MS = 2_000;
 /** Looks at a node without a key are limited. */
 const PACED = { timeout: 120_000, interval: 200 };
-
-/** PostgreSQL's server in a data directory, and all of its processes. */
-async function serverIn(dataDir: string): Promise<{ postmaster: number; all: number[] }> {
-  const postmaster = Number((await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]);
-  const pids = (await readdir("/proc")).map(Number).filter(Number.isInteger);
-  const parentOf = async (pid: number) => {
-    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
-  };
-  const parents = await Promise.all(pids.map(parentOf));
-  return { postmaster, all: [postmaster, ...pids.filter((_, index) => parents[index] === postmaster)] };
-}
-
-/** Suspends a server with all of its processes; the returned function lets them go on. */
-async function freeze(dataDir: string): Promise<() => void> {
-  const { all } = await serverIn(dataDir);
-  const signal = (name: NodeJS.Signals) => {
-    for (const pid of all) process.kill(pid, name);
-  };
-  signal("SIGSTOP");
-  return () => signal("SIGCONT");
-}
-
-/** The ticks that are stored, by the database itself. */
-async function storedTicks(dataDir: string): Promise<number> {
-  const { url } = JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8")) as { url: string };
-  const client = new pg.Client({ connectionString: url });
-  client.on("error", () => undefined);
-  await client.connect();
-  const { rows } = await client.query("SELECT coalesce(sum(tick_volume), 0)::int AS ticks FROM kline WHERE timeframe = 'M1'");
-  await client.end();
-  return (rows[0] as { ticks: number }).ticks;
-}
-
-/** Pushes one tick after the other until stopped; resolves to how many were acknowledged, and the last refusal. */
-function pushOnAndOn(caller: Stranger) {
-  const feeder = createFeeder(caller);
-  let acknowledged = 0;
-  let refusal = "";
-  let stopping = false;
-  async function run(): Promise<void> {
-    for (let round = 0; !stopping; round += 1) {
-      const bid = 108_500 + (round % 40);
-      const answer = await feeder.post(feeder.ticks(TICKER, [[bid, bid + 8]]));
-      if (answer.status === 200) acknowledged += (answer.data as { accepted: number }).accepted;
-      else refusal = `${answer.status} ${String(answer.data.detail)}`;
-    }
-  }
-  const running = run();
-  return {
-    acknowledged: () => acknowledged,
-    refusal: () => refusal,
-    async stop(): Promise<number> {
-      stopping = true;
-      await running;
-      return acknowledged;
-    },
-  };
-}
 
 /** What a balancer hears from a node, and how long it takes. */
 async function readiness({ baseUrl }: Pick<Product, "baseUrl">) {

@@ -3,31 +3,19 @@ import { TICK_MAX_AHEAD_MS } from "#lib/contract/limits";
 import { RECENT_TICKS_COUNT, type Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Logger } from "#lib/log";
-import type { KlineTable } from "#lib/market/kline-store";
 import type { VenueWriter } from "#lib/market/kline-writer";
 import type { Catalogue, KlineStore, MarketView } from "#lib/market/ports";
 import { MINUTE_MS } from "#lib/units";
 import { createEngine } from "./engine";
 import { hydrateAll } from "./hydrate";
-import type { Journal, JournalFolder } from "./journal";
-import { createRecorder, type KlineWriter } from "./recorder";
+import type { JournalFolder } from "./journal";
+import { createRecorder } from "./recorder";
 
-interface WritingOptions {
+export interface ReplayOptions {
   readonly catalogue: Catalogue;
   readonly store: KlineStore;
-  readonly writer: Pick<KlineTable, "beginWriter">;
-  /** Absent where ticks are not journaled. */
-  readonly journals?: JournalFolder | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-}
-
-/** What keeps the ticks of a venue that one process runs. */
-export interface Writing {
-  readonly writer: KlineWriter;
-  readonly journal: Journal | undefined;
-  /** The last ticks that an earlier process took, by ticker, if it did not end in an orderly way: they may be sent again. */
-  readonly recent: ReadonlyMap<string, readonly Tick[]> | undefined;
 }
 
 /** Nothing was seen yet: everything comes from the store. */
@@ -57,7 +45,7 @@ async function survey(lines: ReturnType<JournalFolder["lines"]>) {
 
 /** Adds the ticks that are not stored to the stored klines and last quotes, as the engine of an earlier process did. */
 async function replay(
-  { catalogue, store, clock, log }: WritingOptions,
+  { catalogue, store, clock, log }: ReplayOptions,
   lines: ReturnType<JournalFolder["lines"]>,
   writer: VenueWriter,
   { firstMs, lastMs }: { readonly firstMs: number; readonly lastMs: number },
@@ -95,33 +83,17 @@ async function replay(
   log.info({ ticks: ticksCount }, "stored the ticks that an earlier process had taken and not stored");
 }
 
-/** Stores what earlier processes left in their journals; returns the last ticks of each ticker. */
-async function replayAll(options: WritingOptions, journals: JournalFolder, writer: VenueWriter) {
+/**
+ * Stores what earlier processes left in their journals.
+ * @returns the last ticks of each ticker, which may be sent again
+ * @throws JournalError when a journal cannot be read
+ */
+export async function replayJournals(
+  options: ReplayOptions,
+  journals: JournalFolder,
+  writer: VenueWriter,
+): Promise<ReadonlyMap<string, readonly Tick[]>> {
   const { unstored, recent } = await survey(journals.lines(writer.stored));
   if (unstored) await replay(options, journals.lines(writer.stored), writer, unstored);
   return recent;
-}
-
-/**
- * Begins to write a venue that this process runs alone: first stores what an earlier process left in its journal.
- * @throws JournalError when a journal cannot be read
- */
-export async function beginWriting(options: WritingOptions): Promise<Writing> {
-  const { journals } = options;
-  const writer = await options.writer.beginWriter(null, journals?.newest ?? 0);
-  if (writer === null) throw new Error("another process holds the lease of this venue");
-  const recent = journals && (await replayAll(options, journals, writer));
-  const journal = await journals?.begin(writer.number);
-  return {
-    journal,
-    recent,
-    writer: {
-      async writeBatch(klines, quotes) {
-        const ticks = journal?.added() ?? 0;
-        if (!(await writer.write(klines, quotes, { journal: writer.number, ticks })))
-          throw new Error("another process stores the data of this venue; nothing was written");
-        await journal?.stored(ticks);
-      },
-    },
-  };
 }

@@ -21,12 +21,12 @@ const LOCK_FILE = "lock";
 const UNWRITABLE_CODES = ["EROFS", "EACCES", "EPERM", "ENOSPC", "EDQUOT", "ENOTDIR", "EEXIST"];
 
 /** A journal that cannot be read back, so that acknowledged ticks would be lost if the service started. */
-export class JournalError extends Error {
+class JournalError extends Error {
   override readonly name = "JournalError";
 }
 
 /** Ticks that were taken one after the other. */
-export interface JournalLine {
+interface JournalLine {
   /** Unix milliseconds at which they were written. */
   readonly atMs: number;
   readonly ticks: readonly Tick[];
@@ -78,14 +78,15 @@ interface JournalOptions {
 
 type Packed = [ticker: string, time: number, bid: number, ask: number, volume?: number];
 
-const pack = ({ ticker, time_msc, bid, ask, volume }: Tick): Packed =>
-  volume === undefined ? [ticker, time_msc, bid, ask] : [ticker, time_msc, bid, ask, volume];
+/** As JSON, but faster than JSON.stringify: it is done for every tick. The tickers of a catalogue need no escapes. */
+const packed = ({ ticker, time_msc, bid, ask, volume }: Tick) =>
+  `["${ticker}",${time_msc},${bid},${ask}${volume === undefined ? "" : `,${volume}`}]`;
 const unpack = ([ticker, time_msc, bid, ask, volume]: Packed): Tick => ({ ticker, time_msc, bid, ask, volume });
 const checksum = (text: string) => crc32(text).toString(16).padStart(8, "0");
 
 /** A line: checksum, then number of its first tick, time of writing and the ticks as JSON. */
 function lineOf(first: number, atMs: number, ticks: readonly Tick[]): string {
-  const text = JSON.stringify([first, atMs, ticks.map(pack)]);
+  const text = `[${first},${atMs},[${ticks.map(packed).join()}]]`;
   return `${checksum(text)} ${text}\n`;
 }
 

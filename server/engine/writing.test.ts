@@ -218,3 +218,34 @@ test("ticks that are older than what the database has are not added to it", asyn
   expect(volumeIn(store)).toBe(0);
   expect((await store.lastQuotes(Number.POSITIVE_INFINITY)).get("EURUSD")).toEqual(quote);
 });
+
+test("a process takes no more pushes once another one stores the data of the venue", async () => {
+  const { store, start } = await createScene();
+  const { market, clock } = await start(START_MS);
+  expect(await market.push?.(BATCH.slice(0, 1))).toEqual([null]);
+  await store.beginWriter(null, 0);
+  await clock.advance(SECOND_MS);
+  await expect(market.push?.(BATCH.slice(1))).rejects.toMatchObject({
+    id: "service_unavailable",
+    data: { detail: "Another process has begun to store the data of this venue." },
+  });
+  await market.stop();
+  expect(volumeIn(store)).toBe(0);
+});
+
+test("whatever is acknowledged while the database is away for ten minutes is stored when it is back", async () => {
+  const { store, start } = await createScene();
+  const { market, clock } = await start(START_MS);
+  store.away(true);
+  const seconds = 600;
+  for (let second = 0; second < seconds; second += 1) {
+    const ticks = TICKERS.map((ticker) => ({ ticker, time_msc: clock.now(), bid: 1 + (second % 7), ask: 9 }));
+    expect(await market.push?.(ticks)).toEqual([null, null]);
+    await clock.advance(SECOND_MS);
+  }
+  expect(volumeIn(store)).toBe(0);
+  store.away(false);
+  await clock.advance(SECOND_MS);
+  expect(volumeIn(store)).toBe(seconds * TICKERS.length);
+  await market.stop();
+});

@@ -1,0 +1,78 @@
+import type { Clock } from "#lib/clock";
+import type { Tick } from "#lib/domain/tick";
+import { Fault } from "#lib/fault";
+import type { KlineTable } from "#lib/market/kline-store";
+import { withTimeout } from "#lib/with-timeout";
+import type { Journal, JournalFolder } from "./journal";
+import { type ReplayOptions, replayJournals } from "./journal-replay";
+import type { Producer } from "./producer";
+import type { KlineWriter } from "./recorder";
+
+/** The longest wait for the journal. */
+const JOURNAL_MAX_MS = 5_000;
+const RETRY_AFTER_S = 5;
+
+interface WritingOptions extends ReplayOptions {
+  readonly writer: Pick<KlineTable, "beginWriter">;
+  /** Absent where ticks are not journaled. */
+  readonly journals?: JournalFolder | undefined;
+}
+
+/** Keeps the ticks of a venue that one process runs. */
+interface Writing {
+  readonly writer: KlineWriter;
+  readonly journal: Journal | undefined;
+  /** The last ticks that an earlier process took, by ticker, if it did not end in an orderly way: they may be sent again. */
+  readonly recent: ReadonlyMap<string, readonly Tick[]> | undefined;
+  /**
+   * Pushes that are accepted once a kill of this process cannot lose them: when the journal has them or, where it cannot be
+   * written, when they are stored. @throws Fault service_unavailable otherwise
+   */
+  keep(producer: Pick<Producer, "push" | "stored">, clock: Clock): Producer["push"];
+}
+
+function notKept(detail: string): Fault {
+  return new Fault("service_unavailable", { detail, retry_after: RETRY_AFTER_S });
+}
+
+/**
+ * Begins to write a venue that this process runs alone: first stores what earlier processes left in their journals.
+ * @throws JournalError when a journal cannot be read
+ */
+export async function beginWriting(options: WritingOptions): Promise<Writing> {
+  const { journals } = options;
+  const writer = await options.writer.beginWriter(null, journals?.newest ?? 0);
+  if (writer === null) throw new Error("Another process holds the lease of this venue.");
+  const recent = journals && (await replayJournals(options, journals, writer));
+  const journal = await journals?.begin(writer.number);
+  let displaced = false;
+
+  function requireKeeping(): void {
+    if (displaced) throw notKept("Another process has begun to store the data of this venue.");
+    if (journal?.isFull()) throw notKept("The database has fallen behind, and the journal of ticks is full.");
+  }
+
+  return {
+    writer: {
+      async writeBatch(klines, quotes) {
+        const ticks = journal?.added() ?? 0;
+        displaced = !(await writer.write(klines, quotes, { journal: writer.number, ticks }));
+        if (displaced) throw new Error("another process has begun to store the data of this venue; nothing was written");
+        await journal?.stored(ticks);
+      },
+    },
+    journal,
+    recent,
+    keep:
+      ({ push, stored }, clock) =>
+      async (ticks) => {
+        requireKeeping();
+        const from = journal?.added() ?? 0;
+        const judged = await push(ticks);
+        if (journal === undefined) return judged;
+        const journaled = await withTimeout(journal.written(from), JOURNAL_MAX_MS, clock).catch(() => false);
+        if (journaled || (await stored())) return judged;
+        throw notKept("Ticks can be neither journaled nor stored right now. Send them again.");
+      },
+  };
+}
