@@ -3,7 +3,7 @@ import { cookies } from "next/headers";
 import type { ReactNode } from "react";
 import { SiteFooter } from "#components/site/footer";
 import { SiteHeader } from "#components/site/header";
-import { THEME_COOKIE, themeOf } from "../components/shell/theme";
+import { THEME_COOKIE, themeOf } from "#lib/contract/themes";
 import { mono, sans } from "./fonts";
 import { readerAddress } from "./reader-address";
 import { signedInUser } from "./session";

@@ -4,7 +4,13 @@ import { PageMain } from "#components/shell/page-main";
 import { PopularPages } from "#components/site/popular-pages";
 import { SearchBox } from "#components/site/search-box";
 
-export const metadata: Metadata = { title: "Page not found", description: "This address has no page." };
+// It is kept for all readers, whatever they call this service (server/portal/page-cache), so it names no address of a picture.
+export const metadata: Metadata = {
+  title: "Page not found",
+  description: "This address has no page.",
+  openGraph: { images: [] },
+  twitter: { images: [] },
+};
 
 /** The page for an unknown address. */
 export default function NotFound() {

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "./commands";
-import { type Mailbox, openMailbox } from "./mailbox";
+import { type Mailbox, openMailbox, tokenIn } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { createVisitor, type Visitor } from "./visitor";
 
@@ -31,9 +31,9 @@ describe("accounts of a product with a mail server", () => {
       status: 200,
       data: {},
     });
-    const link = new URL(await mailbox.nextLink(email, "/verify"));
-    expect(link.origin + link.pathname).toBe(`${product.baseUrl}/verify`);
-    expect((await ada.call("POST", "verify", { token: link.searchParams.get("token") })).data).toEqual({
+    const link = await mailbox.nextLink(email, "/verify");
+    expect(link).toMatch(`${product.baseUrl}/verify#`);
+    expect((await ada.call("POST", "verify", { token: tokenIn(link) })).data).toEqual({
       email,
       waiting_for: null,
       entry: "ready",
@@ -53,8 +53,8 @@ describe("accounts of a product with a mail server", () => {
     await grace.call("POST", "sign-up", { email, password: PASSWORD });
     expect(await grace.signIn(email, PASSWORD)).toBeNull();
     await visit().call("POST", "forgot", { email });
-    const link = new URL(await mailbox.nextLink(email, "/reset"));
-    const token = link.searchParams.get("token");
+    const link = await mailbox.nextLink(email, "/reset");
+    const token = tokenIn(link);
     expect((await visit().call("POST", "reset", { token, password: OTHER })).status).toBe(200);
     expect(await isIn(grace)).toBe(false);
     expect(await grace.signIn(email, OTHER)).toBeNull();

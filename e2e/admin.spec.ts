@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Locator, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, openPage, returnBrowser } from "./browser";
 import { runCommand } from "./commands";
-import { type Mailbox, openMailbox } from "./mailbox";
+import { type Mailbox, openMailbox, tokenIn } from "./mailbox";
 import { createVisits, expectToFit, expectToStay, type Reading } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
@@ -46,7 +46,7 @@ const problems: string[] = [];
 async function signUp(email: string, address: string): Promise<Visitor> {
   const visitor = createVisitor(product.baseUrl, address);
   expect(await visitor.call("POST", "sign-up", { email, password: PASSWORD })).toMatchObject({ status: 200 });
-  const token = new URL(await mailbox.nextLink(email, "/verify")).searchParams.get("token");
+  const token = tokenIn(await mailbox.nextLink(email, "/verify"));
   await visitor.call("POST", "verify", { token });
   expect(await visitor.signIn(email, PASSWORD)).toBeNull();
   return visitor;

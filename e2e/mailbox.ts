@@ -28,6 +28,11 @@ function linksOf(source: string): string[] {
   return (quoted ? source.replace(SOFT_BREAK, "").replace(QUOTED, unquote) : source).match(LINK) ?? [];
 }
 
+/** The token of a link. */
+export function tokenIn(link: string): string {
+  return new URLSearchParams(new URL(link).hash.slice(1)).get("token") ?? "";
+}
+
 /** Starts it. */
 export async function openMailbox(): Promise<Mailbox> {
   const arrived: Arrived[] = [];

@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DAY_MS } from "#lib/units";
 import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
-import { type Mailbox, openMailbox } from "./mailbox";
+import { type Mailbox, openMailbox, tokenIn } from "./mailbox";
 import { createVisits, expectToFit, expectToStay, type Reading } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { createVisitor, type Visitor } from "./visitor";
@@ -33,9 +33,9 @@ const PUBLIC_PAGES = [
   "/signin",
   "/signin?error=CredentialsSignin",
   "/forgot",
-  "/reset?token=none",
-  "/verify?token=none",
-  "/cancel-email?token=none",
+  "/reset#token=none",
+  "/verify#token=none",
+  "/cancel-email#token=none",
   "/nothing-here",
 ];
 /** What a page of Next alone weighs, after gzip. */
@@ -82,7 +82,7 @@ let reading: Reading;
 async function signUp(email: string, address: string): Promise<Visitor> {
   const visitor = createVisitor(product.baseUrl, address);
   await visitor.call("POST", "sign-up", { email, password: PASSWORD });
-  await visitor.call("POST", "verify", { token: new URL(await mailbox.nextLink(email, "/verify")).searchParams.get("token") });
+  await visitor.call("POST", "verify", { token: tokenIn(await mailbox.nextLink(email, "/verify")) });
   expect(await visitor.signIn(email, PASSWORD)).toBeNull();
   return visitor;
 }

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright";
+import type { Browser, BrowserContext, Page, Request } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   ANSWERED,
@@ -15,7 +15,7 @@ import {
   returnBrowser,
 } from "./browser";
 import { runCommand } from "./commands";
-import { type Mailbox, openMailbox } from "./mailbox";
+import { type Mailbox, openMailbox, tokenIn } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { openSocket } from "./socket";
 import { codeOf } from "./visitor";
@@ -640,10 +640,28 @@ describe("the end", () => {
     await page.getByLabel("Email").fill(EMAIL);
     await page.getByRole("button", { name: "Send link" }).click();
     await page.getByText("If that address has an account").waitFor();
-    await openPage(page, await mailbox.nextLink(EMAIL, "/reset"));
+    const link = await mailbox.nextLink(EMAIL, "/reset");
+    const sent: { address: string; headers: Record<string, string> }[] = [];
+    const note = (request: Request) => sent.push({ address: request.url(), headers: request.headers() });
+    page.on("request", note);
+    await openPage(page, link);
     await page.getByLabel("New password").fill(PASSWORD);
     await page.getByRole("button", { name: "Set password" }).click();
     await page.getByText("Your password was changed").waitFor();
+    await page.getByRole("link", { name: "Sign in", exact: true }).last().click();
+    await page.waitForURL("**/signin");
+    page.off("request", note);
+    const token = tokenIn(link);
+    expect(token).not.toBe("");
+    expect(sent.filter((request) => JSON.stringify(request).includes(token))).toEqual([]);
+    expect(product.output()).not.toContain(token);
+  });
+
+  test("opens links whose token is in the query, and learns of one that is incomplete", async () => {
+    await openPage(page, `${product.baseUrl}/reset?token=sent-by-an-older-version`);
+    await page.getByRole("heading", { name: "Set a new password" }).waitFor();
+    await openPage(page, `${product.baseUrl}/reset`);
+    await page.getByRole("heading", { name: "This link is incomplete" }).waitFor();
   });
 
   test("deletes the account, and its keys with it", async () => {

@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { io } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { AUTH_FAILURES_PER_MINUTE_COUNT, KEYLESS_CLIENT_PER_MINUTE_COUNT, KEYLESS_WORK_UNITS } from "#lib/contract/limits";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH, STREAM_PROTOCOL } from "#lib/contract/stream";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { keyHolder, type MadeKey, makeLiveKey, runCommand } from "./commands";
@@ -15,6 +16,8 @@ const SOON = { timeout: 20_000, interval: 50 };
 /** A worker counts as hung after half a minute, because a busy one may miss several pings. */
 const REPLACED = { timeout: 60_000, interval: 100 };
 const REPLACED_TEST_MAX_MS = 120_000;
+/** What one worker holds for the next requests of a client is refused to the other one; it is a small part. */
+const LENT_MIN_PART = 0.75;
 const POINTS = [
   [108_540, 108_548],
   [108_555, 108_562],
@@ -22,8 +25,12 @@ const POINTS = [
 ] as const;
 
 /** The answer to a call over a connection of its own: connections take turns at the workers. */
-function callAnew(url: string, key: string, method = "GET"): Promise<{ status: number; text: string }> {
-  const headers = { authorization: `Bearer ${key}` };
+function callAnew(
+  url: string,
+  key: string | undefined,
+  { method = "GET", address = "127.0.0.1" } = {},
+): Promise<{ status: number; text: string }> {
+  const headers = { "x-forwarded-for": address, ...(key !== undefined && { authorization: `Bearer ${key}` }) };
   return new Promise((resolve, reject) => {
     const call = request(url, { method, headers, agent: false }, (response) => {
       let text = "";
@@ -137,6 +144,39 @@ describe("a product with two edge workers", () => {
     expect(answers.filter((status) => status === 429)).toHaveLength(40 - passed);
   });
 
+  test.each([
+    {
+      what: "calls without a key",
+      path: "/openapi.json",
+      key: undefined,
+      address: "198.51.100.7",
+      burst: KEYLESS_CLIENT_PER_MINUTE_COUNT / 6 / KEYLESS_WORK_UNITS,
+      perMinute: KEYLESS_CLIENT_PER_MINUTE_COUNT / KEYLESS_WORK_UNITS,
+      answered: 200,
+    },
+    {
+      what: "wrong keys",
+      path: QUOTES,
+      key: "sw_test_wrong",
+      address: "198.51.100.8",
+      burst: AUTH_FAILURES_PER_MINUTE_COUNT,
+      perMinute: AUTH_FAILURES_PER_MINUTE_COUNT,
+      answered: 401,
+    },
+  ])("limits $what once for both of them", async ({ path, key: shown, address, burst, perMinute, answered }) => {
+    const startedMs = Date.now();
+    // As many as the two together would let pass, if each of them counted for itself.
+    const statuses: number[] = [];
+    while (statuses.length < 2 * burst) statuses.push((await callAnew(product.baseUrl + path, shown, { address })).status);
+    const passed = statuses.filter((status) => status === answered).length;
+    const refilled = ((Date.now() - startedMs) / 60_000) * perMinute;
+    expect(passed).toBeLessThanOrEqual(burst + Math.ceil(refilled));
+    expect(passed).toBeGreaterThanOrEqual(burst * LENT_MIN_PART);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - passed);
+    expect((await callAnew(product.baseUrl + QUOTES, key.text, { address })).status).toBe(200);
+    expect((await callAnew(product.baseUrl + path, shown, { address: "203.0.113.1" })).status).toBe(answered);
+  });
+
   test("counts the connections of a key once, and accepts a ticket once, whichever worker gets it", async () => {
     const narrow = await keyWith("connected", "--stream-connections", "3");
     const opened = await Promise.all(
@@ -146,7 +186,7 @@ describe("a product with two edge workers", () => {
     expect(refused.map(({ body }) => body.message)).toEqual(Array(5).fill("too_many_connections"));
     for (const one of opened) if (!(one instanceof Refused)) (one as StreamClient).close();
 
-    const { text } = await callAnew(`${product.baseUrl}${MARKET}/stream/tickets`, key.text, "POST");
+    const { text } = await callAnew(`${product.baseUrl}${MARKET}/stream/tickets`, key.text, { method: "POST" });
     const { ticket } = (JSON.parse(text) as { data: { ticket: string } }).data;
     const protocols = [STREAM_PROTOCOL, TICKET_PROTOCOL_PREFIX + ticket];
     const tries = await Promise.all(

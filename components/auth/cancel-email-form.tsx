@@ -1,15 +1,22 @@
 "use client";
 
 import Link from "next/link";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { callPortal } from "../portal/api";
 import { useSubmit } from "../portal/use-submit";
 import { buttonClass } from "../ui/button";
 import { AuthCard } from "./auth-card";
 import { AuthDone, AuthForm } from "./auth-form";
+import { LinkFoot, MailLink } from "./mail-link";
+
+const OTHERWISE = { href: "/forgot", label: "Set a new password" };
 
 /** Cancels a change of email when the button is pressed, not when the page opens: mail scanners open every link. */
-export function CancelEmailForm({ token, foot }: { token: string; foot: ReactNode }) {
+export function CancelEmailForm() {
+  return <MailLink otherwise={OTHERWISE}>{(token) => <Cancellation token={token} />}</MailLink>;
+}
+
+function Cancellation({ token }: { token: string }) {
   const [email, setEmail] = useState<string>();
   const submission = useSubmit<{ email: string }>({
     fields: [],
@@ -18,7 +25,11 @@ export function CancelEmailForm({ token, foot }: { token: string; foot: ReactNod
   });
   if (email === undefined)
     return (
-      <AuthCard title="Keep your email address" lead="This cancels the change and signs you out in every browser." foot={foot}>
+      <AuthCard
+        title="Keep your email address"
+        lead="This cancels the change and signs you out in every browser."
+        foot={<LinkFoot {...OTHERWISE} />}
+      >
         <AuthForm submission={submission} action="Cancel the change" />
       </AuthCard>
     );

@@ -1,6 +1,6 @@
 "use client";
 
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import type { LinkEntry } from "#lib/contract/mail";
 import { callPortal } from "../portal/api";
 import { SECOND_FACTOR, signInWithEntry } from "../portal/sign-in";
@@ -9,6 +9,7 @@ import { buttonClass } from "../ui/button";
 import { TextField } from "../ui/field";
 import { AuthCard } from "./auth-card";
 import { AuthDone, AuthForm } from "./auth-form";
+import { LinkFoot, LinkRead, MailLink } from "./mail-link";
 
 const KEYS = "/dashboard/keys";
 /** Opens the form for a new key. */
@@ -45,13 +46,13 @@ async function nextPage({ entry }: Verified): Promise<string | undefined> {
   return entry === "ready" && "data" in (await signInWithEntry(FIRST_KEY)) ? FIRST_KEY : undefined;
 }
 
-interface VerifyFormProps {
-  readonly token: string;
-  readonly purpose: keyof typeof PURPOSES;
-  readonly signedIn: boolean;
-  /** The link to take when the link of a mail does not work. */
-  readonly foot: ReactNode;
-}
+type Purpose = keyof typeof PURPOSES;
+
+const CHANGE_AGAIN = { href: "/dashboard/account", label: "Request the change again" };
+
+/** The way to a new link that verifies. */
+const newLink = (signedIn: boolean) =>
+  signedIn ? { href: "/dashboard", label: "Send a new link" } : { href: "/signin", label: "Sign in to get a new link" };
 
 function Waiting({ email, waiting_for }: Omit<Verified, "entry">) {
   const address = <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>;
@@ -68,11 +69,30 @@ function Waiting({ email, waiting_for }: Omit<Verified, "entry">) {
   );
 }
 
+/** The form of a link that verifies an address or changes it. */
+export function VerifyForm({ signedIn }: { signedIn: boolean }) {
+  return (
+    <MailLink otherwise={newLink(signedIn)}>
+      {(token) => (
+        <LinkRead<{ purpose: Purpose | null }> path="verify/purpose" token={token}>
+          {({ purpose }) => <Verification token={token} purpose={purpose ?? "verify"} signedIn={signedIn} />}
+        </LinkRead>
+      )}
+    </MailLink>
+  );
+}
+
+interface VerificationProps {
+  readonly token: string;
+  readonly purpose: Purpose;
+  readonly signedIn: boolean;
+}
+
 /**
  * Uses the token of a mail when the button is pressed, not when the page opens: mail scanners open every link. Asks for the
  * password only if the server does, which is in another browser than the one that requested the link.
  */
-export function VerifyForm({ token, purpose, signedIn, foot }: VerifyFormProps) {
+function Verification({ token, purpose, signedIn }: VerificationProps) {
   const [done, setDone] = useState<Verified>();
   const [leaving, setLeaving] = useState(false);
   const [needsPassword, setNeedsPassword] = useState(false);
@@ -94,6 +114,7 @@ export function VerifyForm({ token, purpose, signedIn, foot }: VerifyFormProps) 
     },
   });
   const { title, lead, action } = PURPOSES[purpose];
+  const foot = <LinkFoot {...(purpose === "verify" ? newLink(signedIn) : CHANGE_AGAIN)} />;
   if (done === undefined)
     return (
       <AuthCard title={title} lead={lead} foot={foot}>

@@ -1,8 +1,8 @@
 "use client";
 
 import { useState } from "react";
+import { THEME_COOKIE, THEMES, type Theme } from "#lib/contract/themes";
 import { Segmented } from "../ui/segmented";
-import { THEME_COOKIE, THEMES, type Theme } from "./theme";
 
 const COOKIE_MAX_AGE_S = 31_536_000;
 

@@ -1,5 +1,5 @@
+import type { Theme } from "#lib/contract/themes";
 import { REFERENCE_PAGES, SITE_PAGES } from "../shell/pages";
-import type { Theme } from "../shell/theme";
 import { ThemeSwitch } from "../shell/theme-switch";
 
 /** The footer of every page: links to all public pages, at any width. */

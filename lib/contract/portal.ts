@@ -85,7 +85,8 @@ export const ResetForm = z.strictObject({
 });
 /** `password` is needed in another browser than the one that requested the link. */
 export const VerifyForm = z.strictObject({ token: MailToken, password: CurrentPassword.optional() });
-export const CancelEmailForm = z.strictObject({ token: MailToken });
+/** A link that needs nothing but to be opened, or that is looked at before. */
+export const MailLinkForm = z.strictObject({ token: MailToken });
 export const ProfileForm = z.strictObject({ name: UserName });
 export const StrengthForm = z.strictObject({
   password: z.string().max(PASSWORD_MAX_CHARACTERS),

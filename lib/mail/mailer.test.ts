@@ -8,7 +8,7 @@ import { createMailer, type Mailer } from "./mailer";
 import { logDelivery, smtpDelivery } from "./transport";
 
 const FROM = "Spotwire <noreply@spotwire.example>";
-const mailTo = (to: string) => ({ to, subject: "Hello", text: "First line\n\nhttps://spotwire.example/verify?token=abc\n" });
+const mailTo = (to: string) => ({ to, subject: "Hello", text: "First line\n\nhttps://spotwire.example/verify#token=abc\n" });
 
 interface Received {
   readonly to: string[];
@@ -74,7 +74,7 @@ describe("mail over SMTP", () => {
     await arrived;
     await mailer.stop();
     expect(received).toMatchObject([{ from: "noreply@spotwire.example", to: ["ada@example.com"] }]);
-    expect(received[0]?.source).toContain("First line\r\n\r\nhttps://spotwire.example/verify?token=abc");
+    expect(received[0]?.source).toContain("First line\r\n\r\nhttps://spotwire.example/verify#token=abc");
     expect(received[0]?.source).toMatch(/^From: Spotwire <noreply@spotwire\.example>\r$/m);
   });
 

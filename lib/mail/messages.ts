@@ -11,9 +11,9 @@ export type Mail = MailMessage | (() => Promise<MailMessage>);
 
 const FOOT = "\n\nIf you did not request this, ignore this email: nothing changes unless someone opens the link.\n";
 
-/** The URL of a page with the token of a link. */
+/** The URL of a page with the token of a link in its fragment, which browsers send to nobody: no log and no `Referer` has it. */
 export function pageLink(base: string, page: "verify" | "reset" | "cancel-email", token: string): string {
-  return `${base}/${page}?token=${encodeURIComponent(token)}`;
+  return `${base}/${page}#token=${encodeURIComponent(token)}`;
 }
 
 /** Asks a new user to verify their address. Links start with `base`. */

@@ -78,7 +78,14 @@ describe("account requests without a sign-in", () => {
   test("only account requests that cost a hash or a mail are limited; pages and signed-in calls pass", () => {
     const { from } = doors();
     for (let n = 0; n < EVERYONE_BURST + RESERVE_BURST; n += 1) from(`10.0.${n}.1`);
-    for (const path of ["/api/auth/signin/oidc", "/api/portal/sign-up", "/api/portal/forgot", "/api/portal/email/cancel"])
+    for (const path of [
+      "/api/auth/signin/oidc",
+      "/api/portal/sign-up",
+      "/api/portal/forgot",
+      "/api/portal/email/cancel",
+      "/api/portal/verify/purpose",
+      "/api/portal/reset/access",
+    ])
       expect(from("10.1.0.1", path)?.status).toBe(429);
     for (const path of ["/", "/signin", "/api/portal/keys", "/api/authors"]) expect(from("10.1.0.1", path)).toBeUndefined();
   });

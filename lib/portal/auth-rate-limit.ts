@@ -8,9 +8,11 @@ import { failureOf, jsonHeaders, type WholeAnswer } from "#lib/http/respond";
 const AUTH_PREFIX = "/api/auth/";
 /** Reads of next-auth that cost next to nothing. Every sign-in needs one, so a flood of them must not use up the common rate. */
 const CHEAP_READS: ReadonlySet<string> = new Set(["csrf", "session", "providers"].map((read) => AUTH_PREFIX + read));
-/** Forms that need no sign-in. Each costs a password hash, an email, or both. */
+/** Forms that need no sign-in. Each costs a password hash, an email, or both; those that look at a link could try tokens. */
 const OPEN_FORMS: ReadonlySet<string> = new Set(
-  ["sign-up", "verify", "resend", "forgot", "reset", "email/cancel", "passkeys/challenge"].map((form) => `/api/portal/${form}`),
+  ["sign-up", "verify", "verify/purpose", "resend", "forgot", "reset", "reset/access", "email/cancel", "passkeys/challenge"].map(
+    (form) => `/api/portal/${form}`,
+  ),
 );
 const EVERYONE = "everyone";
 

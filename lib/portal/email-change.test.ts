@@ -4,6 +4,7 @@ import { POST as changeEmail, GET as pendingEmail, DELETE as withdraw } from "#a
 import { POST as changePassword } from "#app/api/portal/password/route";
 import { GET as sessions, DELETE as signOutEverywhere } from "#app/api/portal/sessions/route";
 import { POST as signUp } from "#app/api/portal/sign-up/route";
+import { POST as purposeOf } from "#app/api/portal/verify/purpose/route";
 import { POST as verify } from "#app/api/portal/verify/route";
 import { mailedToken, type PortalBrowser, portalBrowser } from "#server/testing/portal-browser";
 import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
@@ -24,7 +25,7 @@ const linkTo = (email: string) => ({ body: { token: mailedToken(t.capturedMails,
 /** The link with which the old address cancels a change: the second of its email. */
 const cancelLinkTo = (email: string) => {
   const text = t.capturedMails.list().find(({ to }) => to === email)?.text ?? "";
-  return { body: { token: /cancel-email\?token=([\w-]+)/.exec(text)?.[1] ?? "" } };
+  return { body: { token: /cancel-email#token=([\w-]+)/.exec(text)?.[1] ?? "" } };
 };
 const addressOf = async (id: string) => (await t.db.prisma.user.findUniqueOrThrow({ where: { id } })).email;
 
@@ -95,6 +96,17 @@ test.each([
   expect((await asking.send(verify, second)).body.data).toEqual({ email: next, waiting_for: null, entry: "none" });
   expect(await addressOf(id)).toBe(next);
   expect(await signedIn(owner)).toBe(false);
+});
+
+test("a page learns what its link does without following it", async () => {
+  const { email, loot: next, thief: asking } = await theft();
+  const purposes = async () => {
+    const links = [linkTo(next), linkTo(email), cancelLinkTo(email), { body: { token: "none" } }];
+    return Promise.all(links.map(async (link) => (await asking.send(purposeOf, link)).body.data.purpose));
+  };
+  expect(await purposes()).toEqual(["change_email", "approve_email", null, null]);
+  expect((await asking.send(verify, linkTo(next))).body.data).toMatchObject({ waiting_for: "old_address" });
+  expect(await purposes()).toEqual([null, "approve_email", null, null]);
 });
 
 test("two links opened at the same moment change the address once", async () => {

@@ -203,7 +203,7 @@ describe("a link in a mail", () => {
       await tokenMailedBy(t.capturedMails, email, () => portalBrowser().send(forgot, { body: { email }, headers })),
     ).not.toBe("");
     const [mail] = t.capturedMails.list();
-    expect(mail?.text).toContain("http://localhost:3000/reset?token=");
+    expect(mail?.text).toContain("http://localhost:3000/reset#token=");
     expect(mail?.text).not.toContain("evil");
   });
 
@@ -213,7 +213,7 @@ describe("a link in a mail", () => {
     setPortal({ ...t, env: { ...t.env, PUBLIC_URL } });
     const headers = { origin: PUBLIC_URL };
     await tokenMailedBy(t.capturedMails, email, () => portalBrowser().send(forgot, { body: { email }, headers }));
-    expect(t.capturedMails.list()[0]?.text).toContain(`${PUBLIC_URL}/reset?token=`);
+    expect(t.capturedMails.list()[0]?.text).toContain(`${PUBLIC_URL}/reset#token=`);
   });
 });
 

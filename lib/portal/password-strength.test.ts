@@ -47,6 +47,15 @@ test("a common password is refused at sign-up, change and reset, with what is wr
   expect((await browser.send(reset, { body: { token, password: `${GOOD} staple` } })).status).toBe(200);
 });
 
+test("a password that was breached often is refused, although nothing else gives it away", async () => {
+  const body = { email: "seneca@example.com", password: "Perasperaadastra" };
+  const detail = "This password is easy to guess. It is among the most common passwords that became public in breaches.";
+  expect(await portalBrowser().send(signUp, { body })).toMatchObject(
+    failed("invalid_parameter", { parameter: "password", detail }),
+  );
+  expect((await strength.rate("perasperaadastre", {})).score).toBeGreaterThanOrEqual(3);
+});
+
 test.each([
   ["repetitions", "abcabcabcabcabc"],
   ["a keyboard row", "qwertyuiopasdfgh"],

@@ -1,8 +1,9 @@
 import { LIVE_QUERY } from "#lib/contract/markets";
+import { themeOf } from "#lib/contract/themes";
 import { HOUR_MS, SECOND_MS } from "#lib/units";
 
 /** How long a page for everybody may be reused. */
-interface SharedPage {
+export interface SharedPage {
   /** After this time it is rendered again. */
   readonly freshMs: number;
   /** The part of the query that changes it, with its question mark; empty for most. */
@@ -56,8 +57,14 @@ function isLive(query: URLSearchParams): boolean {
   return venues.length === 1 && venues[0] === "live";
 }
 
-/** Cookies that change how a shared page looks. */
-export const SHARED_PAGE_COOKIES = ["theme", "code_languages"] as const;
+/** What changes how a shared page looks, of the cookies of its reader: no theme is that of the system, and so is an unknown one. */
+export function sharedCookies({ theme, code_languages }: Readonly<Record<string, string>>): {
+  readonly theme: string | undefined;
+  readonly code_languages: string | undefined;
+} {
+  const chosen = themeOf(theme);
+  return { theme: chosen === "system" ? undefined : chosen, code_languages };
+}
 
 /** Set on a request for a shared page, which has no nonce. A value from a client is removed. */
 export const SHARED_HEADER = "x-spotwire-shared";

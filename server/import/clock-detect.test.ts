@@ -109,6 +109,14 @@ test("days of a currency never show its clock, and days of a metal do by its dai
   expect(detect(day("metals"), metaTrader, "metals").clock.name).toBe("EET");
 });
 
+test("rows that fit one known clock, and the same one an hour later, do not show it", () => {
+  const afternoon = (local: number) => new Date(local).getUTCDay() === 5 && new Date(local).getUTCHours() >= 15;
+  const week = (isHeld?: (local: number) => boolean) =>
+    rowsBetween("2022-01-09", "2022-01-16", shownOn("-05:00"), "forex", isHeld);
+  expect(detect(week(), histData).clock.name).toBe("-05:00");
+  expect(() => detect(week(afternoon), histData)).toThrow(/an hour more or less fits them too.*--tz -05:00/);
+});
+
 test("files of one source decide their clock together", () => {
   const day = (name: KnownClock, from: string, to: string) => ({
     evidence: rowsBetween(from, to, shownOn(name)),

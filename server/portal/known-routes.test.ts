@@ -2,13 +2,18 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { CLIENT_FOLDER, pythonWheel } from "#lib/docs/client-package";
 import { type KnownRoutes, readKnownRoutes } from "./known-routes";
 
 const ROUTES = {
   staticRoutes: [{ regex: "^/docs/search\\.json(?:/)?$" }, { regex: "^/signin(?:/)?$" }],
-  dynamicRoutes: ["/docs(?:/(.+?))?", "/docs-pictures/([^/]+?)", "/markets/([^/]+?)", "/markets/([^/]+?)/opengraph-image"].map(
-    (page) => ({ regex: `^${page}(?:/)?$` }),
-  ),
+  dynamicRoutes: [
+    "/docs(?:/(.+?))?",
+    "/docs-pictures/([^/]+?)",
+    "/downloads/([^/]+?)",
+    "/markets/([^/]+?)",
+    "/markets/([^/]+?)/opengraph-image",
+  ].map((page) => ({ regex: `^${page}(?:/)?$` })),
   redirects: [{ regex: "^(?:/((?:[^/]+?)(?:/(?:[^/]+?))*))/$" }],
   rewrites: { afterFiles: [{ regex: "^/docs(?:/((?:[^/]+?)(?:/(?:[^/]+?))*))?\\.md(?:/)?$" }] },
 };
@@ -23,6 +28,8 @@ beforeAll(async () => {
   await mkdir(path.join(folder, "lib/docs/pictures"), { recursive: true });
   await writeFile(path.join(folder, ".next/routes-manifest.json"), JSON.stringify(ROUTES));
   await writeFile(path.join(folder, "lib/docs/pictures/year.png"), "");
+  await mkdir(path.join(folder, CLIENT_FOLDER), { recursive: true });
+  await writeFile(path.join(folder, CLIENT_FOLDER, pythonWheel("1.2.3")), "");
   routes = readKnownRoutes((ticker) => ticker === "EURUSD", folder);
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -45,6 +52,9 @@ test.each([
   ["/docs/whatever/", false],
   ["/docs-pictures/year.png", true],
   ["/docs-pictures/other.png", false],
+  ["/downloads/spotwire_client-1.2.3-py3-none-any.whl", true],
+  ["/downloads/spotwire_client-1.2.4-py3-none-any.whl", false],
+  ["/downloads/whatever", false],
   ["/markets/EURUSD", true],
   ["/markets/EURUSD/opengraph-image", true],
   ["/markets/NONESUCH", false],

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { CLIENT_FOLDER } from "#lib/docs/client-package";
 
 /** Written by Next's build. */
 const MANIFEST = path.join(".next", "routes-manifest.json");
@@ -9,6 +10,7 @@ const PICTURES = path.join("lib", "docs", "pictures");
 const IMAGES = "/_next/image";
 const DOCS = "/docs/";
 const MARKDOWN = /\.md$/;
+const DOWNLOAD = /^\/downloads\/([^/]+)$/;
 const PICTURE = /^\/docs-pictures\/([^/]+)$/;
 const MARKET = /^\/markets\/([^/]+)(\/opengraph-image)?$/;
 const LOCATION = /<loc>https?:\/\/[^/<]+([^<]*)<\/loc>/g;
@@ -43,6 +45,7 @@ export function readKnownRoutes(isListed: (ticker: string) => boolean, folder = 
   const compiled = (routes: readonly Route[]) => routes.map(({ regex }) => new RegExp(regex));
   const [fixed, others] = [compiled(staticRoutes), compiled([...dynamicRoutes, ...redirects, ...rewrites.afterFiles])];
   const pictures = new Set(readdirSync(path.join(folder, PICTURES)));
+  const downloads = new Set(readdirSync(path.join(folder, CLIENT_FOLDER)));
   let docs: ReadonlySet<string> | undefined;
 
   /** Whether there is what a dynamic route would look for. */
@@ -50,6 +53,8 @@ export function readKnownRoutes(isListed: (ticker: string) => boolean, folder = 
     if (path.startsWith(DOCS)) return docs?.has(path.replace(MARKDOWN, "")) ?? true;
     const [, picture] = PICTURE.exec(path) ?? [];
     if (picture !== undefined) return pictures.has(picture);
+    const [, download] = DOWNLOAD.exec(path) ?? [];
+    if (download !== undefined) return downloads.has(download);
     const [, ticker] = MARKET.exec(path) ?? [];
     return ticker === undefined || isListed(ticker);
   }

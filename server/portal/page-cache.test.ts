@@ -14,6 +14,9 @@ import { createSend } from "./send";
 import { createTurns, type Turns } from "./turns";
 
 const PAGE = "<!doctype html><script>begin()</script><script src='/_next/a.js'></script><p>a page</p>";
+/** The cache holds so many pages of this size, with their compressed copies. */
+const PAGE_BYTES = 3_000_000;
+const CACHE_PAGES_COUNT = 14;
 const FONT = "</_next/static/media/a.woff2>; rel=preload; as=font";
 /** The SHA-256 of `begin()`, by openssl. */
 const HASH = "'sha256-15S4FGE7rP6kq/PzA1uIhN3+8zfaO6/TnJp4fMWo7lE='";
@@ -29,6 +32,9 @@ let agent: Agent;
 let asked: IncomingMessage[];
 /** The targets that were forwarded. */
 let forwarded: string[];
+let forwardedHeaders: IncomingMessage["headers"][];
+/** What the portal answers. */
+let page: string;
 let status: number;
 /** How each request was counted, and how many may pass. */
 let counted: string[];
@@ -39,6 +45,8 @@ beforeEach(async () => {
   const socketPath = path.join(folder, "portal.sock");
   asked = [];
   forwarded = [];
+  forwardedHeaders = [];
+  page = PAGE;
   status = 200;
   counted = [];
   limitCount = Number.POSITIVE_INFINITY;
@@ -47,7 +55,7 @@ beforeEach(async () => {
   portal = createServer((incoming, response) => {
     asked.push(incoming);
     const headers = { "content-type": "text/html", link: FONT, "set-cookie": "own=1" };
-    response.writeHead(incoming.url === "/no-such-page" ? 404 : status, headers).end(PAGE);
+    response.writeHead(incoming.url === "/no-such-page" ? 404 : status, headers).end(page);
   });
   await once(portal.listen(socketPath), "listening");
   turns = createTurns({ runningMaxCount: 2, waitingMaxCount: 8, clientWaitingMaxCount: 8 });
@@ -65,6 +73,7 @@ beforeEach(async () => {
     },
     forward(incoming, response) {
       forwarded.push(incoming.url ?? "");
+      forwardedHeaders.push(incoming.headers);
       response.end();
     },
     clock,
@@ -129,10 +138,49 @@ test("a reader's theme and languages get pages of their own, and other cookies d
   expect(asked.map(({ headers }) => headers.cookie)).toEqual(["theme=dark; code_languages=Python", "theme=light"]);
 });
 
-test("a page names the service as its reader reached it", async () => {
-  await get("/docs", { host: "a.example" });
-  await get("/docs", { host: "b.example" });
-  expect(asked.map(({ headers }) => headers.host)).toEqual(["a.example", "b.example"]);
+test.each(["host", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"])(
+  "a page names the service as its reader reached it: one for each %s",
+  async (name) => {
+    for (const value of ["8443", "8080", "8443"]) await get("/docs", { [name]: value });
+    expect(asked.map(({ headers }) => headers[name])).toEqual(["8443", "8080"]);
+  },
+);
+
+test("a reader cannot say that a page is for everybody", async () => {
+  await get("/signin", { "x-spotwire-shared": "1" });
+  expect(forwardedHeaders).toHaveLength(1);
+  expect(forwardedHeaders[0]).not.toHaveProperty("x-spotwire-shared");
+});
+
+test("a theme that nobody can choose is that of the system, which needs no page of its own", async () => {
+  for (const theme of ["system", "pink", "42"]) await get("/docs", { cookie: `theme=${theme}` });
+  expect(asked.map(({ headers }) => headers.cookie)).toEqual([undefined]);
+});
+
+test("the memory of pages has a bound: the one that nobody asked for longest is rendered again", async () => {
+  page = "a".repeat(PAGE_BYTES);
+  const docs = Array.from({ length: CACHE_PAGES_COUNT }, (_, n) => `/docs/page-${n}`);
+  for (const target of docs) await get(target);
+  await get("/docs/page-0");
+  await get("/docs/one-more");
+  expect(asked).toHaveLength(CACHE_PAGES_COUNT + 1);
+  await get("/docs/page-0");
+  expect(asked).toHaveLength(CACHE_PAGES_COUNT + 1);
+  await get("/docs/page-1");
+  expect(asked).toHaveLength(CACHE_PAGES_COUNT + 2);
+});
+
+test("a page without a body is kept like any other", async () => {
+  page = "";
+  for (let n = 0; n < 2; n += 1) expect((await get("/docs")).status).toBe(200);
+  expect(asked).toHaveLength(1);
+});
+
+test("a page that is too large is not shown", async () => {
+  page = "a".repeat(4_194_304);
+  expect((await get("/docs")).status).toBe(200);
+  page += "a";
+  expect((await get("/docs/larger")).status).toBe(503);
 });
 
 test("a navigation inside the portal, another method and a page of its own are forwarded", async () => {
@@ -151,6 +199,19 @@ test("all paths without a page share one answer", async () => {
     expect((await get("/nope/three", headers, method)).status).toBe(404);
   expect(asked.map(({ url }) => url)).toEqual(["/no-such-page"]);
   expect(forwarded).toEqual([]);
+});
+
+test("paths without a page reach the portal once for each theme, by whatever host and with whatever choices they are asked for", async () => {
+  for (let n = 0; n < 20; n += 1) {
+    const names = { host: `a${n}.example`, "x-forwarded-host": `b${n}.example`, "x-forwarded-proto": n % 2 ? "http" : "https" };
+    const cookie = `theme=${["dark", "light", "system", `t${n}`][n % 4]}; code_languages=${n}; other=${n}`;
+    expect((await get(`/nope/${n}`, { ...names, "x-forwarded-port": String(8000 + n), cookie })).status).toBe(404);
+  }
+  expect(asked.map(({ headers }) => headers.cookie).toSorted()).toEqual(["theme=dark", "theme=light", undefined]);
+  for (const { headers } of asked) {
+    expect(headers.host).toBe("localhost");
+    expect(headers).not.toHaveProperty("x-forwarded-host");
+  }
 });
 
 test("a request counts as one from memory or as one that has to be rendered, and one too many is refused", async () => {

@@ -4,14 +4,14 @@ import type { Clock } from "#lib/clock";
 import { reasonOf } from "#lib/db";
 import { Fault } from "#lib/fault";
 import { isSecure, readCookies } from "#lib/portal/cookies";
-import { SHARED_HEADER, SHARED_PAGE_COOKIES, sharedPage } from "#lib/portal/shared-pages";
+import { SHARED_HEADER, type SharedPage, sharedCookies, sharedPage } from "#lib/portal/shared-pages";
 import { SECOND_MS } from "#lib/units";
 import { type CachedPage, makeCachedPage, writePage } from "./cached-page";
 import { addressOf, type Listener, refuseBusy, refuseWith } from "./forward";
 import type { Send } from "./send";
 import { placeOf } from "./turns";
 
-/** Memory of all pages, with their compressed copies. */
+/** Memory of all pages, with their compressed copies and their names. */
 const CACHE_MAX_BYTES = 67_108_864;
 const PAGE_MAX_BYTES = 4_194_304;
 const RETRY_AFTER_S = 2;
@@ -21,9 +21,9 @@ const STALE_MAX_MS = 5 * SECOND_MS;
 const OLD_AFTER_MS = SECOND_MS;
 /** Answers written per turn of the event loop, so that a loop over pages does not delay quotes. */
 const WRITES_PER_TURN_COUNT = 4;
-/** A path that no page has: its answer serves for all such paths. */
+/** A path that no page has: its answer serves for all such paths. It names no host, so that there is one for each theme. */
 const NO_SUCH_PAGE = "/no-such-page";
-const NOT_FOUND = { freshMs: Number.POSITIVE_INFINITY, query: "" };
+const NOT_FOUND: SharedPage = { freshMs: Number.POSITIVE_INFINITY, query: "" };
 /** Headers that change a shared page: they name the service as the reader reached it. */
 const KEY_HEADERS = ["host", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"];
 
@@ -88,7 +88,10 @@ async function newerThan(old: Kept | undefined, made: Promise<CachedPage>, clock
  * else is forwarded. A path that no page has gets the same answer as all of them, so that it costs next to nothing.
  */
 export function createPageCache({ env, send, isRoute, forward, limit, clock }: PageCacheOptions): PageCache {
-  const pages = new LRUCache<string, Kept>({ maxSize: CACHE_MAX_BYTES, sizeCalculation: ({ page }) => page.bytes });
+  const pages = new LRUCache<string, Kept>({
+    maxSize: CACHE_MAX_BYTES,
+    sizeCalculation: ({ page }, key) => page.bytes + key.length,
+  });
   const filling = new Map<string, Promise<CachedPage>>();
   const writes: (() => void)[] = [];
   let generation = 0;
@@ -99,11 +102,13 @@ export function createPageCache({ env, send, isRoute, forward, limit, clock }: P
     if (shared === undefined) return undefined;
     if (shared !== NOT_FOUND && ((method !== "GET" && method !== "HEAD") || headers.rsc !== undefined)) return undefined;
     const path = shared === NOT_FOUND ? NO_SUCH_PAGE : asked + shared.query;
-    const cookies = readCookies(headers.cookie ?? null);
-    const sent: Record<string, string> = {};
-    for (const name of KEY_HEADERS) if (headers[name] !== undefined) sent[name] = String(headers[name]);
-    const kept = SHARED_PAGE_COOKIES.filter((name) => cookies[name] !== undefined);
-    if (kept.length > 0) sent.cookie = kept.map((name) => `${name}=${encodeURIComponent(cookies[name] ?? "")}`).join("; ");
+    const sent: Record<string, string> = shared === NOT_FOUND ? { host: "localhost" } : {};
+    const named = shared === NOT_FOUND ? [] : KEY_HEADERS;
+    for (const name of named) if (headers[name] !== undefined) sent[name] = String(headers[name]);
+    const { theme, code_languages } = sharedCookies(readCookies(headers.cookie ?? null));
+    const kept = Object.entries(shared === NOT_FOUND ? { theme } : { theme, code_languages });
+    const cookie = kept.flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeURIComponent(value)}`));
+    if (cookie.length > 0) sent.cookie = cookie.join("; ");
     return { path, freshMs: shared.freshMs, key: JSON.stringify([path, sent]), headers: sent };
   }
 

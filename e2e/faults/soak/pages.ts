@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, openBrowser } from "../../browser";
 import { makeKey, runCommand } from "../../commands";
 import { startBystander } from "../../hostile/bystander";
-import { type Mailbox, openMailbox } from "../../mailbox";
+import { type Mailbox, openMailbox, tokenIn } from "../../mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "../../server";
 import { createVisitor, type Visitor } from "../../visitor";
 import { type Loop, publicPages, startBrowsing, startDeveloper, startOperator, startReader, startStreams } from "./visits";
@@ -51,7 +51,7 @@ async function residentMemory(): Promise<{ market: number; portal: number }> {
 async function newAccount(email: string, address: string): Promise<Visitor> {
   const visitor = createVisitor(product.baseUrl, address);
   await visitor.call("POST", "sign-up", { email, password: PASSWORD });
-  const token = new URL(await mailbox.nextLink(email, "/verify")).searchParams.get("token");
+  const token = tokenIn(await mailbox.nextLink(email, "/verify"));
   await visitor.call("POST", "verify", { token });
   return visitor;
 }

@@ -1,7 +1,9 @@
 import { ZxcvbnFactory } from "@zxcvbn-ts/core";
 import { adjacencyGraphs, dictionary as commonPasswords } from "@zxcvbn-ts/language-common";
 import { translations, dictionary as words } from "@zxcvbn-ts/language-en";
+import { PASSWORD_MIN_SCORE } from "#lib/contract/portal";
 import { answerOrders } from "#lib/thread";
+import { isBreached } from "./breached-passwords";
 
 /**
  * The thread that rates passwords. Its dictionaries take 60 MB, and an awkward password a tenth of a second. Bundled as a file
@@ -38,8 +40,12 @@ const rater = new ZxcvbnFactory({
   maxLength: RATED_MAX_CHARACTERS,
 });
 
+/** For a password that would be good if nobody had chosen it before. */
+const BREACHED: Strength = { score: 0, advice: "It is among the most common passwords that became public in breaches." };
+
 answerOrders(({ password, personal }: StrengthOrder): Strength => {
   const { score, feedback } = rater.check(password, [...personal]);
+  if (score >= PASSWORD_MIN_SCORE && isBreached(password)) return BREACHED;
   const advice = [feedback.warning, ...feedback.suggestions.slice(0, 1)].filter(Boolean).join(" ");
   return { score, advice };
 });
