@@ -24,6 +24,7 @@ const RAW_TABLES = [
   "public.last_quote",
   "public.venue_lease",
   "public.venue_writer",
+  "public.lacking_minutes",
   "public.watched_minutes",
   "public.struck_minute",
 ];

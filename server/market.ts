@@ -6,6 +6,7 @@ import type { KlineTable } from "#lib/market/kline-store";
 import { LeaseLost, type MinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue, ChangedMinutes, KlineStore, Market } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import { reportRefusals } from "#server/engine/interruptions";
 import type { JournalFolder } from "#server/engine/journal";
 import type { LeasedMender } from "#server/engine/mending";
 import { startProducer } from "#server/engine/producer";
@@ -121,7 +122,8 @@ export function readSide(
     recent,
     sight: watch.sight,
     follow,
-    historyRevision,
+    // Both only rise, so that their sum changes with either.
+    historyRevision: () => historyRevision() + (store.lacking?.revision() ?? 0),
   };
 }
 
@@ -150,6 +152,7 @@ export function leasedMender(
       }
     },
     noteWatched: (ranges) => mender.noteWatched(token, ranges),
+    noteLacking: (ranges) => mender.noteLacking(token, ranges),
   };
 }
 
@@ -196,7 +199,9 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
       await projection.lookBack(producer.now());
     },
     feedProblem: producer.feedProblem,
-    ...(options.acceptsPush && { push: withRoom(requireRoom, writing?.keep(producer, clock) ?? producer.push) }),
+    ...(options.acceptsPush && {
+      push: reportRefusals(withRoom(requireRoom, writing?.keep(producer, clock) ?? producer.push), producer.lacks, clock),
+    }),
     ...(producer.mend && { mend: withRoom(requireRoom, producer.mend) }),
     handOver: async () => undefined,
     async stop() {

@@ -11,6 +11,7 @@ import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { readPin } from "#lib/market/feed-pin";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
+import { followLacking } from "#lib/market/lacking-minutes";
 import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
@@ -121,12 +122,12 @@ async function leaveDays(folder: string, restored: DayBlocks, needed: DayBlocks,
 }
 
 /** The live venue gets its ticks from LIVE_FEED: a provider, a replay, pushes over HTTP, or none. */
-function startLive(options: MarketsOptions): Promise<RunningMarket> {
-  const { env, db, startUp, catalogues, clock, log, metrics } = options;
+async function startLive(options: MarketsOptions): Promise<RunningMarket> {
+  const { env, db, catalogues, clock, log, metrics } = options;
   const feed = env.LIVE_FEED.includes("replay")
     ? openReplay(env, catalogues.live, clock, log)
     : openProviders(options, catalogues.live);
-  const store = awaitedStore(createKlineStore(db.pool, "live"), startUp);
+  const store = await openLive(options);
   const name = env.LIVE_FEED.join(",");
   const named = liveProvider(env);
   const upstreamOf = (ticker: string) => (feed?.voices === undefined ? name : (feed.voices.speaker(ticker) ?? "none"));
@@ -163,11 +164,11 @@ function liveProvider({ LIVE_FEED, LIVE_PROVIDER }: Env): string | null {
 
 /** Makes both venues of an edge worker: they have no feed, because the market process has it. */
 export async function createFedMarkets(options: SandboxOptions & Pick<MarketsOptions, "db" | "startUp" | "log">) {
-  const { env, db, startUp, catalogues, clock, log } = options;
+  const { env, catalogues, clock, log } = options;
   const { store } = await openSandbox(options);
   const live = createFedMarket({
     ...{ venue: "live", catalogue: catalogues.live, provider: liveProvider(env), clock, log },
-    store: awaitedStore(createKlineStore(db.pool, "live"), startUp),
+    store: await openLive(options),
     acceptsPush: env.LIVE_FEED.includes("push"),
     acceptsKlines: true,
   });
@@ -206,10 +207,20 @@ function recordPush(client: pg.ClientBase, change: Pick<AuditedChange, "action" 
   return auditOn(client, { ...change, actor: { name: "system" }, accountId: null, address: null });
 }
 
-/** The table; during the start its reads wait for the database like all other reads of the start. */
-function awaitedStore(table: KlineTable, { run }: StartUp): KlineTable {
+/** The klines of the live venue; during the start their reads wait for the database like all other reads of the start. */
+async function openLive({
+  db,
+  startUp: { run },
+  clock,
+  log,
+  onStop,
+}: Pick<MarketsOptions, "db" | "startUp" | "clock" | "log" | "onStop">): Promise<KlineTable> {
+  const table = createKlineStore(db.pool, "live");
+  const lacking = await run(() => followLacking({ pool: db.pool, clock, log }));
+  onStop("minutes that lack ticks", lacking.stop);
   return {
     ...table,
+    lacking,
     read: (query) => run(() => table.read(query)),
     lastQuotes: (atMs) => run(() => table.lastQuotes(atMs)),
     async beginWriter(token, above) {

@@ -8,6 +8,7 @@ import { freeze, pushOnAndOn, serverIn, storedTicks, TICKER } from "./embedded";
 import { print } from "./verdict";
 
 const SOON = { timeout: 60_000, interval: 20 };
+const PACED = { timeout: 60_000, interval: 500 };
 /** Pushes are acknowledged one by one: a kill leaves at most one whose answer did not arrive. */
 const UNANSWERED_MAX_COUNT = 1;
 
@@ -87,6 +88,28 @@ test(
     expect(served - acknowledged).toBeLessThanOrEqual(UNANSWERED_MAX_COUNT);
     expect(again.output()).toContain("stored the ticks that an earlier process had taken and not stored");
     print(`killed while the database hung: ${acknowledged} acknowledged ticks, all stored`);
+  },
+  2 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "the kline of the minute in which a node was killed is named as incomplete when feeders may have lost ticks",
+  async () => {
+    const { started, ingest, read } = await start();
+    const pushing = pushOnAndOn(keyHolder(started, ingest));
+    await vi.waitUntil(() => pushing.acknowledged() > 20, SOON);
+    const minute = Math.floor(Date.now() / 60_000) * 60;
+    await started.kill9();
+    await pushing.stop();
+    const killedMs = Date.now();
+    // Feeders send again what was not acknowledged for ten seconds.
+    await vi.waitUntil(() => Date.now() - killedMs > 10_000, SOON);
+    const again = await restarted(started);
+    const path = `${operations.klines.path}?ticker=${TICKER}&timeframe=M1&from=${minute}&to=${minute + 60}`;
+    await vi.waitFor(async () => {
+      const { data } = await keyHolder(again, read).call(path);
+      expect(operations.klines.data.parse(data)).toMatchObject({ count: 1, incomplete: [minute] });
+    }, PACED);
   },
   2 * SERVER_TIMEOUT_MS,
 );

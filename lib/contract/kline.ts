@@ -53,6 +53,12 @@ export const KlineWindow = z
       .min(0)
       .nullable()
       .describe("Number of intervals in the range during which the market was open; null if the calendar is unknown."),
+    incomplete: z
+      .array(UnixSeconds)
+      .optional()
+      .describe(
+        "Open times of the klines in `items` that are known to lack ticks, ascending: in their interval the feed was lost, the service did not run, or it refused what was pushed, and no history has mended them. Absent if there are none.",
+      ),
     items: z.array(Kline).describe("The klines, in ascending order by open time."),
   })
   .meta({ id: "KlineWindow", description: "A range of klines, in ascending order by open time." });

@@ -82,6 +82,9 @@ export interface DataLongerImport extends Pick<DataImport, "number" | "file" | "
   readonly covered: number;
 }
 
+/** Why ticks lack: the feed was lost or silent, the service did not run, or it refused what was pushed. */
+export type LackReason = "feed" | "stopped" | "refused";
+
 /** A ticker, and where its klines may come from. */
 export interface DataHead {
   readonly ticker: string;
@@ -172,12 +175,22 @@ export interface DataJump {
   readonly ratio: number;
 }
 
+/** Klines that this service recorded only in part, and nothing has mended. */
+interface DataLack {
+  /** Open times of the first and the last of them. */
+  readonly from: string;
+  readonly to: string;
+  readonly rows: number;
+  readonly reason: LackReason;
+}
+
 /** Suspicious places of a year. */
 export interface DataSuspects {
   readonly year: number;
   readonly spikes: readonly DataSpike[];
   readonly frozen: readonly DataFrozenRun[];
   readonly jumps: readonly DataJump[];
+  readonly lacking: readonly DataLack[];
 }
 
 /** How the versions that two sources have of the same minutes of a year differ. */

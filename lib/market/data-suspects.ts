@@ -14,6 +14,7 @@ import type { Calendar } from "#lib/domain/calendar";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { isoOf, yearSpan } from "./data-reads";
 import { SERIES } from "./data-year";
+import { lackingOf } from "./lacking-minutes";
 
 /** Klines beyond the close before and the open after, in mean ranges of their UTC day. $4 is the smallest step of a price. */
 const SPIKES = `WITH usual AS MATERIALIZED (
@@ -91,6 +92,7 @@ export async function readSuspects(
   const spikes = await client.query<Omit<DataSpike, "at"> & { time: number }>(SPIKES, [...values, 10 ** -digits]);
   const frozen = await client.query<Run>(FROZEN, [...values, FROZEN_READ_COUNT]);
   const jumps = await client.query<Omit<DataJump, "at"> & { time: number }>(JUMPS, [...values, 10 ** -digits]);
+  const lacking = await lackingOf(client, ticker, { from, to }, DATA_SUSPECTS_PER_YEAR_COUNT);
   const isClosed = ({ first }: Run) => calendar?.sessionAt(first * 1_000).state === "closed";
   return {
     year,
@@ -100,5 +102,6 @@ export async function readSuspects(
       .slice(0, DATA_SUSPECTS_PER_YEAR_COUNT)
       .map(({ first, last, rows, close }): DataFrozenRun => ({ from: isoOf(first), to: isoOf(last), rows, close })),
     jumps: jumps.rows.map(({ time, ...jump }) => ({ at: isoOf(time), ...jump })),
+    lacking: lacking.map(({ first, last, rows, reason }) => ({ from: isoOf(first), to: isoOf(last), rows, reason })),
   };
 }

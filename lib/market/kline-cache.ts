@@ -44,13 +44,15 @@ export interface Series {
   encode(
     state: string,
     calendar: Calendar | undefined,
-    make: (rows: readonly Kline[]) => { head: object; items: readonly Kline[] },
+    make: (rows: readonly Kline[], lacking: readonly number[]) => { head: object; items: readonly Kline[] },
   ): EncodedWindow;
 }
 
 interface Entry extends Series {
   /** Rows of the last merge. */
   readonly rows: readonly Kline[];
+  /** Minutes within the rows that lack ticks, Unix seconds. */
+  readonly lacking: readonly number[];
   /** Revision of the view they were merged with; null when the view can no longer change them. */
   readonly viewRevision: number | null;
   readonly historyRevision: number;
@@ -74,17 +76,23 @@ function encoded(head: object, items: readonly Kline[], itemsJson: Buffer): Enco
   };
 }
 
-function createEntry(rows: readonly Kline[], viewRevision: number | null, historyRevision: number): Entry {
+function createEntry(
+  rows: readonly Kline[],
+  lacking: readonly number[],
+  viewRevision: number | null,
+  historyRevision: number,
+): Entry {
   /** The part of the last body, so that it is not kept twice. */
   let itemsJson: Buffer | undefined;
   let last: { state: string; calendar: Calendar | undefined; window: EncodedWindow } | undefined;
   return {
     rows,
+    lacking,
     viewRevision,
     historyRevision,
     encode(state, calendar, make) {
       if (last !== undefined && last.state === state && last.calendar === calendar) return last.window;
-      const { head, items } = make(rows);
+      const { head, items } = make(rows, lacking);
       const window = encoded(head, items, itemsJson ?? klinesJson(items));
       itemsJson = window.itemsJson;
       last = { state, calendar, window };
@@ -94,11 +102,17 @@ function createEntry(rows: readonly Kline[], viewRevision: number | null, histor
 }
 
 /** Stored rows, overlaid with the current rows of the view. */
-function mergeWithView(stored: readonly Kline[], market: Market, query: KlinesQuery, read: WindowRead, history: number): Entry {
+function mergeWithView(
+  { rows: stored, lacking }: Pick<Entry, "rows" | "lacking">,
+  market: Market,
+  query: KlinesQuery,
+  read: WindowRead,
+  history: number,
+): Entry {
   const { ticker, timeframe } = query;
   const recent = market.view.recentKlines(ticker, timeframe);
   const rows = mergeRows(stored, recent, read);
-  return createEntry(rows, isSettled(rows, recent, read) ? null : market.view.revision(ticker, timeframe), history);
+  return createEntry(rows, lacking, isSettled(rows, recent, read) ? null : market.view.revision(ticker, timeframe), history);
 }
 
 /**
@@ -108,7 +122,7 @@ function mergeWithView(stored: readonly Kline[], market: Market, query: KlinesQu
 function fromView(market: Market, { ticker, timeframe }: KlinesQuery, read: WindowRead, error: unknown): Series {
   const recent = market.view.recentKlines(ticker, timeframe);
   if (!isDatabaseAway(error) || market.isBehind?.() || !coversWindow(recent, read)) throw error;
-  return createEntry(mergeRows([], recent, read), null, 0);
+  return createEntry(mergeRows([], recent, read), [], null, 0);
 }
 
 /** The cached windows of a venue. */
@@ -138,13 +152,10 @@ export function createKlineCache() {
     const { market, query, admitDays } = call;
     const { ticker, timeframe } = query;
     const history = market.historyRevision();
-    const entry = mergeWithView(
-      await market.store.read({ ticker, timeframe, ...read, prompt: true, admitDays }),
-      market,
-      query,
-      read,
-      history,
-    );
+    const rows = await market.store.read({ ticker, timeframe, ...read, prompt: true, admitDays });
+    const [first] = rows;
+    const lacking = first && (await market.store.lacking?.minutes(ticker, first.time, read.to));
+    const entry = mergeWithView({ rows, lacking: lacking ?? [] }, market, query, read, history);
     windowsOf(market).entries.set(key, entry);
     return entry;
   }
@@ -157,7 +168,7 @@ export function createKlineCache() {
      */
     open(call: Call<KlinesQuery>, window: ResolvedWindow): Series | Promise<Series> {
       const { market, query, nowMs, admitDays } = call;
-      if (window.read === null) return createEntry([], null, 0);
+      if (window.read === null) return createEntry([], [], null, 0);
       const { ticker, timeframe } = query;
       const read =
         window.read.end === "oldest" ? window.read : { ...window.read, limit: Math.max(NEWEST_MIN_ROWS, window.read.limit) };
@@ -170,7 +181,7 @@ export function createKlineCache() {
       if (known?.historyRevision === history) {
         if (known.viewRevision === null || known.viewRevision === market.view.revision(ticker, timeframe)) return known;
         if (coversChanges(known.rows, market.view.recentKlines(ticker, timeframe))) {
-          const updated = mergeWithView(known.rows, market, query, read, history);
+          const updated = mergeWithView(known, market, query, read, history);
           entries.set(key, updated);
           return updated;
         }

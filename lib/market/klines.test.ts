@@ -341,3 +341,25 @@ describe("computed days", () => {
     expect((await call(window(1), DEMO_KEY)).status).toBe(200);
   });
 });
+
+describe("klines that lack ticks", () => {
+  const minutes = [NOW - 7_200 + 120, NOW - 7_200 + 300];
+  beforeAll(async () => {
+    await live().store.writeBatch(testKlines("NZDJPY", "M1", NOW - 7_200, 10, 60), []);
+    await live().store.writeBatch(testKlines("NZDJPY", "H1", NOW - 10_800, 3, HOUR_S), []);
+    const lacking = { revision: () => 0, minutes: async (ticker: string) => (ticker === "NZDJPY" ? minutes : []) };
+    Object.assign(live().store, { lacking });
+  });
+  afterAll(() => Object.assign(live().store, { lacking: undefined }));
+
+  test("an answer names those among its klines, whatever their timeframe, and has no such field where there are none", async () => {
+    const range = `ticker=NZDJPY&from=${NOW - 10_800}`;
+    expect((await ask(`${range}&timeframe=M1`)).body.data.incomplete).toEqual(minutes);
+    expect((await ask(`${range}&timeframe=M1`)).body.data.incomplete).toEqual(minutes);
+    expect((await ask(`${range}&timeframe=H1`)).body.data.incomplete).toEqual([NOW - 7_200]);
+    // The limit leaves the second one out.
+    expect((await ask(`${range}&timeframe=M1&limit=4`)).body.data.incomplete).toEqual(minutes.slice(0, 1));
+    expect((await ask(`${range}&timeframe=M1&limit=2`)).body.data).not.toHaveProperty("incomplete");
+    expect((await ask(`ticker=EURUSD&timeframe=M1&limit=5`)).body.data).not.toHaveProperty("incomplete");
+  });
+});

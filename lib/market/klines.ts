@@ -1,5 +1,6 @@
 import { KLINE_CLOSE_DELAY_MS, KLINES_DEFAULT_LIMIT_ROWS } from "#lib/contract/limits";
-import { createAlignment } from "#lib/domain/timeframe";
+import type { Kline } from "#lib/domain/kline";
+import { createAlignment, type TradingAlignment } from "#lib/domain/timeframe";
 import { answerWindow, expectedCount, expectedSpan, type ResolvedWindow, resolveWindow } from "#lib/domain/window";
 import { Fault } from "#lib/fault";
 import { createKlineCache, type KlinesQuery, type Series } from "./kline-cache";
@@ -8,6 +9,15 @@ import { requireListings } from "./tickers";
 
 /** How long clients may cache a window of closed klines; corrected history shows after this time at the latest. */
 const LASTING_MAX_AGE_S = 3_600;
+
+/** Open times of the klines, ascending, in whose interval a minute lacks ticks; both ascending, Unix seconds. */
+function incompleteOf(klines: readonly Kline[], lacking: readonly number[], alignment: TradingAlignment): number[] {
+  let next = 0;
+  return klines.flatMap(({ timeframe, time }) => {
+    while ((lacking[next] ?? Number.POSITIVE_INFINITY) < time) next += 1;
+    return (lacking[next] ?? Number.POSITIVE_INFINITY) < alignment.nextOpenTime(timeframe, time) ? [time] : [];
+  });
+}
 
 /**
  * Makes the question for klines, with a bounded cache of encoded answers. Each request checks the cache against the revisions
@@ -36,10 +46,11 @@ export function createKlines(): Question<KlinesQuery> {
     // Besides its rows, an answer depends on its end, on the calendar, and, until its last kline has ended, on the time.
     const state = `${window.to} ${Math.min(Math.floor(nowMs / 1000), lastEndS)}`;
     const calendar = market.catalogue.calendar(ticker);
-    const encoded = series.encode(state, calendar, (rows) => {
+    const encoded = series.encode(state, calendar, (rows, lacking) => {
       const { items, ...bounds } = answerWindow(window, rows, timeframe);
       const head = { ticker, timeframe, ...bounds, expected_count: expected(call, bounds.from, bounds.to) };
-      return { head, items };
+      const incomplete = lacking.length === 0 ? [] : incompleteOf(items, lacking, alignment);
+      return { head: incomplete.length === 0 ? head : { ...head, incomplete }, items };
     });
     const { body, data } = encoded;
     return closed ? { body, data, lasting: { etag: encoded.etag(), maxAgeS: LASTING_MAX_AGE_S } } : { body, data };

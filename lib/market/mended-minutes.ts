@@ -9,6 +9,7 @@ import { lockTicker } from "./history-lock";
 import { type BatchRange, storeBatch, valuesOf } from "./kline-batches";
 import { type KlineRow, NUMBERS, rangesOf, toKline } from "./kline-rows";
 import { VALUES } from "./kline-sql";
+import { type LackingMinutes, noteLacking } from "./lacking-minutes";
 import type { Mended, Mending, MendOutcome } from "./mending";
 import { createPartitions, inTransaction } from "./partitions";
 import { rebuildRange } from "./rebuild-range";
@@ -40,6 +41,8 @@ export interface MinuteMender {
   mend(token: number | null, klines: readonly Kline[], mending: Mending): Promise<Mended>;
   /** Stores which minutes were watched. */
   noteWatched(token: number | null, ranges: readonly WatchedMinutes[]): Promise<void>;
+  /** Stores of which minutes ticks lack. */
+  noteLacking(token: number | null, ranges: readonly LackingMinutes[]): Promise<void>;
 }
 
 interface MinuteMenderOptions {
@@ -176,5 +179,6 @@ export function createMinuteMender({ pool, clock, record }: MinuteMenderOptions)
       });
     },
     noteWatched: (token, ranges) => noteWatched(pool, token, ranges, clock.now()),
+    noteLacking: (token, ranges) => noteLacking(pool, token, ranges, clock.now()),
   };
 }

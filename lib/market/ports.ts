@@ -11,6 +11,7 @@ import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import type { Minutes } from "./coverage";
 import type { FeedSight } from "./feed-watch";
+import type { LackingKlines } from "./lacking-minutes";
 import type { KlinePush, Mended, Mending } from "./mending";
 
 /** The current state of a venue; synchronous, memory only. Its only writer is the view. */
@@ -87,6 +88,8 @@ export interface KlineStore {
   storedRuns?(ticker: string, from: number, to: number): Promise<StoredRuns>;
   /** The M1 klines that a correction struck out, as they were, ascending; absent where klines are computed. */
   struckBy?(correction: number, ticker: string): Promise<readonly Kline[]>;
+  /** Which stored klines lack ticks; absent where klines are computed. */
+  readonly lacking?: Pick<LackingKlines, "revision" | "minutes">;
   /** The minutes since `from` (Unix seconds) in which any of these tickers has a kline; absent where klines are computed. */
   minutesSince?(tickers: readonly string[], from: number): Promise<StoredMinutes>;
 }

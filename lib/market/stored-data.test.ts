@@ -132,7 +132,7 @@ test("spikes and frozen prices of open hours are found, wide but steady moves ar
       ...{ rows: 40, close: 1.15 },
     },
   ]);
-  expect(await data.suspects("GBPUSD", { year: "2021" })).toEqual({ year: 2021, spikes: [], frozen: [], jumps: [] });
+  expect(await data.suspects("GBPUSD", { year: "2021" })).toEqual({ year: 2021, spikes: [], frozen: [], jumps: [], lacking: [] });
 });
 
 test("a stretch at another level is found where it begins and ends, and the moves of a market are not", async () => {

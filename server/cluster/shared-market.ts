@@ -6,6 +6,7 @@ import type { Redis } from "#lib/redis";
 import { createFollower } from "#server/bus/redis-follower";
 import { createPublisher, type Publisher } from "#server/bus/redis-publisher";
 import { raiseFence } from "#server/bus/redis-writer";
+import { reportRefusals } from "#server/engine/interruptions";
 import { type Producer, startProducer } from "#server/engine/producer";
 import type { KlineWriter } from "#server/engine/recorder";
 import { newEpoch } from "#server/events/event";
@@ -44,6 +45,7 @@ export interface SharedMarketOptions extends Omit<MarketOptions, "openJournals">
 interface Holding {
   readonly producer: Producer;
   readonly publisher: Publisher;
+  readonly push: Producer["push"];
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -134,7 +136,8 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     });
     problem = producer.feedProblem;
     publisher.start();
-    holding = { producer, publisher };
+    const push = withRoom(options.requireRoom, (ticks: readonly Tick[]) => pushTo(producer, publisher, ticks));
+    holding = { producer, publisher, push: reportRefusals(push, producer.lacks, clock) };
     await aborted(over);
     holding = undefined;
     await producer.stop();
@@ -145,7 +148,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
    * Accepts ticks once another holder would continue from them: when Redis has their events or, while Redis is unreachable, when
    * they are stored.
    */
-  async function push({ producer, publisher }: Holding, ticks: readonly Tick[]) {
+  async function pushTo(producer: Producer, publisher: Publisher, ticks: readonly Tick[]) {
     const judged = await producer.push(ticks);
     if ((await publisher.published()) || (!redis.connected() && (await producer.stored()))) return judged;
     const lost = holding?.publisher !== publisher;
@@ -179,9 +182,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     },
     feedProblem: () => follower.problem() ?? follower.header()?.problem ?? null,
     get push() {
-      const current = holding;
-      if (!options.acceptsPush || current === undefined) return undefined;
-      return withRoom(options.requireRoom, (ticks: readonly Tick[]) => push(current, ticks));
+      return options.acceptsPush ? holding?.push : undefined;
     },
     ...(options.acceptsPush && {
       forwardPush: (body, tickers) => forwardPush({ venue, tickers }, follower.header()?.address, body),

@@ -1,7 +1,10 @@
 import type { TickRejection } from "#lib/contract/ingest";
+import type { Venue } from "#lib/contract/primitives";
 import type { Tick } from "#lib/domain/tick";
 import type { Catalogue, MarketView } from "#lib/market/ports";
+import type { Metrics } from "#lib/metrics";
 import type { MarketEvent } from "#server/events/event";
+import type { MarketFeed } from "#server/feed/feed";
 import type { Guard } from "#server/feed/filter/guard";
 import type { createEngine } from "./engine";
 
@@ -95,5 +98,30 @@ export function createDoor({ engine, publish, nowMs, wallMs, decided, count, gua
     expire(atMs: number): void {
       gate?.expire(atMs);
     },
+  };
+}
+
+interface PushTakerOptions {
+  readonly feed?: Pick<MarketFeed, "voices"> | undefined;
+  readonly metrics: Pick<Metrics, "ticks">;
+  readonly venue: Venue;
+}
+
+/** Takes pushed ticks, where there are other providers only those for which pushes speak. */
+export function createPushTaker(
+  { feed, metrics, venue }: PushTakerOptions,
+  take: (ticks: readonly Tick[]) => (TickRejection | null)[],
+) {
+  const { voices } = feed ?? {};
+  if (voices === undefined) return take;
+  return (ticks: readonly Tick[]) => {
+    const speaks = ticks.map(voices.pushed);
+    const judged = take(ticks.filter((_, index) => speaks[index])).values();
+    const outcomes = speaks.map((taken) => (taken ? (judged.next().value ?? null) : ("standby" as const)));
+    metrics.ticks(
+      venue,
+      outcomes.filter((outcome) => outcome === "standby"),
+    );
+    return outcomes;
   };
 }

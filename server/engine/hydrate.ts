@@ -25,7 +25,7 @@ interface HydrateOptions {
   view: MarketView;
   calendarOf: (ticker: string) => Calendar | undefined;
   alignment: TradingAlignment;
-  /** End of the history to read, Unix milliseconds. */
+  /** End of the history to read, Unix milliseconds. What is stored may be ahead of the clock, as ticks may. */
   nowMs: number;
   /**
    * Klines have been closed up to here, Unix milliseconds; those that ended later are restored as open and closed again. Asked

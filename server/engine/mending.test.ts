@@ -21,6 +21,7 @@ function scene() {
   const recorder = createRecorder({ writer: store, clock, log });
   const stopping = new AbortController();
   const noted: unknown[] = [];
+  const lacking: unknown[] = [];
   const done: (() => void)[] = [];
   const mender: LeasedMender = {
     async mend(klines) {
@@ -29,9 +30,10 @@ function scene() {
       return { outcomes: klines.map(() => null), number: 1, changed: [] };
     },
     noteWatched: async (ranges) => void noted.push(...ranges),
+    noteLacking: async (ranges) => void lacking.push(...ranges),
   };
   const keeper = createMinuteKeeper({ mender, recorder, clock, log, stopping: stopping.signal });
-  return { clock, store, recorder, stopping, noted, done, keeper };
+  return { clock, store, recorder, stopping, noted, lacking, done, keeper };
 }
 
 test("a minute is mended only when its recorded state is stored, which would replace it otherwise", async () => {
@@ -89,4 +91,20 @@ test("a minute counts as watched only when its ticks are stored, at the latest w
   await recorder.run(stopping.signal);
   await keeper.save();
   expect(noted).toEqual([{ ticker: MINUTE.ticker, from: START_MS / 1000, to: START_MS / 1000 + 60 }]);
+});
+
+test("it is stored which minutes lack ticks: all that a range touches", async () => {
+  const { clock, keeper, lacking, stopping } = scene();
+  const running = keeper.run();
+  keeper.lacks(["EURUSD", "XAUUSD"], START_MS + 59_999, START_MS + 120_001, "stopped");
+  await clock.advance(5_000);
+  const minutes = { from: START_MS / 1000, to: START_MS / 1000 + 180, reason: "stopped" };
+  expect(lacking).toEqual([
+    { ticker: "EURUSD", ...minutes },
+    { ticker: "XAUUSD", ...minutes },
+  ]);
+  await clock.advance(5_000);
+  expect(lacking).toHaveLength(2);
+  stopping.abort();
+  await running;
 });

@@ -1,7 +1,9 @@
 import type { Clock } from "#lib/clock";
+import type { LackReason } from "#lib/contract/portal-data";
 import type { Kline } from "#lib/domain/kline";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
+import { LACKING_MAX_RANGES, type LackingMinutes, minutesTouched } from "#lib/market/lacking-minutes";
 import type { Mended, Mending } from "#lib/market/mending";
 import type { WatchedMinutes } from "#lib/market/watched-minutes";
 import { repeat } from "#lib/repeat";
@@ -26,6 +28,7 @@ export interface LeasedMender {
   /** @throws Fault service_unavailable when another node holds the lease */
   mend(klines: readonly Kline[], mending: Mending): Promise<Mended>;
   noteWatched(ranges: readonly WatchedMinutes[]): Promise<void>;
+  noteLacking(ranges: readonly LackingMinutes[]): Promise<void>;
 }
 
 interface MinuteKeeperOptions {
@@ -39,12 +42,14 @@ interface MinuteKeeperOptions {
 /** Knows which minutes this producer watched, and mends others. */
 export interface MinuteKeeper {
   readonly watch: MinuteWatch;
+  /** Ticks of these tickers from `fromMs` to `toMs` (Unix ms) lack. */
+  lacks(tickers: readonly string[], fromMs: number, toMs: number, reason: LackReason): void;
   /**
    * Stores closed minutes once everything recorded before is stored, one batch at a time.
    * @throws Fault service_unavailable when too many batches wait, or the mender refuses
    */
   mend(klines: readonly Kline[], mending: Mending): Promise<Mended>;
-  /** Stores which minutes were watched until `stopping` aborts; `save` does so once more, after the recorder has ended. */
+  /** Stores which minutes were watched, and which lack ticks, until `stopping` aborts; `save` does so once more, after the recorder has ended. */
   run(): Promise<void>;
   save(): Promise<void>;
 }
@@ -56,9 +61,18 @@ export function createMinuteKeeper({ mender, recorder, clock, log, stopping }: M
   let waiting = 0;
   /** Ranges that could not be stored yet. */
   let unsaved: WatchedMinutes[] = [];
+  let lacking: LackingMinutes[] = [];
+
+  async function saveLacking(): Promise<void> {
+    const ranges = lacking;
+    if (ranges.length === 0) return;
+    await mender.noteLacking(ranges);
+    lacking = lacking.filter((range) => !ranges.includes(range));
+  }
 
   /** A minute counts as watched only when its ticks are stored, so a crash cannot lose ticks of a watched one. */
   async function save(): Promise<void> {
+    await saveLacking();
     unsaved.push(...watch.take());
     if (unsaved.length === 0) return;
     const ranges = [...new Map(unsaved.map((range) => [`${range.ticker} ${range.from}`, range])).values()];
@@ -83,6 +97,11 @@ export function createMinuteKeeper({ mender, recorder, clock, log, stopping }: M
 
   return {
     watch,
+    lacks(tickers, fromMs, toMs, reason) {
+      const minutes = minutesTouched(fromMs, toMs);
+      lacking.push(...tickers.map((ticker) => ({ ticker, ...minutes, reason })));
+      lacking = lacking.slice(-LACKING_MAX_RANGES);
+    },
     async mend(klines, mending) {
       if (waiting >= MENDS_WAITING_MAX_COUNT || stopping.aborted) refuse("Too many batches of klines are waiting.");
       waiting += 1;

@@ -20,9 +20,10 @@ import type { TickRecording } from "#server/feed/recording/recording";
 import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
 import { readCorrections } from "./corrections";
-import { createDoor } from "./door";
+import { createDoor, createPushTaker } from "./door";
 import { createEngine, type RestoredTicker } from "./engine";
 import { differing, hydrateAll, hydrateTicker } from "./hydrate";
+import { type Lacks, reportInterruption } from "./interruptions";
 import type { Journal } from "./journal";
 import { createMinuteKeeper, type LeasedMender, type MinuteKeeper } from "./mending";
 import { createRecorder, type KlineWriter, type Recorder } from "./recorder";
@@ -48,6 +49,8 @@ interface ProducerOptions {
   recording?: TickRecording | undefined;
   /** Gets each tick that was taken; absent where ticks are not journaled. */
   journal?: Pick<Journal, "add"> | undefined;
+  /** True where ticks are pushed. */
+  acceptsPush: boolean;
   /** The last ticks that an earlier process took, where they are known. */
   recent?: ReadonlyMap<string, readonly Tick[]> | undefined;
   /** Where the feed starts, and whether this is a takeover from another producer. */
@@ -79,6 +82,8 @@ export interface Producer {
   stored(): Promise<boolean>;
   /** Stores closed minutes after the fact, as MinuteKeeper does; absent where nothing is stored. */
   mend?: ((klines: readonly Kline[], mending: Mending) => Promise<Mended>) | undefined;
+  /** Told of ticks that lack; absent where nothing is stored. */
+  lacks?: Lacks | undefined;
   /**
    * Recomputes open klines; call it after stored history of a ticker (undefined: of any) was rewritten. Closed klines of these
    * minutes are published as corrections.
@@ -108,6 +113,11 @@ function keeperOf(options: ProducerOptions, recorder: Recorder | undefined, log:
   return mender && recorder && createMinuteKeeper({ mender, recorder, clock, log, stopping });
 }
 
+/** What a feed tells the keeper of minutes. */
+function keptBy({ watch, mend, lacks }: MinuteKeeper): Pick<FeedStart, "heard" | "mend" | "lacks"> {
+  return { heard: watch, mend, lacks: (ticker, fromMs, toMs) => lacks([ticker], fromMs, toMs, "feed") };
+}
+
 /** Notes what became of ticks, and what they say about their minutes. */
 function createNotes({ feed, recording, journal, clock }: ProducerOptions, keeper: MinuteKeeper | undefined) {
   let recorded: ReturnType<TickRecording["start"]> | undefined;
@@ -124,25 +134,6 @@ function createNotes({ feed, recording, journal, clock }: ProducerOptions, keepe
     },
     standby: (tick: Tick, upstream: string) => recorded?.record(tick, "standby", clock.now(), upstream),
     stop: async () => recorded?.stop(),
-  };
-}
-
-/** Takes pushed ticks, where there are other providers only those for which pushes speak. */
-function createPushTaker(
-  { feed, metrics, venue }: Pick<ProducerOptions, "feed" | "metrics" | "venue">,
-  take: (ticks: readonly Tick[]) => (TickRejection | null)[],
-) {
-  const { voices } = feed ?? {};
-  if (voices === undefined) return take;
-  return (ticks: readonly Tick[]) => {
-    const speaks = ticks.map(voices.pushed);
-    const judged = take(ticks.filter((_, index) => speaks[index])).values();
-    const outcomes = speaks.map((taken) => (taken ? (judged.next().value ?? null) : ("standby" as const)));
-    metrics.ticks(
-      venue,
-      outcomes.filter((outcome) => outcome === "standby"),
-    );
-    return outcomes;
   };
 }
 
@@ -243,7 +234,6 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     view,
     calendarOf: catalogue.calendar,
     alignment,
-    // What is stored may be ahead of the clock, as ticks may; what is computed must not be.
     nowMs: time.now() + (writer ? TICK_MAX_AHEAD_MS : 0),
     closedMs: () => advancedMs,
     repair: writer !== undefined,
@@ -254,6 +244,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   if (missed.length > 0) await writer?.writeBatch(missed, []);
   watch.filled();
   starting = false;
+  reportInterruption(options, keeper?.lacks);
   if (recorder) recording = recorder.record;
   notes.start();
 
@@ -308,7 +299,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     };
     const opened = feed.open({
       ...{ ...start, skipped, failing: onState, connected: () => onState(null), standby: notes.standby },
-      ...(keeper && { heard: keeper.watch, mend: keeper.mend }),
+      ...(keeper && keptBy(keeper)),
     });
     const supervised = { feed: opened, name: feed.name, take: takeFed, onState, onLost: feed.lost, clock, log };
     running.push(superviseFeed(supervised, stopping.signal));
@@ -324,7 +315,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       throw fallenBehind();
     },
     stored: () => storedInTime(recorder, clock, stopping.signal),
-    ...(keeper && { mend: keeper.mend }),
+    ...(keeper && { mend: keeper.mend, lacks: keeper.lacks }),
     historyChanged,
     feedProblem: () => feedProblem,
     async stop() {

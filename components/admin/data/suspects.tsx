@@ -8,6 +8,7 @@ import {
   DATA_SPIKE_MIN_RATIO,
   type DataSuspects,
   type DataYear,
+  type LackReason,
 } from "#lib/contract/portal-data";
 import { HOUR_S, SECOND_MS } from "#lib/units";
 import { countText } from "../../portal/numbers";
@@ -19,14 +20,20 @@ import { Utc } from "./utc";
 
 /** One suspicious place. */
 interface Place {
-  readonly kind: "Spike" | "Level jump" | "Frozen" | "Closed hours";
+  readonly kind: "Spike" | "Level jump" | "Frozen" | "Closed hours" | "Lacks ticks";
   readonly at: string;
   readonly to: string;
   readonly values: string;
   readonly why: string;
 }
 
-function placesOf({ spikes, frozen, jumps }: DataSuspects, { closed_ranges }: DataYear, digits: number): Place[] {
+const LACK_REASONS: Readonly<Record<LackReason, string>> = {
+  feed: "the feed was lost or silent",
+  stopped: "the service did not run",
+  refused: "the service refused what was pushed",
+};
+
+function placesOf({ spikes, frozen, jumps, lacking }: DataSuspects, { closed_ranges }: DataYear, digits: number): Place[] {
   const price = (value: number) => value.toFixed(digits);
   return [
     ...spikes.map(
@@ -47,6 +54,12 @@ function placesOf({ spikes, frozen, jumps }: DataSuspects, { closed_ranges }: Da
       ({ from, to, rows, close }): Place => ({
         ...{ kind: "Frozen", at: from, to, values: price(close) },
         why: `${countText(rows)} minutes with the same prices`,
+      }),
+    ),
+    ...lacking.map(
+      ({ from, to, rows, reason }): Place => ({
+        ...{ kind: "Lacks ticks", at: from, to, values: `${countText(rows)} ${rows === 1 ? "kline" : "klines"}` },
+        why: `${LACK_REASONS[reason]}; a repair or an import mends them`,
       }),
     ),
     ...closed_ranges.map(

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import type { Tick } from "#lib/domain/tick";
+import { Fault } from "#lib/fault";
+import { SECOND_MS } from "#lib/units";
+import { reportInterruption, reportRefusals } from "./interruptions";
+
+const START_MS = Date.UTC(2026, 0, 7, 12);
+const tick = (ticker: string): Tick => ({ ticker, time_msc: START_MS, bid: 1, ask: 2 });
+
+test("tickers whose pushes were refused for long lack ticks once they are taken again; short refusals are sent again", async () => {
+  const clock = manualClock(START_MS);
+  const told: unknown[] = [];
+  let refusing = true;
+  const push = reportRefusals(
+    async (ticks) => {
+      if (refusing) throw new Fault("service_unavailable", { detail: "full" });
+      return ticks.map(() => null);
+    },
+    (...lack) => told.push(lack),
+    clock,
+  );
+  const refused = (ticker: string) => expect(push([tick(ticker)])).rejects.toMatchObject({ id: "service_unavailable" });
+  await refused("EURUSD");
+  await clock.advance(5 * SECOND_MS);
+  await refused("EURUSD");
+  await refused("XAUUSD");
+  await clock.advance(5 * SECOND_MS);
+  refusing = false;
+  expect(await push([tick("EURUSD"), tick("XAUUSD"), tick("GBPUSD")])).toEqual([null, null, null]);
+  expect(told).toEqual([[["EURUSD"], START_MS, START_MS + 10 * SECOND_MS, "refused"]]);
+  await push([tick("EURUSD")]);
+  expect(told).toHaveLength(1);
+});
+
+test("what nobody took before a start lacks: any time of a feed, of pushes what feeders may not send again", () => {
+  const lastMs = START_MS - 9 * SECOND_MS;
+  const quote = (ticker: string) => (ticker === "EURUSD" ? { time_msc: lastMs } : undefined);
+  const report = (changes: object, nowMs = START_MS) => {
+    const told: unknown[] = [];
+    const started = {
+      ...{ acceptsPush: false, start: {}, clock: manualClock(nowMs), projection: { view: { quote } } },
+      ...{ catalogue: { list: () => [{ ticker: "EURUSD" }, { ticker: "XAUUSD" }] }, ...changes },
+    } as unknown as Parameters<typeof reportInterruption>[0];
+    reportInterruption(started, (...lack) => told.push(lack));
+    return told;
+  };
+  const all = ["EURUSD", "XAUUSD"];
+  expect(report({ feed: { keepsTime: false } })).toEqual([[all, lastMs, START_MS, "stopped"]]);
+  expect(report({ feed: { keepsTime: false }, start: { fromMs: START_MS - 5 } })).toEqual([
+    [all, START_MS - 5, START_MS, "stopped"],
+  ]);
+  expect(report({ feed: { keepsTime: true } })).toEqual([]);
+  expect(report({ acceptsPush: true })).toEqual([]);
+  expect(report({ acceptsPush: true }, START_MS + SECOND_MS)).toEqual([[all, lastMs, START_MS + SECOND_MS, "stopped"]]);
+  expect(report({})).toEqual([]);
+  expect(report({ feed: { keepsTime: false }, projection: { view: { quote: () => undefined } } })).toEqual([]);
+});
