@@ -36,7 +36,7 @@ test("the filters say how many ticks of each ticker they would hold back and why
   const saturday = Array.from({ length: 5 }, (_, at) => `${SATURDAY_MS + at},4000.5,4001,\n`).join("");
   await writeFile(path.join(folder, "XAUUSD.csv"), `time_msc,bid,ask,volume\n${saturday}`);
   const rows = quiet(30).map(([ms, bid]) => `${NOON_MS + ms},${bid},${bid + 0.0001},\n`);
-  rows.splice(25, 0, `${NOON_MS + 2_450},1.9,1.9001,\n`, `${NOON_MS + 2_460},1.1,1.0,\n`, `${NOON_MS + 2_470},1.1,1.2,1e300\n`);
+  rows.splice(25, 0, `${NOON_MS + 2_450},1.3,1.3001,\n`, `${NOON_MS + 2_460},1.1,1.0,\n`, `${NOON_MS + 2_470},1.1,1.2,1e300\n`);
   await writeFile(path.join(folder, "EURUSD.csv"), `time_msc,bid,ask,volume\n${rows.join("")}${rows[29]}not a row\n`);
   const { exitCode, output } = await replay(`--filters ${folder}/XAUUSD.csv ${folder}/EURUSD.csv`);
   expect(output.split("\n")).toEqual([
@@ -46,7 +46,7 @@ test("the filters say how many ticks of each ticker they would hold back and why
     "EURUSD  volume_out_of_range          1        34    2.941 %",
     "    2026-01-07T12:00:02.470Z  1.1 / 1.2  volume 1e+300",
     "EURUSD  spike                        1        34    2.941 %",
-    "    2026-01-07T12:00:02.450Z  1.9 / 1.9001",
+    "    2026-01-07T12:00:02.450Z  1.3 / 1.3001",
     "XAUUSD  market_closed                5         5  100.000 %",
     "    2026-01-10T12:00:00.000Z  4000.5 / 4001",
     "    2026-01-10T12:00:00.001Z  4000.5 / 4001",
@@ -57,14 +57,14 @@ test("the filters say how many ticks of each ticker they would hold back and why
 
 test("a recording shows where the outcome is another one now, over the hours of a folder and whoever recorded it", async () => {
   const jump = [1.2, 1.2001, 1.2002].map((bid, at) => [3_500_000 + 300 * at, bid, at < 2 ? "spike" : "taken"] as const);
-  const rows = [...quiet(30), [3_000, 1.9, "taken"], [3_100, 1.1, "taken"], [3_200, 1.1, "duplicate"], ...jump] as const;
+  const rows = [...quiet(30), [3_000, 1.3, "taken"], [3_100, 1.1, "taken"], [3_200, 1.1, "duplicate"], ...jump] as const;
   const file = await record("oanda/EURUSD", "12", rows);
   await record("oanda/EURUSD", "13", [[3_600_000, 1.2, "taken"]]);
   // Of another provider, at other prices, from the morning on.
   await record(
     "push/EURUSD",
     "06",
-    quiet(30).map(([ms, , outcome]) => [ms - 6 * 3_600_000, 2.5, outcome] as const),
+    quiet(30).map(([ms, , outcome]) => [ms - 6 * 3_600_000, 1.5, outcome] as const),
   );
   const { output } = await replay(`--filters ${file} ${folder}/push`);
   expect(output.split("\n")).toEqual([
@@ -72,12 +72,12 @@ test("a recording shows where the outcome is another one now, over the hours of 
     "",
     "ticker  reason  held back  of ticks    share",
     "EURUSD  spike           1        67  1.493 %",
-    "    2026-01-07T12:00:03.000Z  1.9 / 1.9001",
+    "    2026-01-07T12:00:03.000Z  1.3 / 1.3001",
     "",
     "Other outcomes than recorded:",
     "ticker  recorded  now    ticks",
     "EURUSD  taken     spike      1",
-    "    2026-01-07T12:00:03.000Z  1.9 / 1.9001",
+    "    2026-01-07T12:00:03.000Z  1.3 / 1.3001",
     "EURUSD  spike     taken      2",
     "    2026-01-07T12:58:20.000Z  1.2 / 1.2001",
     "    2026-01-07T12:58:20.300Z  1.2001 / 1.2002",
@@ -85,7 +85,7 @@ test("a recording shows where the outcome is another one now, over the hours of 
 });
 
 test("reasons are switched off by --off, else by TICK_FILTERS_OFF", async () => {
-  const file = await record("tiingo/EURUSD", "12", [...quiet(30), [3_000, 1.9, "taken"], [3_100, 1.1, "taken"]]);
+  const file = await record("tiingo/EURUSD", "12", [...quiet(30), [3_000, 1.3, "taken"], [3_100, 1.1, "taken"]]);
   const off = "No tick is held back.\n\nAll 32 recorded outcomes are the same now.";
   expect((await replay(`--filters ${file} --off spike`)).output).toContain(off);
   expect((await replay(`--filters ${file}`, { TICK_FILTERS_OFF: "spike" })).output).toContain(off);
@@ -104,7 +104,10 @@ test.each([
   ["", "Missing argument: FILE."],
   ["--filters", "Missing argument: FILE."],
   ["ticks.csv", "Add --filters: there is nothing else to try."],
-  ["ticks.csv --filters --off nothing", '--off nothing: "nothing" is not one of market_closed, spike, volume_out_of_range.'],
+  [
+    "ticks.csv --filters --off nothing",
+    '--off nothing: "nothing" is not one of market_closed, spike, volume_out_of_range, implausible_price.',
+  ],
   ["ticks.csv --filters --ticker NOSUCH", "--ticker NOSUCH: is not an instrument of a new installation."],
   ["ticks.csv --filters --threshold 3", "Unknown option '--threshold'."],
 ])("npm run replay rejects %j with exit code 2 and one sentence", async (line, sentence) => {

@@ -175,10 +175,20 @@ export async function forgetBrowsers(store: Pick<SessionStore, "user">, nowMs: n
 
 /**
  * Ends every session of a user, except the one to keep, if any; may run inside a transaction. Publish `sessions` afterwards,
- * so that the tokens created in them end too. No browser stays known that signed in before.
+ * so that the tokens created in them end too.
  */
-export async function endSessions(store: SessionStore, nowMs: number, userId: string, keep?: string): Promise<void> {
+export async function revokeSessions(
+  store: Pick<SessionStore, "portalSession">,
+  nowMs: number,
+  userId: string,
+  keep?: string,
+): Promise<void> {
   const where = { userId, revokedAt: null, ...(keep !== undefined && { id: { not: keep } }) };
   await store.portalSession.updateMany({ where, data: { revokedAt: new Date(nowMs) } });
+}
+
+/** The same; no browser stays known that signed in before. */
+export async function endSessions(store: SessionStore, nowMs: number, userId: string, keep?: string): Promise<void> {
+  await revokeSessions(store, nowMs, userId, keep);
   await forgetBrowsers(store, nowMs, userId);
 }

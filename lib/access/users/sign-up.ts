@@ -7,7 +7,7 @@ import { alreadyMail, verifyMail } from "#lib/mail/messages";
 import type { UserContext, Visitor } from "./context";
 import { issueToken, mintSecret, pendingPassword } from "./one-time-tokens";
 import { requireStrong } from "./password-strength";
-import { endSessions } from "./sessions";
+import { revokeSessions } from "./sessions";
 import { createUser, retryOnConflict, takeMailAttempt } from "./users";
 
 type Tx = Prisma.TransactionClient;
@@ -29,9 +29,11 @@ const auditOf = ({ email, address }: SignUp, { accountId }: User, action: string
 async function takeOver(tx: Tx, user: Known, signUp: SignUp): Promise<boolean> {
   const { name, passwordHash, nowMs } = signUp;
   const where = { id: user.id, emailVerifiedAt: null };
-  const { count } = await tx.user.updateMany({ where, data: { name, passwordHash } });
+  // In one statement: a sign-up runs as many for any address.
+  const data = { name, passwordHash, browsersForgottenAt: new Date(nowMs) };
+  const { count } = await tx.user.updateMany({ where, data });
   if (count === 0) return false;
-  await endSessions(tx, nowMs, user.id);
+  await revokeSessions(tx, nowMs, user.id);
   await audit(tx, auditOf(signUp, user, "account.sign_up_again"));
   return true;
 }
