@@ -130,15 +130,19 @@ describe("a journal", () => {
     await again.release();
   });
 
-  test("a full journal says so until what it holds is stored", async () => {
+  test("a full journal says so, and takes no more", async () => {
     const journals = await take(undefined, 100);
     const journal = await journals.begin(1);
     expect(journal.isFull()).toBe(false);
     for (const one of ticks(0, 5)) journal.add(one);
     await journal.written(0);
     expect(journal.isFull()).toBe(true);
+    // As those of a provider, which nobody refuses.
+    journal.add(tick(5));
+    expect(await journal.written(5)).toBe(false);
     await journal.close();
     await journals.release();
+    expect(await unstored(NOTHING)).toEqual(ticks(0, 5));
   });
 
   test("a full disk is said once, and the journal goes on when there is room, without what was lost", async () => {

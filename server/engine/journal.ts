@@ -8,7 +8,10 @@ import type { JournalPlace } from "#lib/market/kline-writer";
 import { MIB_BYTES } from "#lib/units";
 import { takeLock } from "#server/database/embedded/lock";
 
-/** Size of all files together, while the database takes nothing: about four million ticks. Past this, pushes are refused. */
+/**
+ * Size of all files together, while the database takes nothing: about four million ticks. Past this, pushes are refused, and ticks
+ * of a provider are not journaled.
+ */
 const JOURNAL_MAX_BYTES = 256 * MIB_BYTES;
 /** So many files have this size, so that what is stored can be deleted. */
 const FILES_COUNT = 32;
@@ -181,6 +184,7 @@ function createJournal({ folder, clock, log, maxBytes = JOURNAL_MAX_BYTES }: Jou
     next = undefined;
     waiting = [];
     overrun = false;
+    if (ticks.length === 0) return;
     try {
       await store(lineOf(first, clock.now(), ticks), first);
     } catch (error) {
@@ -198,7 +202,7 @@ function createJournal({ folder, clock, log, maxBytes = JOURNAL_MAX_BYTES }: Jou
   return {
     add(tick) {
       added += 1;
-      if (waiting.length < WAITING_MAX_TICKS) waiting.push(tick);
+      if (waiting.length < WAITING_MAX_TICKS && bytes < maxBytes) waiting.push(tick);
       else overrun = true;
       next ??= last.then(writeWaiting);
       last = next;
