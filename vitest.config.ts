@@ -26,6 +26,7 @@ const SLOW = [
   "e2e/portal.spec.ts",
   "e2e/playground.spec.ts",
   "e2e/hostile/hostile.spec.ts",
+  "e2e/hostile/storm.spec.ts",
   "e2e/admin.spec.ts",
   "e2e/firefox.spec.ts",
   "e2e/landing.spec.ts",

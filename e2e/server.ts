@@ -54,10 +54,13 @@ interface Running {
 interface Place {
   readonly dataDir: string;
   readonly folder: string;
+  /** Files that each of its processes may open; those of this process by default. */
+  readonly filesMaxCount?: number | undefined;
 }
 
-function launch({ dataDir, folder }: Place, variables: Readonly<Record<string, string>>): Running {
-  const [command, ...args] = COMMAND;
+function launch({ dataDir, folder, filesMaxCount }: Place, variables: Readonly<Record<string, string>>): Running {
+  const limited = filesMaxCount === undefined ? [] : ["prlimit", `--nofile=${filesMaxCount}:${filesMaxCount}`];
+  const [command = "", ...args] = [...limited, ...COMMAND];
   const child = spawn(command, args, {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
@@ -153,6 +156,8 @@ interface StartOptions {
   readonly emptyData?: boolean;
   /** The folder of another release of the product; this one by default. */
   readonly folder?: string;
+  /** Files that each of its processes may open; those of the tests by default. */
+  readonly filesMaxCount?: number;
 }
 
 /** Copies a data directory that the product has set up, with its owners and permissions. */
@@ -168,7 +173,7 @@ async function copyUsedData(endpoint: string, dataDir: string): Promise<void> {
  */
 export async function startProduct(
   variables: Readonly<Record<string, string>> = {},
-  { emptyData = false, folder = process.cwd() }: StartOptions = {},
+  { emptyData = false, folder = process.cwd(), filesMaxCount }: StartOptions = {},
 ): Promise<Product> {
   const home = await mkdtemp(join(tmpdir(), "spotwire e2e "));
   const dataDir = join(home, "data");
@@ -177,7 +182,7 @@ export async function startProduct(
     // Run by root, the embedded database belongs to another user, who has to get through here.
     await chmod(home, 0o755);
     if (endpoint !== undefined && !emptyData && variables.DATABASE_URL === undefined) await copyUsedData(endpoint, dataDir);
-    return await startOn({ dataDir, folder }, variables);
+    return await startOn({ dataDir, folder, filesMaxCount }, variables);
   } catch (error) {
     await rm(home, { recursive: true, force: true });
     throw error;

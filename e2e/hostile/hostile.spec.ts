@@ -2,9 +2,11 @@ import { readFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { CLOSES } from "#lib/contract/close-codes";
 import {
   CONNECTIONS_CLIENT_MAX_COUNT,
   KEYLESS_CLIENT_PER_MINUTE_COUNT,
+  PLAN_DEFAULTS,
   REQUEST_HEADERS_TIMEOUT_MS,
   SOCKET_IO_OPENING_CLIENT_MAX_COUNT,
 } from "#lib/contract/limits";
@@ -15,6 +17,7 @@ import { type Product, residentBytesOf, SERVER_TIMEOUT_MS, startProduct } from "
 import { type Bystander, startBystander } from "./bystander";
 import { fuzz } from "./fuzz";
 import { startPageFlood } from "./page-flood";
+import { floodPongs, processorSecondsOf } from "./pongs";
 
 const MIB = 1_048_576;
 /** Of the memory before an attack, so much may be added after it. */
@@ -24,6 +27,9 @@ const YOUNG_MAX_BYTES = 2 * 16 * MIB;
 /** The allocator returns memory at its own pace. */
 const BACK_MAX_MS = 15_000;
 const CASE_TIMEOUT_MS = 120_000;
+/** How often each stream of a flood of pongs is opened again, and the part of a core that they may take, others included. */
+const PONG_ROUNDS = 3;
+const PONGS_MAX_CORE_SHARE = 0.3;
 /** How long the loops over pages last. */
 const PAGE_LOOPS_MS = 10_000;
 /** Random requests; FUZZED_COUNT sets more, for a long run. */
@@ -223,6 +229,26 @@ describe("strangers without a key", () => {
         agent.destroy();
         expect(new Set(statuses)).toEqual(new Set([401, 429]));
         expect(await refused("keyless", "client")).toBe(statuses.filter((status) => status === 429).length);
+      }),
+    CASE_TIMEOUT_MS,
+  );
+
+  test(
+    "pongs that answer no ping end each stream of the demo key at the rate of messages, and are not read any further",
+    () =>
+      withstands("pongs", async () => {
+        const streams = PLAN_DEFAULTS.demo.streamConnections;
+        const flooded = 'spotwire_stream_closes_total{reason="flooding"}';
+        const [before, from] = [await counted(flooded), await processorSecondsOf(product.pid)];
+        const beganMs = performance.now();
+        const { closes, bytes } = await floodPongs(product.baseUrl, product.demoKey ?? "", { streams, times: PONG_ROUNDS });
+        const tookS = (performance.now() - beganMs) / 1000;
+        const busyS = (await processorSecondsOf(product.pid)) - from;
+        const shown = `${closes.length} streams, ${(bytes / MIB).toFixed(1)} MiB in ${tookS.toFixed(1)} s`;
+        process.stdout.write(`  ${shown}: ${(busyS * 1000).toFixed(0)} ms of processor time\n`);
+        expect(closes).toEqual(Array(streams * PONG_ROUNDS).fill(CLOSES.flooding.code));
+        expect((await counted(flooded)) - before).toBe(closes.length);
+        expect(busyS).toBeLessThan(tookS * PONGS_MAX_CORE_SHARE);
       }),
     CASE_TIMEOUT_MS,
   );

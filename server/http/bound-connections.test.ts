@@ -19,10 +19,17 @@ interface Bounds {
   readonly network?: number;
   readonly maxCount?: number;
   readonly trustedProxies?: readonly string[];
+  readonly roomCount?: number;
 }
 
 /** Starts a server that answers every request and accepts every upgrade. */
-async function start({ client = 100, network = 100, maxCount = 100, trustedProxies = [] }: Bounds): Promise<void> {
+async function start({
+  client = 100,
+  network = 100,
+  maxCount = 100,
+  trustedProxies = [],
+  roomCount = 200,
+}: Bounds): Promise<void> {
   server = createServer((_, response) => response.end("answer"));
   server.on("upgrade", (_, socket) => {
     socket.on("end", () => socket.end()).on("error", () => undefined);
@@ -30,7 +37,7 @@ async function start({ client = 100, network = 100, maxCount = 100, trustedProxi
   });
   const limits = { client, network, all: Number.POSITIVE_INFINITY };
   const metrics = { refused: (where: string, reason: string) => void refusals.push(`${where} ${reason}`) };
-  boundConnections(server, { trustedProxies, metrics, limits, maxCount });
+  boundConnections(server, { trustedProxies, metrics, limits, maxCount, roomCount });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 }
 
@@ -74,6 +81,26 @@ describe("connections of a server", () => {
     expect(await answers(await open("127.0.0.4"))).toBe(false);
     expect(await answers(await open("127.0.1.4"))).toBe(true);
     expect(refusals).toEqual(["tcp too_many_of_network"]);
+  });
+
+  test("streams and connections together have the files that are left; one more is refused and counted", async () => {
+    await start({ roomCount: 4, trustedProxies: ["127.0.0.9"] });
+    const streams = [await open(), await open("127.0.0.9")];
+    for (const stream of streams) expect(await ask(stream, UPGRADE)).toContain("101");
+    const others = [await open(), await open()];
+    for (const other of others) expect(await answers(other)).toBe(true);
+    expect(await answers(await open("127.0.0.9"))).toBe(false);
+    expect(refusals).toEqual(["tcp too_many_files"]);
+    streams[0]?.destroy();
+    await vi.waitFor(async () => expect(await answers(await open("127.0.0.9"))).toBe(true));
+  });
+
+  test("connections have half of the files that are left, however many there may be otherwise", async () => {
+    await start({ roomCount: 4 });
+    const [idle] = [await open(), await open()];
+    expect(await answers(await open())).toBe(true);
+    await vi.waitFor(() => expect(idle?.destroyed).toBe(true));
+    expect(refusals).toEqual(["tcp too_many"]);
   });
 
   test("when all are too many, the one that asked for nothing for the longest time is closed for a new one", async () => {

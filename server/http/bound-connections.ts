@@ -4,6 +4,7 @@ import { CONNECTIONS_CLIENT_MAX_COUNT, CONNECTIONS_MAX_COUNT, CONNECTIONS_NETWOR
 import type { Metrics } from "#lib/metrics";
 import { createOpenings } from "#server/socket/openings";
 import { createProxyCheck, peerOf } from "./address";
+import { connectionRoom } from "./open-files";
 
 const LIMITS = {
   client: CONNECTIONS_CLIENT_MAX_COUNT,
@@ -18,17 +19,23 @@ interface BoundOptions {
   readonly metrics: Pick<Metrics, "refused">;
   readonly limits?: typeof LIMITS;
   readonly maxCount?: number;
+  /** How many connections and streams the files leave that this process may open. */
+  readonly roomCount?: number;
 }
 
 /**
  * Bounds the connections of a server. A client or a network with too many gets no further one. When all together are too many,
  * the connection that asked for nothing for the longest time is closed: many networks that hold connections shut out nobody who
- * has something to ask. A connection that becomes a stream no longer counts: streams have limits of their own.
+ * has something to ask. A connection that becomes a stream no longer counts: streams have limits of their own. Where few files may
+ * be open, connections have half of them, and none is accepted for which there is no file: the kernel would close it, uncounted.
  */
 export function boundConnections(
   server: Server,
-  { trustedProxies, metrics, limits = LIMITS, maxCount = CONNECTIONS_MAX_COUNT }: BoundOptions,
+  { trustedProxies, metrics, limits = LIMITS, maxCount = CONNECTIONS_MAX_COUNT, roomCount = connectionRoom() }: BoundOptions,
 ): void {
+  const mostCount = Math.min(maxCount, Math.floor(roomCount / 2));
+  if (Number.isFinite(roomCount)) server.maxConnections = roomCount;
+  server.on("drop", () => metrics.refused("tcp", "too_many_files"));
   const isTrustedProxy = createProxyCheck(trustedProxies);
   const openings = createOpenings(limits);
   /** In the order of their last request. */
@@ -57,7 +64,7 @@ export function boundConnections(
     }
     open.set(socket, openings.enter(address));
     socket.on("close", onClose);
-    if (open.size <= maxCount) return;
+    if (open.size <= mostCount) return;
     const [idle = socket] = open.keys();
     metrics.refused("tcp", "too_many");
     leave(idle);

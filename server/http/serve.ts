@@ -22,6 +22,7 @@ import { GET as scrape } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
 import { GET as serviceStatus } from "#app/status.json/route";
 import type { Attempts } from "#lib/access/limits/attempts";
+import { CONNECTIONS_MAX_COUNT } from "#lib/contract/limits";
 import { linkOperation } from "#lib/contract/link";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
@@ -45,6 +46,7 @@ import type { Streams } from "#server/socket/streams";
 import { serveAssets } from "./assets";
 import { boundConnections } from "./bound-connections";
 import type { KeylessCalls } from "./keyless-calls";
+import { connectionRoom } from "./open-files";
 import { createHttpServer, routeUpgrades } from "./server";
 
 /** The route of each operation; a missing one fails to compile. */
@@ -103,6 +105,9 @@ interface EdgeOptions extends Omit<ServeOptions, "attempts" | "tickForwarder" | 
  */
 export async function serve(options: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
   const { env, log, metrics, addressOf, keylessCalls, attempts, tickForwarder, portal } = options;
+  const room = connectionRoom();
+  if (room < CONNECTIONS_MAX_COUNT)
+    log.warn({ connections: room }, "few files may be open: fewer connections and streams are served; raise ulimit -n");
   const operational = {
     "/api/health": health,
     "/api/ready": ready,

@@ -25,6 +25,7 @@ test("an admission releases its slot when a drain began while the slot was taken
     publicUrl: undefined,
     generation: () => 0,
     onFull: () => undefined,
+    metrics: { refused: () => undefined },
   });
   const coming = admissions.admit({
     key,

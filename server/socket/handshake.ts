@@ -1,11 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { Access } from "#lib/access/access";
 import { hasScope, keyKind, limitOwner, ownSlot, type Principal, requireAccess } from "#lib/access/principal";
+import type { ErrorId } from "#lib/contract/errors";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
-import { Fault } from "#lib/fault";
+import { Fault, isFault } from "#lib/fault";
 import { bearerOf } from "#lib/http/guards";
 import { foreignOrigin } from "#lib/http/own-origin";
+import type { Metrics } from "#lib/metrics";
 import { traced, type Work } from "#lib/spans";
 import type { Connections } from "./connections";
 import { handshakeId } from "./refuse-upgrade";
@@ -153,7 +155,11 @@ interface AdmissionsOptions {
   generation: () => number;
   /** Called with an owner who has no slot left. */
   onFull: (owner: string) => void;
+  metrics: Pick<Metrics, "refused">;
 }
+
+/** What refuses a handshake because there are too many, and not for what it shows. */
+const LIMITS: ReadonlySet<string> = new Set<ErrorId>(["rate_limited", "too_many_connections"]);
 
 const DRAINING_RETRY_AFTER_S = 1;
 /** By then a dead connection of the owner has been detected. */
@@ -167,6 +173,7 @@ export function createAdmissions({
   publicUrl,
   generation,
   onFull,
+  metrics,
 }: AdmissionsOptions): Admissions {
   function requireRunning(): void {
     if (draining())
@@ -217,11 +224,17 @@ export function createAdmissions({
   }
 
   return {
-    admit: (credentials) =>
-      traced(
-        () => describe(credentials),
-        (work) => admit(credentials, work),
-      ),
+    async admit(credentials) {
+      try {
+        return await traced(
+          () => describe(credentials),
+          (work) => admit(credentials, work),
+        );
+      } catch (error) {
+        if (isFault(error) && LIMITS.has(error.id)) metrics.refused("handshake", error.id);
+        throw error;
+      }
+    },
     release: ({ slots }) => free(slots),
   };
 }

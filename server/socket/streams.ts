@@ -98,6 +98,7 @@ export function startStreams(options: StreamsOptions): Streams {
     publicUrl,
     generation: sessions.generation,
     onFull: sessions.probe,
+    metrics,
   });
   const webSocket = createWebSocketTransport({ sessions, admissions, addressOf, refusal, clock });
   const socketIo = createSocketIo({ sessions, admissions, addressOf, refusal, clock, metrics, worker: options.worker });
