@@ -154,7 +154,7 @@ describe("a developer", () => {
     await page.waitForURL("**/dashboard/keys?new=1");
     const dialog = page.getByRole("dialog", { name: "Create your first key" });
     await dialog.getByRole("radio", { name: "Live" }).check();
-    await dialog.getByText("No live feed yet.").waitFor();
+    await dialog.getByText("Your account has no access to live data.").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.waitForURL("**/dashboard/keys");
     await page.getByRole("button", { name: "Sign out", exact: true }).first().click();
