@@ -68,8 +68,10 @@ const refused = (where: string, reason: string) => counted(`spotwire_refused_tot
 async function withstands(name: string, attack: () => Promise<void>): Promise<void> {
   const before = await memory();
   bystander = startBystander(product.baseUrl, key);
-  await attack();
-  const { answers, wrong, worstMs } = await bystander.stop();
+  const stopped = () => bystander.stop();
+  // One that went on would use up the limits of the next case.
+  await attack().catch((error: unknown) => stopped().then(() => Promise.reject(error)));
+  const { answers, wrong, worstMs } = await stopped();
   let after = await memory();
   const isBack = () =>
     after.liveBytes < before.liveBytes * (1 + GROWTH_MAX_SHARE) &&
@@ -225,10 +227,12 @@ describe("strangers without a key", () => {
               answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
             }).on("error", reject);
           });
+        const refusedBefore = await refused("keyless", "client");
         const statuses = await Promise.all(Array.from({ length: KEYLESS_CLIENT_PER_MINUTE_COUNT }, ask));
         agent.destroy();
         expect(new Set(statuses)).toEqual(new Set([401, 429]));
-        expect(await refused("keyless", "client")).toBe(statuses.filter((status) => status === 429).length);
+        const count = statuses.filter((status) => status === 429).length;
+        expect((await refused("keyless", "client")) - refusedBefore).toBe(count);
       }),
     CASE_TIMEOUT_MS,
   );
