@@ -141,9 +141,10 @@ async function startLive(options: MarketsOptions): Promise<RunningMarket> {
       name !== "replay" && {
         guard: createGuard({ name: upstreamOf, off: env.TICK_FILTERS_OFF, metrics }),
         recording: recordingOf(options, upstreamOf),
-        openJournals: () => takeJournals({ folder: path.join(env.DATA_DIR, "journal"), clock, log }),
       }),
     writer: store,
+    // Also where nothing is taken now: an earlier process may have left ticks.
+    openJournals: () => takeJournals({ folder: path.join(env.DATA_DIR, "journal"), clock, log }),
     acceptsPush: env.LIVE_FEED.includes("push"),
     requireRoom: options.requireRoom,
     provider: named,
