@@ -28,7 +28,11 @@ export function quietSentence({ ticker, final_display_state, reason, next_open_a
   return `${ticker} ${WORDS[final_display_state] ?? "has no new data"}${why}.${next}`;
 }
 
-function klineNotes({ count, expected_count, ticker }: Partial<KlineWindow>): string[] {
+function klineNotes({ count, expected_count, ticker, incomplete = [] }: Partial<KlineWindow>): string[] {
+  if (incomplete.length > 0)
+    return [
+      `${incomplete.length === 1 ? "1 kline lacks" : `${incomplete.length} klines lack`} ticks; “incomplete” names the open times.`,
+    ];
   if (count !== 0) return [];
   if (expected_count === 0)
     return [`${ticker} was closed for the whole time range, so there are no klines. Choose an earlier or a longer range.`];
