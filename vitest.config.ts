@@ -8,6 +8,7 @@ const E2E = "e2e/**/*.spec.ts";
 /** Files that mostly wait (for a clock, a disk, a process that stops or starts), slowest first. */
 const WAITING = [
   "e2e/faults/faults.spec.ts",
+  "e2e/faults/restart.spec.ts",
   "e2e/push.spec.ts",
   "e2e/lifecycle.spec.ts",
   "e2e/workers.spec.ts",

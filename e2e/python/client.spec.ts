@@ -318,6 +318,7 @@ client.stream(on_gaps=gaps.append)  # mistake: call-arg
 for message in stream.subscribe("kline", ["EURUSD"], timeframe="M1"):
     one: KlineMessage = message
     closed: bool = message["closed"]
+    recovered: bool = message.get("recovered", False)
 stream.subscribe("kline", ["EURUSD"])  # mistake: call-overload
 
 

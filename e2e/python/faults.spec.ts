@@ -355,7 +355,7 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
     expect(await driver.events.gap.next()).toEqual({ ...gap, epoch: "e3", expected: null, received: 1 });
   });
 
-  test("waits between attempts double up to thirty seconds, and start over after a good connection", async () => {
+  test("waits between attempts double up to thirty seconds, and start over after the first record", async () => {
     await open();
     service.refuseHandshakes(...Array.from({ length: 8 }, () => fail("internal_error")));
     await driver.run("stream");
@@ -364,18 +364,22 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
       expect(await driver.events.error.next()).toMatchObject({ id: "internal_error", status: 500 });
       await driver.pass(backoff(n));
     }
-    const short = await service.welcomed({ heartbeat_interval_s: 60 });
-    await short.ack();
-    await untilState("open");
-    await driver.run("advance", { s: 29.999 });
-    short.cut();
+    const mute = await service.welcomed({ heartbeat_interval_s: 60 });
+    await mute.ack();
+    await driver.run("ready", { name: "quotes" });
+    await driver.run("advance", { s: 60 });
+    mute.cut();
     await driver.pass(backoff(9));
-    const long = await service.welcomed({ heartbeat_interval_s: 60 });
-    await long.ack();
-    await untilState("open");
-    await driver.run("advance", { s: 30 });
-    long.cut();
+    const good = await service.welcomed();
+    await good.ack();
+    good.send(quote("EURUSD", 1));
+    expect(await seqOf()).toBe(1);
+    good.cut();
     await driver.pass(backoff(1));
+    const mended = await service.welcomed();
+    await mended.ack();
+    mended.cut();
+    await driver.pass(backoff(2));
     await service.welcomed();
   });
 

@@ -9,7 +9,9 @@ import { Snapshot } from "./snapshot";
 export const Epoch = z
   .string()
   .max(STREAM_MESSAGE_ID_MAX_CHARACTERS)
-  .describe("Identifies a run of sequence numbers. A restart of the source starts a new epoch.");
+  .describe(
+    "Identifies a run of sequence numbers. A restart of the source starts a new epoch, and how many records are missing before it is unknown.",
+  );
 export const Sequence = z
   .int()
   .min(0)

@@ -71,7 +71,7 @@ export const Resume = z
   .meta({
     id: "Resume",
     description:
-      "The last record the client received. Later records are replayed; if they are no longer available, a snapshot is sent.",
+      "The last record the client received. Later records are replayed; if they are no longer available, a snapshot is sent, and klines that closed meanwhile have to be read over REST.",
   });
 export type Resume = z.infer<typeof Resume>;
 

@@ -17,7 +17,7 @@ export const CLIENT_WORDS: Readonly<Record<StreamMethod, Words>> = {
     title: "Subscribe",
     summary: "Subscribe to a stream for one or more tickers.",
     description:
-      "Subscriptions add to the existing ones. `timeframe` is required for `kline` and not allowed for other streams. Each ticker is accepted or rejected on its own. Unless `snapshot` is false, the server sends the current record of each ticker right after the ack. With `resume`, it replays the records you missed instead, if they are still available.",
+      "Subscriptions add to the existing ones. `timeframe` is required for `kline` and not allowed for other streams. Each ticker is accepted or rejected on its own. Unless `snapshot` is false, the server sends the current record of each ticker right after the ack. With `resume`, it replays the records you missed instead. If they are no longer available, it sends the current record: then read the klines that closed meanwhile over REST.",
   },
   unsubscribe: {
     title: "Unsubscribe",
@@ -98,7 +98,7 @@ export const PUSHED_WORDS: Readonly<Record<PushedType, Words>> = {
   kline: {
     title: "Kline",
     summary: "A kline of a subscribed ticker and timeframe.",
-    description: `${SAME_AS_REST} The kline is sent when it changes, and once with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS} ms after its end. The closed kline is never dropped. When stored minutes change later, the closed klines that change with them are sent with the event \`correction\`.`,
+    description: `${SAME_AS_REST} The kline is sent when it changes, and once with \`closed: true\`, ${KLINE_CLOSE_DELAY_MS} ms after its end. The closed kline is never dropped while the connection lasts. A new epoch begins with the current kline; those that closed before it are not sent. When stored minutes change later, the closed klines that change with them are sent with the event \`correction\`.`,
   },
   market_status: {
     title: "Market status",
@@ -114,6 +114,6 @@ export const PUSHED_WORDS: Readonly<Record<PushedType, Words>> = {
   server_shutdown: {
     title: "Server shutdown",
     summary: "The server is about to close this connection with 1001.",
-    description: `Reconnect after a random delay of at most \`reconnect_after_ms\`, and resume. Records are kept for ${STREAM_RESUME_MAX_AGE_S} seconds unless the source itself restarts.`,
+    description: `Reconnect after a random delay of at most \`reconnect_after_ms\`, and resume. Records are kept for ${STREAM_RESUME_MAX_AGE_S} seconds unless the source itself restarts: then an epoch begins with the current records.`,
   },
 };

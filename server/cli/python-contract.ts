@@ -4,6 +4,8 @@ import { ERROR_IDS, ERRORS, type ErrorId } from "#lib/contract/errors";
 import { BASE62, KEY_RANDOM_CHARACTERS, keyChecksum } from "#lib/contract/key-text";
 import { Kline } from "#lib/contract/kline";
 import {
+  KLINE_CLOSE_DELAY_MS,
+  KLINES_MAX_LIMIT_ROWS,
   KLINES_ROWS_PER_COST_UNIT,
   STREAM_HEARTBEAT_INTERVAL_S,
   STREAM_TICKERS_PER_MESSAGE_MAX_COUNT,
@@ -109,6 +111,8 @@ function values(version: string): string {
     TICKET_PROTOCOL_PREFIX,
     STREAM_NAMES: StreamName.options,
     KLINE_COLUMNS: columns,
+    KLINE_CLOSE_DELAY_MS,
+    KLINES_MAX_LIMIT_ROWS,
     KLINES_ROWS_PER_COST_UNIT,
     STREAM_TICKERS_PER_MESSAGE_MAX_COUNT,
     STREAM_HEARTBEAT_INTERVAL_S,

@@ -7,6 +7,7 @@ from ._contract import VERSION as __version__
 from ._error import SpotwireError
 from ._frames import to_frame
 from ._gate import RateLimit
+from ._recovery import StreamedKline
 from ._sequence import Gap
 from ._stream import AsyncStream
 from ._subscription import AsyncSubscription, SubscribeResult
@@ -24,6 +25,7 @@ __all__ = [
     "Stream",
     "StreamCallbacks",
     "StreamClose",
+    "StreamedKline",
     "Subscription",
     "SubscribeResult",
     "__version__",

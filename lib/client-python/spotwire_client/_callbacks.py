@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Callable, Literal, Mapping, TypedDict, Union
 
 from ._error import InvalidArgumentError, SpotwireError
+from ._recovery import StreamedKline
 from ._sequence import Gap
-from .models import Heartbeat, KlineMessage, MarketStatus, QuoteMessage, SnapshotMessage, Welcome
+from .models import Heartbeat, MarketStatus, QuoteMessage, SnapshotMessage, Welcome
 
 #: ``idle``: nothing is followed. ``waiting``: for the next attempt. ``closed``: the stream has ended.
 StreamState = Literal["idle", "connecting", "open", "waiting", "closed"]
-PushMessage = Union[QuoteMessage, SnapshotMessage, KlineMessage]
+PushMessage = Union[QuoteMessage, SnapshotMessage, StreamedKline]
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,10 @@ class StreamCallbacks(TypedDict, total=False):
     on_heartbeat: Callable[[Heartbeat], object]
     """Lists followed tickers without new records, and why."""
     on_gap: Callable[[Gap], object]
-    """Records are missing. Called before the record that revealed the gap."""
+    """
+    Records are missing: of quotes and snapshots those between two sequences; of klines those that closed and could not be read
+    over REST, or all with ``recover=False``. Called before the record that revealed the gap.
+    """
     on_error: Callable[[SpotwireError], object]
     """Called for every error, also those the stream recovers from; after a final one it is closed. Without it, errors are logged."""
     on_close: Callable[[StreamClose], object]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random as random_numbers
 import ssl
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Iterable, Unpack
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Iterable, Mapping, Unpack
 
 import httpx
 
@@ -241,20 +241,37 @@ class AsyncSpotwire:
         data: KeyInfo = await self._rest.call("key", {}, timeout_s)
         return data
 
-    def stream(self, *, buffer_max_records: int = _BUFFER_DEFAULT_RECORDS, **callbacks: Unpack[StreamCallbacks]) -> AsyncStream:
+    def stream(
+        self, *, buffer_max_records: int = _BUFFER_DEFAULT_RECORDS, recover: bool = True, **callbacks: Unpack[StreamCallbacks]
+    ) -> AsyncStream:
         """
         Makes a stream, which connects with its first subscription. ``callbacks`` are those of StreamCallbacks, such as
-        ``on_gap`` and ``on_error``. Raises invalid_key when the client has neither a key nor a ticket function.
+        ``on_gap`` and ``on_error``. With ``recover`` it reads klines that closed while it was away over REST and delivers them,
+        with ``recovered: True``, before it goes on: that needs a key with the scope market:read. Raises invalid_key when the
+        client has neither a key nor a ticket function.
         """
         if self._key is None and self._ticket is None:
             raise InvalidKeyError("A stream needs a key or a ticket function.")
         url = self._base_url.replace("http", "ws", 1) + STREAM_PATH
-        context = StreamContext(url, self._key, self._ticket, self._clock, self._random, self._ssl_context, self._message_pack)
+        context = StreamContext(
+            url=url,
+            key=self._key,
+            ticket=self._ticket,
+            clock=self._clock,
+            random=self._random,
+            ssl_context=self._ssl_context,
+            message_pack=self._message_pack,
+            read_klines=None if self._key is None else self._read_klines,
+        )
         records = check_number("buffer_max_records", buffer_max_records, 1)
         check_callbacks(callbacks)
-        stream = AsyncStream(context, callbacks, records)
+        stream = AsyncStream(context, callbacks, records, recover)
         self._streams = [*(one for one in self._streams if one.state != "closed"), stream]
         return stream
+
+    async def _read_klines(self, query: Mapping[str, Any]) -> KlineWindow:
+        window: KlineWindow = await self._rest.call("klines", query, None)
+        return window
 
     async def aclose(self) -> None:
         """Closes the streams and connections of this client."""

@@ -13,6 +13,7 @@ from ._clock import Clock, within
 from ._connection import Handshake
 from ._contract import STREAM_PROTOCOL, STREAM_PROTOCOL_MSGPACK, TICKET_PROTOCOL_PREFIX
 from ._error import BadAnswerError, CallTimeoutError, SpotwireError
+from ._recovery import ReadKlines
 
 #: Returns a ticket for one connection: a coroutine function, or a plain one, which runs in a thread.
 TicketFunction = Callable[[], "str | Awaitable[str]"]
@@ -37,6 +38,8 @@ class StreamContext:
     ssl_context: ssl.SSLContext | None
     #: Offers MessagePack, before JSON for a service that does not have it.
     message_pack: bool
+    #: Reads klines over REST; None where the client cannot.
+    read_klines: ReadKlines | None
 
 
 async def _ask(ticket: TicketFunction) -> str:

@@ -11,8 +11,6 @@ from ._error import ConnectionLostError, InvalidArgumentError, InvalidKeyError, 
 
 _BACKOFF_BASE_S = 0.5
 _BACKOFF_CAP_S = 30.0
-#: A connection that lasts this long counts as good: the next failure starts with the shortest wait again.
-STEADY_AFTER_S = 30.0
 #: Longest Retry-After of a rejected handshake that is followed.
 _RETRY_AFTER_MAX_S = 3_600.0
 #: Client errors of HTTP that a retry can change.

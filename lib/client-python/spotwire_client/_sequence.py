@@ -16,7 +16,7 @@ class Gap:
     timeframe: str | None
     #: The epoch of the record that revealed the gap.
     epoch: str
-    #: The expected sequence; None when a new epoch began, because the number of missed records is unknown then.
+    #: The expected sequence; None when a new epoch began or klines could not be recovered: how many are missing is unknown.
     expected: int | None
     #: The received sequence: ``received - expected`` records are missing.
     received: int
@@ -38,9 +38,9 @@ def judge(last: Position | None, message: Mapping[str, Any]) -> Literal["stale",
     if last is None:
         return "next"
     is_snapshot = message.get("event") == "snapshot"
-    # A snapshot brings everything that is current, but klines may have closed since the last record.
+    # A snapshot is the current record, so that nothing but closed klines can be lost. After an update, the start is unknown.
     if message["epoch"] != last.epoch:
-        return "next" if is_snapshot and message["type"] != "kline" else "gap"
+        return "next" if is_snapshot else "gap"
     seq: int = message["seq"]
     # A later subscription receives the current record again.
     if seq < last.seq or (seq == last.seq and not is_snapshot):
@@ -48,14 +48,13 @@ def judge(last: Position | None, message: Mapping[str, Any]) -> Literal["stale",
     return "gap" if seq - int(message.get("merged", 0)) > last.seq + 1 else "next"
 
 
-def gap_of(last: Position, message: Mapping[str, Any]) -> Gap:
-    """The gap that a record revealed."""
-    same = message["epoch"] == last.epoch
+def gap_of(last: Position | None, message: Mapping[str, Any]) -> Gap:
+    """The gap that a record revealed; without a last record, how many are missing is unknown."""
     return Gap(
         stream=message["type"],
         ticker=message["ticker"],
         timeframe=message.get("timeframe"),
         epoch=message["epoch"],
-        expected=last.seq + 1 if same else None,
+        expected=last.seq + 1 if last is not None and message["epoch"] == last.epoch else None,
         received=message["seq"],
     )

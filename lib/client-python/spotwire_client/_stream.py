@@ -15,12 +15,13 @@ from ._contract import CLOSES, STREAM_NAMES
 from ._error import CallbackFailedError, InvalidArgumentError, SpotwireError, StreamClosedError
 from ._handshake import StreamContext, prepare_handshake
 from ._options import check_tickers
-from ._reconnect import STEADY_AFTER_S, delay_before, final_error, is_terminal
+from ._reconnect import delay_before, final_error, is_terminal
+from ._recovery import ReadKlines, Recovery, StreamedKline, hold
 from ._requests import Requests, Send
 from ._sequence import Position, gap_of, judge
 from ._subscription import AsyncSubscription
-from ._topics import Selection, Topics, key_of
-from .models import KlineMessage, QuoteMessage, SnapshotMessage, Timeframe
+from ._topics import KlineProgress, Selection, Topic, Topics, is_state, key_of
+from .models import QuoteMessage, SnapshotMessage, Timeframe
 
 _log = logging.getLogger("spotwire_client")
 
@@ -48,7 +49,7 @@ def _error_of(message: Any) -> SpotwireError:
 class AsyncStream:
     """It connects with the first subscription and stays connected until ``close()``. Make it with ``client.stream()``."""
 
-    def __init__(self, context: StreamContext, callbacks: StreamCallbacks, buffer_max_records: int) -> None:
+    def __init__(self, context: StreamContext, callbacks: StreamCallbacks, buffer_max_records: int, recover: bool) -> None:
         self._context = context
         self._callbacks = callbacks
         self.buffer_max_records = buffer_max_records
@@ -59,11 +60,16 @@ class AsyncStream:
         self._state: StreamState = "idle"
         self._connection_id: str | None = None
         self._running: asyncio.Task[None] | None = None
+        read = context.read_klines if recover else None
+        self._recovery = None if read is None else self._recovery_with(read)
+        self._recovering: set[asyncio.Task[None]] = set()
         self._final: SpotwireError | None = None
         self._over = asyncio.Event()
         # Of the current connection, as its messages say.
         self._farewell: SpotwireError | None = None
         self._reconnect_within_s: float | None = None
+        #: It brought a record, so it counts as good: the next failure starts with the shortest wait again.
+        self._had_record = False
 
     @property
     def state(self) -> StreamState:
@@ -80,7 +86,7 @@ class AsyncStream:
     @overload
     def subscribe(self, stream: Literal["snapshot"], tickers: Iterable[str], *, snapshot: bool = True, on_record: Callable[[SnapshotMessage], object] | None = None) -> AsyncSubscription[SnapshotMessage]: ...
     @overload
-    def subscribe(self, stream: Literal["kline"], tickers: Iterable[str], *, timeframe: Timeframe, snapshot: bool = True, on_record: Callable[[KlineMessage], object] | None = None) -> AsyncSubscription[KlineMessage]: ...
+    def subscribe(self, stream: Literal["kline"], tickers: Iterable[str], *, timeframe: Timeframe, snapshot: bool = True, on_record: Callable[[StreamedKline], object] | None = None) -> AsyncSubscription[StreamedKline]: ...
     # fmt: on
 
     def subscribe(
@@ -120,8 +126,7 @@ class AsyncStream:
     async def wait_closed(self) -> None:
         """Returns when the stream has ended by ``close()``. Raises the error that ended it otherwise."""
         await self._over.wait()
-        if self._running is not None and self._running is not asyncio.current_task():
-            await asyncio.gather(self._running, return_exceptions=True)
+        await self._settle()
         if self._final is not None:
             raise self._final
 
@@ -130,8 +135,12 @@ class AsyncStream:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
-        if self._running is not None:
-            await asyncio.gather(self._running, return_exceptions=True)
+        await self._settle()
+
+    async def _settle(self) -> None:
+        """Waits for the tasks of a closed stream."""
+        tasks = self._recovering if self._running is None else {*self._recovering, self._running}
+        await asyncio.gather(*(task for task in tasks if task is not asyncio.current_task()), return_exceptions=True)
 
     # What follows is called by subscriptions.
 
@@ -171,7 +180,7 @@ class AsyncStream:
             while self._topics.wanted and not self._over.is_set():
                 self._change(StateChange("connecting", attempt=failures + 1))
                 ending = await self._connect()
-                if (ending.lived_s or 0) >= STEADY_AFTER_S:
+                if self._had_record:
                     failures = 0
                 if ending.lived_s is not None:
                     self.invoke(self._callbacks.get("on_close"), _close_of(ending))
@@ -198,6 +207,7 @@ class AsyncStream:
     async def _connect(self) -> Ending:
         """Runs one connection, from its credentials to its end; never raises."""
         self._farewell = self._reconnect_within_s = None
+        self._had_record = False
         try:
             connection = Connection(
                 url=self._context.url,
@@ -249,16 +259,52 @@ class AsyncStream:
         topic = self._topics.find(key_of(message))
         if topic is None or not topic.live:
             return
+        self._had_record = True
+        if topic.progress.held is not None:
+            hold(topic.progress.held, message)
+            return
         last = topic.last
         verdict = judge(last, message)
         if verdict == "stale":
             return
         topic.last = Position(message["epoch"], message["seq"])
-        if verdict == "gap" and last is not None:
+        progress = topic.progress
+        if last is not None and (verdict == "gap" or last.epoch != message["epoch"]):
+            progress.doubtful = True
+        missed = is_state(message) and progress.misses(message)
+        if message["type"] == "kline" and self._recovery is not None:
+            # A jump that left no closed kline out is no gap here: its states were replaced by newer ones.
+            if missed:
+                self._recover(self._recovery, topic, message)
+                return
+        elif missed or verdict == "gap":
+            progress.doubtful = False
             self.invoke(self._callbacks.get("on_gap"), gap_of(last, message))
+        self._deliver(topic, message)
+
+    def _deliver(self, topic: Topic, message: Any) -> None:
+        if is_state(message):
+            topic.progress.note(message)
         for follower in list(topic.followers):
             follower.on_record(message)
         self.invoke(self._callbacks.get("on_record"), message)
+
+    def _recovery_with(self, read: ReadKlines) -> Recovery:
+        def follows(topic: Topic, progress: KlineProgress) -> bool:
+            return not self._over.is_set() and topic.progress is progress and bool(topic.followers)
+
+        def failed(_topic: Topic, first: Any, error: SpotwireError) -> None:
+            self.report(error)
+            self.invoke(self._callbacks.get("on_gap"), gap_of(None, first))
+
+        return Recovery(read, self._context.clock, follows, self._deliver, failed, self._on_record)
+
+    def _recover(self, recovery: Recovery, topic: Topic, first: Any) -> None:
+        # At once, so that what comes before the task starts waits too.
+        topic.progress.held = [first]
+        task = asyncio.get_running_loop().create_task(recovery.run(topic, first))
+        self._recovering.add(task)
+        task.add_done_callback(self._recovering.discard)
 
     def _change(self, change: StateChange) -> None:
         # A callback may close the stream while it handles another event.
@@ -277,6 +323,8 @@ class AsyncStream:
         if error is not None and (self._callbacks.get("on_error") is not None or True not in raised_in_loop):
             self.report(error)
         self._change(StateChange("closed", error=error))
+        for task in self._recovering:
+            task.cancel()
         if self._running is not None:
             # Also from one of its own callbacks: it ends where it would wait next.
             self._running.cancel()

@@ -13,6 +13,7 @@ from ._contract import KLINES_ROWS_PER_COST_UNIT
 from ._error import InvalidArgumentError, StreamClosedError
 from ._gate import RateLimit
 from ._options import Instant
+from ._recovery import StreamedKline
 from ._stream import AsyncStream
 from ._subscription import AsyncSubscription, SubscribeResult
 from .models import (
@@ -20,7 +21,6 @@ from .models import (
     InstrumentsData,
     KeyInfo,
     Kline,
-    KlineMessage,
     KlineWindow,
     LatestQuotesData,
     LatestSnapshotsData,
@@ -147,7 +147,7 @@ class Stream:
     @overload
     def subscribe(self, stream: Literal["snapshot"], tickers: Iterable[str], *, snapshot: bool = True, on_record: Callable[[SnapshotMessage], object] | None = None) -> Subscription[SnapshotMessage]: ...
     @overload
-    def subscribe(self, stream: Literal["kline"], tickers: Iterable[str], *, timeframe: Timeframe, snapshot: bool = True, on_record: Callable[[KlineMessage], object] | None = None) -> Subscription[KlineMessage]: ...
+    def subscribe(self, stream: Literal["kline"], tickers: Iterable[str], *, timeframe: Timeframe, snapshot: bool = True, on_record: Callable[[StreamedKline], object] | None = None) -> Subscription[StreamedKline]: ...
     # fmt: on
 
     def subscribe(self, stream: Any, tickers: Iterable[str], **options: Any) -> Subscription[Any]:
@@ -274,11 +274,13 @@ class Spotwire:
         """What this key may do, and what is left of its quota. Costs nothing."""
         return self._portal.run(self._inner.key(timeout_s=timeout_s))
 
-    def stream(self, *, buffer_max_records: int = _BUFFER_DEFAULT_RECORDS, **callbacks: Unpack[StreamCallbacks]) -> Stream:
-        """Makes a stream, which connects with its first subscription. Its callbacks run in the thread of the client."""
+    def stream(
+        self, *, buffer_max_records: int = _BUFFER_DEFAULT_RECORDS, recover: bool = True, **callbacks: Unpack[StreamCallbacks]
+    ) -> Stream:
+        """Makes a stream, as ``AsyncSpotwire.stream`` does. Its callbacks run in the thread of the client."""
 
         def make() -> AsyncStream:
-            return self._inner.stream(buffer_max_records=buffer_max_records, **callbacks)
+            return self._inner.stream(buffer_max_records=buffer_max_records, recover=recover, **callbacks)
 
         return Stream(self._portal, self._portal.call(make))
 

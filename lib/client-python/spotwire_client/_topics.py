@@ -36,6 +36,44 @@ class Selection:
     snapshot: bool
 
 
+#: Seconds of the timeframes that begin at multiples of their length; others follow the trading day.
+_FIXED_S = {"M1": 60, "M5": 300, "M15": 900, "M30": 1_800, "H1": 3_600}
+
+
+def is_state(message: Mapping[str, Any]) -> bool:
+    """True for a kline as it is now; false for a correction or a removal of an older one, and for other records."""
+    return message["type"] == "kline" and message["event"] in ("snapshot", "update")
+
+
+@dataclass(eq=False)
+class KlineProgress:
+    """Which klines of a topic were delivered as closed, and what waits while others are read."""
+
+    #: Every kline that opened before this was delivered as closed (Unix seconds); None before the first record.
+    closed_until: int | None = None
+    #: Records may be missing since the last kline.
+    doubtful: bool = False
+    #: Records that wait for a recovery; None without one.
+    held: list[Any] | None = None
+
+    def note(self, message: Mapping[str, Any]) -> None:
+        """Notes a kline that is delivered."""
+        time: int = message["data"]["time"]
+        if self.closed_until is None:
+            self.closed_until = time
+        if message["closed"]:
+            self.closed_until = max(self.closed_until, time + 1)
+
+    def misses(self, message: Mapping[str, Any]) -> bool:
+        """Whether klines may have closed between what was delivered and this one, and were not delivered. Settles the doubt."""
+        doubtful, self.doubtful = self.doubtful, False
+        time, until = message["data"]["time"], self.closed_until
+        if not doubtful or until is None or time <= until:
+            return False
+        length = _FIXED_S.get(message["timeframe"])
+        return length is None or -(-until // length) * length < time
+
+
 @dataclass(eq=False)
 class Topic:
     """One (stream, ticker, timeframe) and its last sequence."""
@@ -51,6 +89,8 @@ class Topic:
     #: It was accepted on this connection. Earlier records belong to a subscription that has ended.
     live: bool = False
     last: Position | None = None
+    #: Of klines: what was delivered.
+    progress: KlineProgress = field(default_factory=KlineProgress)
     #: The latest message about it; answers to earlier messages are outdated.
     request: "TopicRequest | None" = None
 
@@ -153,6 +193,7 @@ class Topics:
             # Records still in transit belong to no subscription; a later subscription starts fresh.
             topic.live = False
             topic.last = None
+            topic.progress = KlineProgress()
             if not topic.asked:
                 self.remove(topic)
 

@@ -5,7 +5,7 @@ import { pythonLiteral } from "./literal";
 export const pythonStream: Sample<StreamCall> = {
   id: "python",
   label: "Python",
-  install: "pip install websockets",
+  install: 'pip install "websockets>=10.4"',
   generate(call) {
     const key = keyOf(call);
     const bearer = key === null ? `"Bearer " + os.environ["${KEY_VARIABLE}"]` : `"Bearer ${key}"`;
