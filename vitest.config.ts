@@ -9,6 +9,7 @@ const E2E = "e2e/**/*.spec.ts";
 const WAITING = [
   "e2e/faults/faults.spec.ts",
   "e2e/faults/restart.spec.ts",
+  "e2e/faults/journal.spec.ts",
   "e2e/push.spec.ts",
   "e2e/lifecycle.spec.ts",
   "e2e/workers.spec.ts",
