@@ -8,7 +8,7 @@ import type { StreamOptions } from "./stream";
 /** The fields of a kline that a chart shows. */
 export type Bar = Pick<Kline, "time" | "open" | "high" | "low" | "close" | "tick_volume">;
 
-/** Whether a chart is live; `why` says why it is not. */
+/** Whether a chart is live; `why` says why it is not, also while it tries again. */
 export interface LiveState {
   readonly phase: "history" | "connecting" | "live" | "stopped";
   readonly why?: string;
@@ -51,8 +51,10 @@ function optionsFor(listener: BarListener): StreamOptions {
       if (state === "open") {
         last = undefined;
         listener.onState({ phase: "live" });
-      } else if (state === "closed") listener.onState({ phase: "stopped", ...(error !== undefined && { why: error.message }) });
-      else listener.onState({ phase: "connecting" });
+        return;
+      }
+      const phase = state === "closed" ? "stopped" : "connecting";
+      listener.onState({ phase, ...(error !== undefined && { why: error.message }) });
     },
   };
 }

@@ -204,7 +204,9 @@ export function createClient(options: ClientOptions): Client {
   function stream(streamOptions: StreamOptions = {}): Stream {
     if (key === undefined && ticket === undefined)
       throw new SpotwireError("invalid_key", "A stream needs a key or a ticket function.");
-    const fetchTicket = async (signal: AbortSignal) => (await createStreamTicket({}, { signal })).ticket;
+    // The stream itself tries again, and tells its listeners why.
+    const fetchTicket = async (signal: AbortSignal) =>
+      (await rest.call<StreamTicket>({ ...ENDPOINTS.createStreamTicket, query: {} }, { signal }, 1)).ticket;
     const url = `${baseUrl.replace(/^http/, "ws")}${STREAM_ADDRESS}`;
     const { dialer, messagePack } = options;
     const readKlines: ReadKlines = (query, signal) => klines(query, { signal });

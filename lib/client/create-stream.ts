@@ -175,8 +175,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
   async function connect(): Promise<Attempt> {
     const over = new AbortController();
     const leave = () => over.abort();
-    let reconnectAfterMs: number | undefined;
-    let farewell: SpotwireError | undefined;
+    const known: { -readonly [Name in keyof Attempt]?: Attempt[Name] } = {};
 
     function onWelcome(welcome: Welcome, send: (message: object) => void): void {
       // Everything was unsubscribed while connecting; the server would close a connection without subscriptions as abuse.
@@ -191,15 +190,17 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     }
 
     function onMessage(message: ServerMessage): void {
-      if (message.type === "quote" || message.type === "snapshot" || message.type === "kline") onRecord(message);
-      else if (message.type === "ack") requests.onAck(message);
+      if (message.type === "quote" || message.type === "snapshot" || message.type === "kline") {
+        known.isGood = true;
+        onRecord(message);
+      } else if (message.type === "ack") requests.onAck(message);
       else if (message.type === "market_status") call(() => options.onStatus?.(message.data));
       else if (message.type === "heartbeat") call(() => options.onHeartbeat?.(message));
-      else if (message.type === "server_shutdown") reconnectAfterMs = message.reconnect_after_ms;
+      else if (message.type === "server_shutdown") known.reconnectAfterMs = message.reconnect_after_ms;
       else if (message.type === "error") {
         const error = errorOfMessage(message);
         // The reason for the close that follows is reported when the connection ends.
-        if (message.data.close_code !== undefined) farewell = error;
+        if (message.data.close_code !== undefined) known.error = error;
         else if (!requests.onError(message)) report(error);
       }
     }
@@ -207,7 +208,9 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     ended.signal.addEventListener("abort", leave, { once: true });
     try {
       const dialer = context.dialer ?? (await findDialer());
+      known.ticket = "missing";
       const handshake = await prepareHandshake(context, dialer, clock, ended.signal);
+      known.ticket = undefined;
       const ending = await runConnection({
         dialer,
         url,
@@ -219,11 +222,11 @@ export function createStream(context: StreamContext, options: StreamOptions): St
         onMessage,
         onUnreadable: (error) => void report(error),
       });
-      const ticketRefused = handshake.headers.authorization === undefined && ending.error?.status === UNAUTHORIZED;
-      return { ...ending, error: ending.error ?? farewell, reconnectAfterMs, ticketRefused };
+      if (handshake.headers.authorization === undefined && ending.error?.status === UNAUTHORIZED) known.ticket = "refused";
+      return { ...known, ...ending, error: ending.error ?? known.error };
     } catch (thrown) {
       const error = asSpotwireError(thrown, "The stream could not be opened");
-      return { code: ABNORMAL_CLOSE, reason: "", error, livedMs: undefined };
+      return { ...known, code: ABNORMAL_CLOSE, reason: "", error, livedMs: undefined };
     } finally {
       over.abort();
       ended.signal.removeEventListener("abort", leave);
@@ -246,7 +249,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     requests.flush();
     if (connecting) return;
     connecting = true;
-    const onConnecting = (attempt: number) => change({ state: "connecting", attempt });
+    const onConnecting = (attempt: number, error?: SpotwireError) => change({ state: "connecting", attempt, error });
     const loop = { clock, random, signal: ended.signal, connect, wanted: () => topics.wanted, onConnecting, onEnded };
     void keepConnected(loop).then(() => {
       connecting = false;

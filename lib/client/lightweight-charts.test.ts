@@ -234,6 +234,18 @@ describe("klines of the service as a source", () => {
     expect(service.handshakes).toBe(2);
   });
 
+  test("while no stream can be opened, each attempt says why", async () => {
+    service.refuseHandshakes(fail("too_many_connections", { detail: "Two at a time." }, { "retry-after": "5" }));
+    const { states } = follow();
+    await clock.waitingFor(5_250);
+    await clock.advance(5_250);
+    await service.welcomed();
+    await expect.poll(() => states.at(-1)).toEqual({ phase: "live" });
+    const why = "too_many_connections: Two at a time. (request req-1)";
+    const connecting = { phase: "connecting" };
+    expect(states).toEqual([connecting, { ...connecting, why }, { ...connecting, why }, { phase: "live" }]);
+  });
+
   test("a ticker that the service does not know is stopped, in words", async () => {
     const { states } = follow();
     const peer = await service.welcomed();

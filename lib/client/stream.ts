@@ -17,7 +17,7 @@ export interface StateChange {
   readonly attempt?: number | undefined;
   /** While waiting: milliseconds until the next attempt. */
   readonly retryInMs?: number | undefined;
-  /** The error that caused the change, if any. */
+  /** The error that caused the change, if any; while connecting, why the attempt before failed. */
   readonly error?: SpotwireError | undefined;
 }
 
