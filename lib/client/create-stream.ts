@@ -1,5 +1,6 @@
 import type { StreamName } from "#lib/contract/primitives";
 import type { ErrorMessage, KlineMessage, PushMessage, ServerMessage, Welcome } from "#lib/contract/stream";
+import { type Audience, createAudience } from "./audience";
 import type { ClientClock } from "./clock";
 import { runConnection } from "./connection";
 import { asSpotwireError, SpotwireError } from "./errors";
@@ -11,7 +12,7 @@ import { hold, mayHaveMissed, noteDelivered, type ReadKlines, recover } from "./
 import { createRequests } from "./requests";
 import { type Gap, gapOf, judge } from "./sequence";
 import { ABNORMAL_CLOSE, type Dialer } from "./socket";
-import { closeOf, type StateChange, type Stream, type StreamCallbacks, type StreamOptions, type StreamState } from "./stream";
+import { closeOf, type StateChange, type Stream, type StreamOptions, type StreamState } from "./stream";
 import { createSubscription, type HostedSubscription, type Selection, type Subscription } from "./subscription";
 import { createTopics, type Follower, type SubscriptionRequest, type Topic, type Topics, topicKeyOf } from "./topics";
 
@@ -25,6 +26,8 @@ interface StreamContext extends Credentials {
   readonly url: string;
   readonly clock: ClientClock;
   readonly random: () => number;
+  /** Reads klines for who has only the stream. */
+  readonly klines: Stream["klines"];
   /** Reads klines over REST; undefined where the client cannot. */
   readonly readKlines: ReadKlines | undefined;
   /** Undefined selects the best dialer for the runtime. */
@@ -45,37 +48,9 @@ function requestOf({ stream, tickers, timeframe, snapshot = true }: Selection): 
   return { stream, tickers: checkTickers(tickers), timeframe, snapshot };
 }
 
-/** Runs the user's callbacks: their exceptions must not break the stream, and must not be lost either. */
-function createCaller({ onError }: StreamCallbacks) {
-  const rethrow = (thrown: unknown) =>
-    queueMicrotask(() => {
-      throw thrown;
-    });
-  function report(error: SpotwireError): boolean {
-    if (onError === undefined) return false;
-    try {
-      onError(error);
-    } catch (thrown) {
-      rethrow(thrown);
-    }
-    return true;
-  }
-  function call(callback: () => void): void {
-    try {
-      callback();
-    } catch (thrown) {
-      const error = new SpotwireError("callback_failed", "A callback threw; see `cause`.", { cause: thrown });
-      if (!report(error)) rethrow(thrown);
-    }
-  }
-  return { report, call };
-}
-
-interface RecordContext {
+interface RecordContext extends Pick<Audience, "report" | "call" | "tell"> {
   readonly topics: Topics;
   readonly options: StreamOptions;
-  readonly call: (callback: () => void) => void;
-  readonly report: (error: SpotwireError) => void;
   /** Undefined where missed klines are not read. */
   readonly read: ReadKlines | undefined;
   readonly clock: ClientClock;
@@ -86,14 +61,14 @@ interface RecordContext {
  * Makes the handler of market records: it detects gaps, drops duplicates, reads klines that closed while the stream was away, and
  * calls the followers of the record's topic.
  */
-function createRecordHandler({ topics, options, call, report, read, clock, signal }: RecordContext) {
+function createRecordHandler({ topics, options, report, call, tell, read, clock, signal }: RecordContext) {
   function deliver(topic: Topic, message: PushMessage): void {
     if (message.type === "kline") noteDelivered(topic.progress, message);
     for (const follower of [...topic.followers]) follower.onRecord(message);
     call(() => options.onRecord?.(message));
   }
 
-  const reportGap = (gap: Gap) => call(() => options.onGap?.(gap));
+  const reportGap = (gap: Gap) => tell(({ onGap }) => onGap?.(gap));
 
   function failed({ last }: Topic, first: KlineMessage, error: SpotwireError): void {
     report(error);
@@ -136,12 +111,12 @@ function createRecordHandler({ topics, options, call, report, read, clock, signa
 export function createStream(context: StreamContext, options: StreamOptions): Stream {
   const { clock, random, url } = context;
   const bufferMaxRecords = checkNumber("bufferMaxRecords", options.bufferMaxRecords ?? BUFFER_DEFAULT_RECORDS, 1);
-  const { report, call } = createCaller(options);
+  const { report, call, tell, listen } = createAudience(options);
   const topics = createTopics();
   const requests = createRequests(topics, clock);
   const ended = new AbortController();
   const read = options.recover === false ? undefined : context.readKlines;
-  const onRecord = createRecordHandler({ topics, options, call, report, read, clock, signal: ended.signal });
+  const onRecord = createRecordHandler({ topics, options, report, call, tell, read, clock, signal: ended.signal });
   const subscriptions = new Map<Follower, HostedSubscription>();
   let state: StreamState = "idle";
   let connecting = false;
@@ -155,7 +130,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     // A callback may close the stream while it handles another event.
     if (state === "closed") return;
     state = next.state;
-    call(() => options.onStateChange?.(next));
+    tell(({ onStateChange }) => onStateChange?.(next));
   }
 
   function finish(error: SpotwireError | undefined): void {
@@ -185,7 +160,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
       }
       connectionId = welcome.connection_id;
       change({ state: "open" });
-      call(() => options.onOpen?.(welcome));
+      tell(({ onOpen }) => onOpen?.(welcome));
       requests.open(welcome, send, over.signal);
     }
 
@@ -194,8 +169,8 @@ export function createStream(context: StreamContext, options: StreamOptions): St
         known.isGood = true;
         onRecord(message);
       } else if (message.type === "ack") requests.onAck(message);
-      else if (message.type === "market_status") call(() => options.onStatus?.(message.data));
-      else if (message.type === "heartbeat") call(() => options.onHeartbeat?.(message));
+      else if (message.type === "market_status") tell(({ onStatus }) => onStatus?.(message.data));
+      else if (message.type === "heartbeat") tell(({ onHeartbeat }) => onHeartbeat?.(message));
       else if (message.type === "server_shutdown") known.reconnectAfterMs = message.reconnect_after_ms;
       else if (message.type === "error") {
         const error = errorOfMessage(message);
@@ -210,7 +185,6 @@ export function createStream(context: StreamContext, options: StreamOptions): St
       const dialer = context.dialer ?? (await findDialer());
       known.ticket = "missing";
       const handshake = await prepareHandshake(context, dialer, clock, ended.signal);
-      known.ticket = undefined;
       const ending = await runConnection({
         dialer,
         url,
@@ -222,11 +196,11 @@ export function createStream(context: StreamContext, options: StreamOptions): St
         onMessage,
         onUnreadable: (error) => void report(error),
       });
-      if (handshake.headers.authorization === undefined && ending.error?.status === UNAUTHORIZED) known.ticket = "refused";
-      return { ...known, ...ending, error: ending.error ?? known.error };
+      const refused = handshake.headers.authorization === undefined && ending.error?.status === UNAUTHORIZED;
+      return { ...known, ...ending, error: ending.error ?? known.error, ticket: refused ? "refused" : undefined };
     } catch (thrown) {
-      const error = asSpotwireError(thrown, "The stream could not be opened");
-      return { ...known, code: ABNORMAL_CLOSE, reason: "", error, livedMs: undefined };
+      known.error = asSpotwireError(thrown, "The stream could not be opened");
+      return { ...known, code: ABNORMAL_CLOSE, reason: "", livedMs: undefined };
     } finally {
       over.abort();
       ended.signal.removeEventListener("abort", leave);
@@ -236,7 +210,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
 
   function onEnded(attempt: Attempt, retryInMs: number | undefined, final: SpotwireError | undefined): void {
     const { code, reason, error, livedMs } = attempt;
-    if (livedMs !== undefined) call(() => options.onClose?.(closeOf(code, reason, error)));
+    if (livedMs !== undefined) tell(({ onClose }) => onClose?.(closeOf(code, reason, error)));
     if (final !== undefined) {
       finish(final);
       return;
@@ -279,6 +253,8 @@ export function createStream(context: StreamContext, options: StreamOptions): St
       return connectionId;
     },
     closed,
+    klines: context.klines,
+    listen,
     subscribe(selection, onRecordOfSubscription) {
       if (ended.signal.aborted) throw new SpotwireError("stream_closed", "The stream is closed; create another one.");
       const request = requestOf(selection);
