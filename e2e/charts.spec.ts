@@ -224,7 +224,7 @@ export class widget {
 `;
 
 /** Opens the page of the guide on a third-party site, where it runs a sample, bundled as a user would. */
-async function openSample(title: string): Promise<Page> {
+async function openSample(title: string): Promise<{ page: Page; sockets: readonly string[] }> {
   writeFileSync(path.join(folder, "charting_library.ts"), WIDGET);
   writeFileSync(path.join(folder, title), sampleOf(title));
   const { outputFiles } = await build({
@@ -238,15 +238,17 @@ async function openSample(title: string): Promise<Page> {
   const script = outputFiles[0]?.text.replaceAll("</script", "<\\/script");
   html = sampleOf("index.html").replace(/<script.*<\/script>/, () => `<script type="module">${script}</script>`);
   const page = await browser.newPage();
+  const sockets: string[] = [];
+  page.on("websocket", (socket) => sockets.push(socket.url()));
   await page.goto(siteUrl);
-  return page;
+  return { page, sockets };
 }
 
 describe("the samples of the guide, in a browser", () => {
   test(
     "the chart of lightweight-charts is drawn and live",
     async () => {
-      const page = await openSample("chart.ts");
+      const { page } = await openSample("chart.ts");
       // The messages so far: it may be live before its page counts as loaded.
       const messages = async () => (await page.consoleMessages()).map((message) => message.text());
       await expect.poll(messages, { timeout: STEP_MAX_MS }).toContainEqual(expect.stringMatching(/^live/));
@@ -267,10 +269,22 @@ describe("the samples of the guide, in a browser", () => {
   test(
     "the datafeed loads and follows a symbol in a page",
     async () => {
-      const page = await openSample("tradingview.ts");
+      const { page } = await openSample("tradingview.ts");
       await expect
         .poll(() => page.locator("#chart").textContent(), { timeout: STEP_MAX_MS })
         .toMatch(/^EURUSD \d{3} bars, [1-9]\d* ticks$/);
+      await page.close();
+    },
+    BROWSER_TIMEOUT_MS,
+  );
+
+  test(
+    "two charts and a table share one stream",
+    async () => {
+      const { page, sockets } = await openSample("page.ts");
+      await expect.poll(() => page.locator("pre").textContent(), { timeout: STEP_MAX_MS }).toMatch(/^(EURUSD|XAUUSD) \d/);
+      expect(await page.locator("table").count()).toBe(2);
+      expect(sockets).toHaveLength(1);
       await page.close();
     },
     BROWSER_TIMEOUT_MS,

@@ -1,7 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { encode } from "next-auth/jwt";
 import pg from "pg";
@@ -9,7 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { DAY_S } from "#lib/units";
 import { stranger } from "./client";
-import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { API_ONLY, closedPort, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const CASE_TIMEOUT_MS = 3 * SERVER_TIMEOUT_MS;
 
@@ -37,16 +35,6 @@ interface BackupJob {
       };
     };
   };
-}
-
-/** A port that nothing listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Runs one statement in a database. */

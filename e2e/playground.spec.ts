@@ -6,8 +6,9 @@ import { operations } from "#lib/contract/operations";
 import { DAY_S, HOUR_S } from "#lib/units";
 import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, expectToBeLoaded, openPage, returnBrowser } from "./browser";
 import { type Mailbox, openMailbox, tokenIn } from "./mailbox";
-import { overhangOf, picture, SCHEMES, show } from "./reading";
+import { feedBy, overhangOf, picture, SCHEMES, show } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { openSocket } from "./socket";
 import { createVisitor, type Visitor } from "./visitor";
 
 /** One step of a reader, on a machine that is busy with other things. */
@@ -340,6 +341,22 @@ describe("a stream", () => {
     expect(problems).toEqual([]);
     await context.close();
   });
+});
+
+test("while the demo key has no stream left, the console and live prices say so, and go on once one is free", async () => {
+  const context = await reader();
+  const headers = { "x-forwarded-for": `198.51.${addresses}.1` };
+  const others = await Promise.all([1, 2].map(() => openSocket(product.baseUrl, { key: product.demoKey ?? "", headers })));
+  const page = await open(context, "/playground?op=quoteStream&tickers=EURUSD");
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await expectWords(page, 'The plan "demo" allows 2 connections at a time.');
+  await expectWords(page, "Close one, then connect again.");
+  await page.goto(product.baseUrl);
+  await expectWords(page, 'Can\'t open a stream. The plan "demo" allows 2 connections at a time. Refreshing every 5 s.');
+  for (const other of others) other.close();
+  await feedBy(page, "stream");
+  expect(problems).toEqual([]);
+  await context.close();
 });
 
 describe("bad input", () => {

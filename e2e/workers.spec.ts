@@ -184,6 +184,12 @@ describe("a product with two edge workers", () => {
     );
     const refused = opened.filter((one) => one instanceof Refused);
     expect(refused.map(({ body }) => body.message)).toEqual(Array(5).fill("too_many_connections"));
+    // A ticket is asked for over connections of their own, so by both workers.
+    const asked = Array.from({ length: 4 }, () =>
+      callAnew(`${product.baseUrl}${MARKET}/stream/tickets`, narrow.text, { method: "POST" }),
+    );
+    for (const answer of await Promise.all(asked))
+      expect([answer.status, JSON.parse(answer.text).message]).toEqual([429, "too_many_connections"]);
     for (const one of opened) if (!(one instanceof Refused)) (one as StreamClient).close();
 
     const { text } = await callAnew(`${product.baseUrl}${MARKET}/stream/tickets`, key.text, { method: "POST" });

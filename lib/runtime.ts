@@ -8,6 +8,7 @@ import type { Logger } from "#lib/log";
 import type { Market } from "#lib/market/ports";
 import type { MarketReports } from "#lib/market/reports";
 import type { Metrics } from "#lib/metrics";
+import type { Principal } from "./access/principal";
 import type { Usage } from "./access/usage/usage";
 
 /**
@@ -27,6 +28,11 @@ export interface Runtime {
   readonly markets: Readonly<Record<Venue, Market>>;
   /** The markets as pages show them. */
   readonly reports: MarketReports;
+  /**
+   * Requires a place that a stream connection of this caller could take now, and takes none.
+   * @throws Fault too_many_connections
+   */
+  requirePlace(principal: Principal, address: string): Promise<void>;
   /** The metrics of all processes of this node, as Prometheus text. */
   scrape(): Promise<string>;
   /**

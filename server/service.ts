@@ -132,6 +132,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     base.metrics.venues(() => VENUES.map((venue) => feedHealth(markets[venue], clock.now())));
     const draining = () => stage !== "serving";
     const ready = async () => checks.read();
+    const addressOf = createAddressReader(env.TRUSTED_PROXIES);
+    const publicUrl = env.PUBLIC_URL;
+    const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, publicUrl });
+    changeTargets.streams = streams;
     const runtime: Runtime = {
       ...base,
       db,
@@ -140,6 +144,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       usage,
       markets,
       reports: createReports({ ...base, db, markets, ready }),
+      requirePlace: streams.requirePlace,
       scrape,
       portalPage: async (path, reader) => portal?.read(path, reader),
       ready,
@@ -152,11 +157,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     running = runtime;
     setRuntime(runtime);
 
-    const addressOf = createAddressReader(env.TRUSTED_PROXIES);
     keylessCalls = createKeylessCalls({ ...base, buckets: access.strangers, addressOf });
-    const publicUrl = env.PUBLIC_URL;
-    const streams = startStreams({ ...base, redis, markets, access, usage, addressOf, draining, controlConnected, publicUrl });
-    changeTargets.streams = streams;
     const attempts = createAttempts(clock, access.buckets);
     if (env.METRICS_PORT !== undefined)
       onStop("operators' port", createDrain(await serveOperators({ ...base, addressOf, keylessCalls }, env.METRICS_PORT)));

@@ -20,6 +20,7 @@ interface Chart {
   stop?: (() => void) | undefined;
 }
 
+/** Likely reasons, where the service gave none. */
 const NO_STREAM = {
   demo: `The demo key allows ${PLAN_DEFAULTS.demo.streamConnections} streams per address.`,
   own: "Your key needs the scope market:stream, and a connection that its plan still allows.",
@@ -29,7 +30,9 @@ function stateOf(feed: Feed): LiveState {
   if (feed.by === "stream") return { phase: "live" };
   // Polling refreshes prices, not klines.
   const why =
-    feed.by === "polling" ? `Can't open a stream, so this chart is not updated. ${NO_STREAM[feed.key]}` : troubleOf(feed);
+    feed.by === "polling"
+      ? `Can't open a stream, so this chart is not updated. ${feed.why ?? NO_STREAM[feed.key]}`
+      : troubleOf(feed);
   return why === undefined ? { phase: "connecting" } : { phase: "stopped", why };
 }
 

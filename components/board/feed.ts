@@ -10,14 +10,16 @@ type KeyKind = Credential["kind"];
 export type Feed =
   | { readonly by: "page" }
   | { readonly by: "stream" }
-  | { readonly by: "polling"; readonly everyMs: number; readonly key: KeyKind }
+  /** `why` is what the service said when it refused a stream, if it did. */
+  | { readonly by: "polling"; readonly everyMs: number; readonly key: KeyKind; readonly why?: string | undefined }
   | { readonly by: "none"; readonly why: NoAnswer }
   | { readonly by: "none"; readonly why: "limited"; readonly retryInS: number; readonly key: KeyKind }
   | { readonly by: "none"; readonly why: "refused"; readonly detail: string };
 
 /** Why prices are not live, and what happens next; undefined when they are. */
 export function troubleOf(feed: Feed): string | undefined {
-  if (feed.by === "polling") return `Can't open a stream. Refreshing every ${durationText(feed.everyMs)}.`;
+  if (feed.by === "polling")
+    return `Can't open a stream. ${feed.why === undefined ? "" : `${feed.why} `}Refreshing every ${durationText(feed.everyMs)}.`;
   if (feed.by !== "none") return undefined;
   if (feed.why === "limited") {
     const who =

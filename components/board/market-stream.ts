@@ -97,6 +97,15 @@ export function pageClient(credential: Credential, bearers: Bearers, onAhead: (a
   return client;
 }
 
+/** Ends the subscriptions of all topics but these. */
+function endOthers(subscriptions: Map<Topic, Subscription>, topics: readonly Topic[]): void {
+  for (const [topic, subscription] of subscriptions) {
+    if (topics.includes(topic)) continue;
+    subscriptions.delete(topic);
+    subscription.unsubscribe();
+  }
+}
+
 /**
  * Makes connections with a key: they stream prices, states and klines. Snapshots are polled over REST while no stream is open, and
  * always if they are more than the stream may follow. A stream ends with its token, and another one is opened with the next.
@@ -106,6 +115,7 @@ export function marketOf(credential: Credential, bearers: Bearers): OpenMarket {
     const client = pageClient(credential, bearers, onAhead);
     const subscriptions = new Map<Topic, Subscription>();
     let asking = false;
+    let refusal: string | undefined;
     let union: Union = { followed: [], polled: [] };
     const isOpen = () => stream.state === "open";
     const isWanted = () => !signal.aborted && (!isOpen() || union.polled.length > 0);
@@ -126,7 +136,7 @@ export function marketOf(credential: Credential, bearers: Bearers): OpenMarket {
       asking = true;
       while (isWanted()) {
         let waitMs = POLL_MS;
-        let feed: Feed = { by: "polling", everyMs: POLL_MS, key: credential.kind };
+        let feed: Feed = { by: "polling", everyMs: POLL_MS, key: credential.kind, why: refusal };
         try {
           await ask();
         } catch (error) {
@@ -152,8 +162,9 @@ export function marketOf(credential: Credential, bearers: Bearers): OpenMarket {
         onClose({ code }) {
           tokenEnded = code === CLOSES.unauthorized.code;
         },
-        onStateChange({ state }) {
+        onStateChange({ state, error }) {
           if (signal.aborted) return;
+          refusal = error?.code === undefined ? undefined : error.detail;
           if (state === "open") onFeed({ by: "stream" });
           else if (state === "closed" && tokenEnded && bearers.forget(credential)) {
             // Charts read what closed in between.
@@ -175,11 +186,7 @@ export function marketOf(credential: Credential, bearers: Bearers): OpenMarket {
     function follow(): void {
       // A terminal close, such as that of a disabled key, leaves polling only.
       if (signal.aborted || stream.state === "closed") return;
-      for (const [topic, subscription] of subscriptions) {
-        if (union.followed.includes(topic)) continue;
-        subscriptions.delete(topic);
-        subscription.unsubscribe();
-      }
+      endOthers(subscriptions, union.followed);
       for (const topic of union.followed) {
         if (subscriptions.has(topic)) continue;
         const { ticker, ...selection } = partsOf(topic);

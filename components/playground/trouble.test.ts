@@ -19,6 +19,13 @@ describe("the explanation of a refusal", () => {
     });
   });
 
+  test("a ticket that is refused because of other streams says how many there may be, and what to do", () => {
+    const detail = 'The plan "demo" allows 2 connections at a time.';
+    const trouble = refusal("too_many_connections", { detail, docs_url: "/d", retry_after: 5, request_id: "r" }, DEMO);
+    expect(trouble).toMatchObject({ says: detail, retryAfterS: 5, requestId: "r", link: { href: "/docs/limits" } });
+    expect(trouble.next).toContain("Close one, then connect again.");
+  });
+
   test("a refusal without details comes with general advice", () => {
     const { title, fix } = ERRORS.internal_error;
     expect(refusal("internal_error", { detail: title }, DEMO)).toEqual({ says: title, next: fix });

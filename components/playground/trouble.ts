@@ -34,12 +34,15 @@ export function silence(why: NoAnswer = noAnswerOf()): Trouble {
  */
 export function noStream(credential: Credential): Trouble {
   if (!navigator.onLine) return silence("offline");
-  const limit = PLAN_DEFAULTS.demo.streamConnections;
-  const next =
-    credential.kind === "demo"
-      ? `The demo key allows ${limit} streams per address. The live prices of all pages in this browser share one, and each stream console has its own. Close one, then connect again.`
-      : "Your key may have as many open streams as its plan allows. Close one, then connect again.";
+  const next = fewerStreams(credential);
   return { says: "The service answers, but the stream could not be opened.", next, link: LIMITS_LINK };
+}
+
+/** What helps when as many streams are open as a key may have. */
+function fewerStreams({ kind }: Credential): string {
+  if (kind === "own") return "Your key may have as many open streams as its plan allows. Close one, then connect again.";
+  const limit = PLAN_DEFAULTS.demo.streamConnections;
+  return `The demo key allows ${limit} streams per address. The live prices of all pages in this browser share one, and each stream console has its own. Close one, then connect again.`;
 }
 
 /** The reader's portal session has ended, so no token can be issued for their key. */
@@ -96,6 +99,7 @@ export function refusal(message: string, data: Partial<FailureData>, credential:
   const { detail = "The service refused the request." } = data;
   const general = data.suggestion === undefined && (data.detail === undefined || detail === entry?.title);
   const correction = correctionOf(data);
+  if (message === "too_many_connections") return { says: detail, next: fewerStreams(credential), link: LIMITS_LINK, ...facts };
   return {
     says: detail,
     ...(general && { next: entry?.fix ?? "Check the response below, then try again." }),

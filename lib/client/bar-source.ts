@@ -3,12 +3,13 @@ import type { Timeframe } from "#lib/contract/primitives";
 import type { KlineMessage } from "#lib/contract/stream";
 import type { Client } from "./client";
 import type { SpotwireError } from "./errors";
-import type { StreamOptions } from "./stream";
+import type { Gap } from "./sequence";
+import type { Stream, StreamListener, StreamState } from "./stream";
 
 /** The fields of a kline that a chart shows. */
 export type Bar = Pick<Kline, "time" | "open" | "high" | "low" | "close" | "tick_volume">;
 
-/** Whether a chart is live; `why` says why it is not. */
+/** Whether a chart is live; `why` says why it is not, also while it tries again. */
 export interface LiveState {
   readonly phase: "history" | "connecting" | "live" | "stopped";
   readonly why?: string;
@@ -33,43 +34,55 @@ export interface BarSource {
   readonly follow?: (timeframe: Timeframe, listener: BarListener) => () => void;
 }
 
-/** Passes the events of a stream to the listener of a chart. */
-function optionsFor(listener: BarListener): StreamOptions {
-  let last: SpotwireError | undefined;
+/** What an event of a stream means to a chart of one ticker and timeframe. */
+function listenerFor({ ticker, timeframe }: Pick<Gap, "ticker" | "timeframe">, { onState }: BarListener): StreamListener {
   return {
-    // A chart reads its newest klines again, corrected ones among them.
-    recover: false,
-    onError: (error) => {
-      last = error;
-    },
+    onError: () => undefined,
     // The series reads what is missing when it hears that it is live again.
-    onGap() {
-      listener.onState({ phase: "connecting" });
-      listener.onState({ phase: "live" });
+    onGap(gap) {
+      if (gap.stream !== "kline" || gap.ticker !== ticker || gap.timeframe !== timeframe) return;
+      onState({ phase: "connecting" });
+      onState({ phase: "live" });
     },
-    onStateChange({ state, error = last }) {
-      if (state === "open") {
-        last = undefined;
-        listener.onState({ phase: "live" });
-      } else if (state === "closed") listener.onState({ phase: "stopped", ...(error !== undefined && { why: error.message }) });
-      else listener.onState({ phase: "connecting" });
-    },
+    onStateChange: ({ state, error }) => onState({ phase: phaseOf(state), ...(error !== undefined && { why: error.message }) }),
   };
 }
 
+function phaseOf(state: StreamState): LiveState["phase"] {
+  if (state === "open") return "live";
+  return state === "closed" ? "stopped" : "connecting";
+}
+
 /**
- * The klines of a ticker as a source for charts: history over REST, updates over a stream of its own that reconnects and resumes.
- * A stream that ended for good, for example because the key was revoked, is `stopped`, and `why` says why.
+ * The klines of a ticker as a source for charts: history over REST, updates over a stream that reconnects and resumes. With a client
+ * each chart has a stream of its own; with a stream, charts and others share it, and its owner closes it.
+ * A chart whose ticker was refused, or whose stream ended for good, for example because the key was revoked, is `stopped`, and `why`
+ * says why. Following a closed stream throws SpotwireError stream_closed.
  */
-export function klineSource(client: Client, ticker: string): BarSource {
+export function klineSource(from: Client | Stream, ticker: string): BarSource {
   return {
-    read: async (query, signal) => (await client.klines({ ticker, ...query }, { signal })).items,
+    read: async (query, signal) => (await from.klines({ ticker, ...query }, { signal })).items,
     follow(timeframe, listener) {
-      const stream = client.stream(optionsFor(listener));
+      // A chart reads its newest klines again, corrected ones among them.
+      const stream = "stream" in from ? from.stream({ recover: false }) : from;
       const onRecord = ({ data, event }: KlineMessage) => listener.onBar(data, event === "removal");
-      // A refused ticker leaves nothing to follow; why also went to `onError`.
-      stream.subscribe({ stream: "kline", tickers: [ticker], timeframe }, onRecord).ready.catch(() => stream.close());
-      return () => stream.close();
+      const subscription = stream.subscribe({ stream: "kline", tickers: [ticker], timeframe }, onRecord);
+      listener.onState({ phase: phaseOf(stream.state) });
+      const stopListening = stream.listen(listenerFor({ ticker, timeframe }, listener));
+      let left = false;
+      const leave = () => {
+        left = true;
+        stopListening();
+        subscription.unsubscribe();
+        if (stream !== from) stream.close();
+      };
+      subscription.ready.catch((error: SpotwireError) => {
+        // The end of the stream was heard already.
+        if (left || stream.state === "closed") return;
+        leave();
+        listener.onState({ phase: "stopped", why: error.message });
+      });
+      return leave;
     },
   };
 }

@@ -5,7 +5,6 @@ import type { KeyInfo } from "#lib/contract/key";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
 import { KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
 import type { operations } from "#lib/contract/operations";
-import type { Timeframe } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 import type { MarketStatus } from "#lib/contract/status";
@@ -16,6 +15,7 @@ import { createStream } from "./create-stream";
 import { SpotwireError } from "./errors";
 import type { MessagePack } from "./message-pack";
 import { checkBaseUrl, checkKey, checkList, checkNumber, checkTickers, isoInstant, unixSeconds } from "./options";
+import type { ConversionQuery, HoursQuery, KlinesQuery, TickersQuery } from "./queries";
 import type { RateLimit } from "./rate-limit";
 import type { ReadKlines } from "./recovery";
 import { type CallOptions, createRest } from "./rest";
@@ -101,35 +101,6 @@ export interface ClientOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** A window of klines, half-open on open time: from <= time < to. Instants are Dates or Unix seconds. */
-export interface KlinesQuery {
-  readonly ticker: string;
-  readonly timeframe: Timeframe;
-  readonly from?: number | Date | undefined;
-  readonly to?: number | Date | undefined;
-  /** 1 to 5000; 500 by default. */
-  readonly limit?: number | undefined;
-}
-
-/** The range of trading hours: from now on, and 14 days, unless given. Instants are Dates or Unix seconds. */
-export interface HoursQuery {
-  readonly ticker: string;
-  readonly from?: number | Date | undefined;
-  readonly to?: number | Date | undefined;
-}
-
-/** At most 100 tickers. */
-export interface TickersQuery {
-  readonly tickers: readonly string[];
-}
-
-/** What to convert: an amount, 1 by default, to at most 50 currencies. */
-export interface ConversionQuery {
-  readonly from: string;
-  readonly to: readonly string[];
-  readonly amount?: number | undefined;
-}
-
 /** Typed client of a market data service. Every failure is a SpotwireError. */
 export interface Client {
   /** The remaining quota from the last response; undefined before the first. */
@@ -204,7 +175,9 @@ export function createClient(options: ClientOptions): Client {
   function stream(streamOptions: StreamOptions = {}): Stream {
     if (key === undefined && ticket === undefined)
       throw new SpotwireError("invalid_key", "A stream needs a key or a ticket function.");
-    const fetchTicket = async (signal: AbortSignal) => (await createStreamTicket({}, { signal })).ticket;
+    // The stream itself tries again, and tells its listeners why.
+    const fetchTicket = async (signal: AbortSignal) =>
+      (await rest.call<StreamTicket>({ ...ENDPOINTS.createStreamTicket, query: {} }, { signal }, 1)).ticket;
     const url = `${baseUrl.replace(/^http/, "ws")}${STREAM_ADDRESS}`;
     const { dialer, messagePack } = options;
     const readKlines: ReadKlines = (query, signal) => klines(query, { signal });
@@ -218,6 +191,7 @@ export function createClient(options: ClientOptions): Client {
       clock,
       random,
       dialer,
+      klines,
       readKlines: canRead ? readKlines : undefined,
     };
     return createStream(context, streamOptions);

@@ -1,5 +1,6 @@
 import type { StreamName } from "#lib/contract/primitives";
 import type { ErrorMessage, KlineMessage, PushMessage, ServerMessage, Welcome } from "#lib/contract/stream";
+import { type Audience, createAudience } from "./audience";
 import type { ClientClock } from "./clock";
 import { runConnection } from "./connection";
 import { asSpotwireError, SpotwireError } from "./errors";
@@ -11,7 +12,7 @@ import { hold, mayHaveMissed, noteDelivered, type ReadKlines, recover } from "./
 import { createRequests } from "./requests";
 import { type Gap, gapOf, judge } from "./sequence";
 import { ABNORMAL_CLOSE, type Dialer } from "./socket";
-import { closeOf, type StateChange, type Stream, type StreamCallbacks, type StreamOptions, type StreamState } from "./stream";
+import { closeOf, type StateChange, type Stream, type StreamOptions, type StreamState } from "./stream";
 import { createSubscription, type HostedSubscription, type Selection, type Subscription } from "./subscription";
 import { createTopics, type Follower, type SubscriptionRequest, type Topic, type Topics, topicKeyOf } from "./topics";
 
@@ -25,6 +26,8 @@ interface StreamContext extends Credentials {
   readonly url: string;
   readonly clock: ClientClock;
   readonly random: () => number;
+  /** Reads klines for who has only the stream. */
+  readonly klines: Stream["klines"];
   /** Reads klines over REST; undefined where the client cannot. */
   readonly readKlines: ReadKlines | undefined;
   /** Undefined selects the best dialer for the runtime. */
@@ -45,37 +48,9 @@ function requestOf({ stream, tickers, timeframe, snapshot = true }: Selection): 
   return { stream, tickers: checkTickers(tickers), timeframe, snapshot };
 }
 
-/** Runs the user's callbacks: their exceptions must not break the stream, and must not be lost either. */
-function createCaller({ onError }: StreamCallbacks) {
-  const rethrow = (thrown: unknown) =>
-    queueMicrotask(() => {
-      throw thrown;
-    });
-  function report(error: SpotwireError): boolean {
-    if (onError === undefined) return false;
-    try {
-      onError(error);
-    } catch (thrown) {
-      rethrow(thrown);
-    }
-    return true;
-  }
-  function call(callback: () => void): void {
-    try {
-      callback();
-    } catch (thrown) {
-      const error = new SpotwireError("callback_failed", "A callback threw; see `cause`.", { cause: thrown });
-      if (!report(error)) rethrow(thrown);
-    }
-  }
-  return { report, call };
-}
-
-interface RecordContext {
+interface RecordContext extends Pick<Audience, "report" | "call" | "tell"> {
   readonly topics: Topics;
   readonly options: StreamOptions;
-  readonly call: (callback: () => void) => void;
-  readonly report: (error: SpotwireError) => void;
   /** Undefined where missed klines are not read. */
   readonly read: ReadKlines | undefined;
   readonly clock: ClientClock;
@@ -86,14 +61,14 @@ interface RecordContext {
  * Makes the handler of market records: it detects gaps, drops duplicates, reads klines that closed while the stream was away, and
  * calls the followers of the record's topic.
  */
-function createRecordHandler({ topics, options, call, report, read, clock, signal }: RecordContext) {
+function createRecordHandler({ topics, options, report, call, tell, read, clock, signal }: RecordContext) {
   function deliver(topic: Topic, message: PushMessage): void {
     if (message.type === "kline") noteDelivered(topic.progress, message);
     for (const follower of [...topic.followers]) follower.onRecord(message);
     call(() => options.onRecord?.(message));
   }
 
-  const reportGap = (gap: Gap) => call(() => options.onGap?.(gap));
+  const reportGap = (gap: Gap) => tell(({ onGap }) => onGap?.(gap));
 
   function failed({ last }: Topic, first: KlineMessage, error: SpotwireError): void {
     report(error);
@@ -122,11 +97,16 @@ function createRecordHandler({ topics, options, call, report, read, clock, signa
     topic.last = { epoch: message.epoch, seq: message.seq };
     const isBroken = last !== undefined && (verdict === "gap" || last.epoch !== message.epoch);
     const isState = message.type === "kline" && (message.event === "snapshot" || message.event === "update");
-    if (isBroken && isState) {
+    if (last !== undefined && isState && (isBroken || progress.doubtful)) {
+      progress.doubtful = false;
       const missed = mayHaveMissed(progress, message);
       if (recovers(topic, message, missed)) return;
       if (missed || (verdict === "gap" && read === undefined)) reportGap(gapOf(last, message));
-    } else if (isBroken && verdict === "gap") reportGap(gapOf(last, message));
+    } else if (isBroken) {
+      // A correction does not show which klines closed before it: the next state does.
+      progress.doubtful = true;
+      if (verdict === "gap") reportGap(gapOf(last, message));
+    }
     deliver(topic, message);
   }
   return onRecord;
@@ -136,12 +116,12 @@ function createRecordHandler({ topics, options, call, report, read, clock, signa
 export function createStream(context: StreamContext, options: StreamOptions): Stream {
   const { clock, random, url } = context;
   const bufferMaxRecords = checkNumber("bufferMaxRecords", options.bufferMaxRecords ?? BUFFER_DEFAULT_RECORDS, 1);
-  const { report, call } = createCaller(options);
+  const { report, call, tell, listen } = createAudience(options);
   const topics = createTopics();
   const requests = createRequests(topics, clock);
   const ended = new AbortController();
   const read = options.recover === false ? undefined : context.readKlines;
-  const onRecord = createRecordHandler({ topics, options, call, report, read, clock, signal: ended.signal });
+  const onRecord = createRecordHandler({ topics, options, report, call, tell, read, clock, signal: ended.signal });
   const subscriptions = new Map<Follower, HostedSubscription>();
   let state: StreamState = "idle";
   let connecting = false;
@@ -155,7 +135,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     // A callback may close the stream while it handles another event.
     if (state === "closed") return;
     state = next.state;
-    call(() => options.onStateChange?.(next));
+    tell(({ onStateChange }) => onStateChange?.(next));
   }
 
   function finish(error: SpotwireError | undefined): void {
@@ -175,8 +155,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
   async function connect(): Promise<Attempt> {
     const over = new AbortController();
     const leave = () => over.abort();
-    let reconnectAfterMs: number | undefined;
-    let farewell: SpotwireError | undefined;
+    const known: { -readonly [Name in keyof Attempt]?: Attempt[Name] } = {};
 
     function onWelcome(welcome: Welcome, send: (message: object) => void): void {
       // Everything was unsubscribed while connecting; the server would close a connection without subscriptions as abuse.
@@ -186,20 +165,22 @@ export function createStream(context: StreamContext, options: StreamOptions): St
       }
       connectionId = welcome.connection_id;
       change({ state: "open" });
-      call(() => options.onOpen?.(welcome));
+      tell(({ onOpen }) => onOpen?.(welcome));
       requests.open(welcome, send, over.signal);
     }
 
     function onMessage(message: ServerMessage): void {
-      if (message.type === "quote" || message.type === "snapshot" || message.type === "kline") onRecord(message);
-      else if (message.type === "ack") requests.onAck(message);
-      else if (message.type === "market_status") call(() => options.onStatus?.(message.data));
-      else if (message.type === "heartbeat") call(() => options.onHeartbeat?.(message));
-      else if (message.type === "server_shutdown") reconnectAfterMs = message.reconnect_after_ms;
+      if (message.type === "quote" || message.type === "snapshot" || message.type === "kline") {
+        known.isGood = true;
+        onRecord(message);
+      } else if (message.type === "ack") requests.onAck(message);
+      else if (message.type === "market_status") tell(({ onStatus }) => onStatus?.(message.data));
+      else if (message.type === "heartbeat") tell(({ onHeartbeat }) => onHeartbeat?.(message));
+      else if (message.type === "server_shutdown") known.reconnectAfterMs = message.reconnect_after_ms;
       else if (message.type === "error") {
         const error = errorOfMessage(message);
         // The reason for the close that follows is reported when the connection ends.
-        if (message.data.close_code !== undefined) farewell = error;
+        if (message.data.close_code !== undefined) known.error = error;
         else if (!requests.onError(message)) report(error);
       }
     }
@@ -207,6 +188,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     ended.signal.addEventListener("abort", leave, { once: true });
     try {
       const dialer = context.dialer ?? (await findDialer());
+      known.ticket = "missing";
       const handshake = await prepareHandshake(context, dialer, clock, ended.signal);
       const ending = await runConnection({
         dialer,
@@ -219,11 +201,11 @@ export function createStream(context: StreamContext, options: StreamOptions): St
         onMessage,
         onUnreadable: (error) => void report(error),
       });
-      const ticketRefused = handshake.headers.authorization === undefined && ending.error?.status === UNAUTHORIZED;
-      return { ...ending, error: ending.error ?? farewell, reconnectAfterMs, ticketRefused };
+      const refused = handshake.headers.authorization === undefined && ending.error?.status === UNAUTHORIZED;
+      return { ...known, ...ending, error: ending.error ?? known.error, ticket: refused ? "refused" : undefined };
     } catch (thrown) {
-      const error = asSpotwireError(thrown, "The stream could not be opened");
-      return { code: ABNORMAL_CLOSE, reason: "", error, livedMs: undefined };
+      known.error = asSpotwireError(thrown, "The stream could not be opened");
+      return { ...known, code: ABNORMAL_CLOSE, reason: "", livedMs: undefined };
     } finally {
       over.abort();
       ended.signal.removeEventListener("abort", leave);
@@ -233,7 +215,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
 
   function onEnded(attempt: Attempt, retryInMs: number | undefined, final: SpotwireError | undefined): void {
     const { code, reason, error, livedMs } = attempt;
-    if (livedMs !== undefined) call(() => options.onClose?.(closeOf(code, reason, error)));
+    if (livedMs !== undefined) tell(({ onClose }) => onClose?.(closeOf(code, reason, error)));
     if (final !== undefined) {
       finish(final);
       return;
@@ -246,7 +228,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     requests.flush();
     if (connecting) return;
     connecting = true;
-    const onConnecting = (attempt: number) => change({ state: "connecting", attempt });
+    const onConnecting = (attempt: number, error?: SpotwireError) => change({ state: "connecting", attempt, error });
     const loop = { clock, random, signal: ended.signal, connect, wanted: () => topics.wanted, onConnecting, onEnded };
     void keepConnected(loop).then(() => {
       connecting = false;
@@ -276,6 +258,8 @@ export function createStream(context: StreamContext, options: StreamOptions): St
       return connectionId;
     },
     closed,
+    klines: context.klines,
+    listen,
     subscribe(selection, onRecordOfSubscription) {
       if (ended.signal.aborted) throw new SpotwireError("stream_closed", "The stream is closed; create another one.");
       const request = requestOf(selection);

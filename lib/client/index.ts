@@ -22,23 +22,20 @@ export {
   type Client,
   type ClientOptions,
   type ConversionList,
-  type ConversionQuery,
   createClient,
-  type HoursQuery,
   type InstrumentList,
-  type KlinesQuery,
   type MarketStatusList,
   type QuoteList,
   type SnapshotList,
-  type TickersQuery,
 } from "./client";
 export type { ClientClock } from "./clock";
 export { type ClientErrorId, isSpotwireError, SpotwireError, type SpotwireErrorFacts, type SpotwireErrorId } from "./errors";
 export type { MessagePack } from "./message-pack";
+export type { ConversionQuery, HoursQuery, KlinesQuery, TickersQuery } from "./queries";
 export type { RateLimit } from "./rate-limit";
 export type { RecoveredKline } from "./recovery";
 export type { CallOptions } from "./rest";
 export type { Gap } from "./sequence";
 export type { Dialer, Handshake, Socket, SocketEnd, SocketHandlers } from "./socket";
-export type { StateChange, Stream, StreamCallbacks, StreamClose, StreamOptions, StreamState } from "./stream";
+export type { StateChange, Stream, StreamCallbacks, StreamClose, StreamListener, StreamOptions, StreamState } from "./stream";
 export type { Selection, StreamRecords, SubscribeResult, Subscription } from "./subscription";

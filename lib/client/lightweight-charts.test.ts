@@ -234,6 +234,96 @@ describe("klines of the service as a source", () => {
     expect(service.handshakes).toBe(2);
   });
 
+  describe("over a stream that others use too", () => {
+    type M1 = ReturnType<typeof record>;
+    const of = (ticker: string, message: M1) => ({ ...message, ticker });
+
+    /** A stream, and charts that follow it. */
+    function share() {
+      const client = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock, random: () => 0.5 });
+      const stream = client.stream({ onError: () => undefined });
+      stop = () => stream.close();
+      const chart = (ticker: string) => {
+        const heard: number[] = [];
+        const states: LiveState[] = [];
+        const listener: BarListener = { onBar: ({ time }) => heard.push(time), onState: (state) => states.push(state) };
+        const leave = klineSource(stream, ticker).follow?.("M1", listener) ?? (() => undefined);
+        return { heard, states, leave, phases: () => states.map(({ phase }) => phase) };
+      };
+      return { stream, chart };
+    }
+
+    test("two charts of a ticker, one of another and a table take one connection, and each hears its own until it leaves", async () => {
+      const { stream, chart } = share();
+      const [one, two, gold] = [chart("EURUSD"), chart("EURUSD"), chart("XAUUSD")];
+      const table: number[] = [];
+      stream.subscribe({ stream: "kline", tickers: ["EURUSD"], timeframe: "M1" }, ({ seq }) => table.push(seq));
+      const peer = await service.welcomed();
+      expect((await peer.ack()).params).toMatchObject({ tickers: ["EURUSD", "XAUUSD"] });
+      peer.send(record(1, NOW, "snapshot"));
+      peer.send(of("XAUUSD", record(7, NOW + MINUTE, "snapshot")));
+      await expect.poll(() => [one.heard, two.heard, gold.heard, table]).toEqual([[NOW], [NOW], [NOW + MINUTE], [1]]);
+      one.leave();
+      peer.send(record(2, NOW));
+      await expect.poll(() => [one.heard.length, two.heard.length, table.length]).toEqual([1, 2, 2]);
+      expect([service.handshakes, stream.state]).toEqual([1, "open"]);
+      peer.cut();
+      await expect.poll(() => two.phases().at(-1)).toBe("connecting");
+      expect(one.phases().at(-1)).toBe("live");
+    });
+
+    test("a chart that joins later is live at once, hears of gaps in its own klines, and of the end", async () => {
+      const { stream, chart } = share();
+      const one = chart("EURUSD");
+      const peer = await service.welcomed();
+      await peer.ack();
+      peer.send(record(1, NOW, "snapshot"));
+      await expect.poll(() => one.heard).toEqual([NOW]);
+      const two = chart("XAUUSD");
+      expect(two.phases()).toEqual(["live"]);
+      await peer.ack();
+      peer.send(of("XAUUSD", record(1, NOW, "snapshot")));
+      peer.send(of("XAUUSD", record(9, NOW, "correction")));
+      await expect.poll(() => two.phases()).toEqual(["live", "connecting", "live"]);
+      expect(one.phases()).toEqual(["connecting", "live"]);
+      stream.close();
+      expect([one.phases().at(-1), two.phases().at(-1)]).toEqual(["stopped", "stopped"]);
+      expect(() => chart("EURUSD")).toThrow(expect.objectContaining({ id: "stream_closed" }));
+    });
+
+    test("a chart whose ticker is refused stops alone", async () => {
+      const { stream, chart } = share();
+      const [good, bad] = [chart("EURUSD"), chart("AAABBB")];
+      const peer = await service.welcomed();
+      await peer.ack(["AAABBB"]);
+      await expect.poll(() => bad.states.at(-1)).toMatchObject({ phase: "stopped", why: expect.stringContaining("AAABBB") });
+      peer.send(record(1, NOW, "snapshot"));
+      await expect.poll(() => good.heard).toEqual([NOW]);
+      expect([good.phases().at(-1), stream.state]).toEqual(["live", "open"]);
+    });
+
+    test("its history is read by the client that made it", async () => {
+      service.answer(() => succeed({ items: [{ ...klineExample, time: NOW }] }));
+      const source = klineSource(share().stream, "EURUSD");
+      expect(await source.read?.({ timeframe: "M1", to: undefined, limit: 5 }, new AbortController().signal)).toMatchObject([
+        { time: NOW },
+      ]);
+      expect(service.requests[0]?.query.get("ticker")).toBe("EURUSD");
+    });
+  });
+
+  test("while no stream can be opened, each attempt says why", async () => {
+    service.refuseHandshakes(fail("too_many_connections", { detail: "Two at a time." }, { "retry-after": "5" }));
+    const { states } = follow();
+    await clock.waitingFor(5_250);
+    await clock.advance(5_250);
+    await service.welcomed();
+    await expect.poll(() => states.at(-1)).toEqual({ phase: "live" });
+    const why = "too_many_connections: Two at a time. (request req-1)";
+    const connecting = { phase: "connecting" };
+    expect(states).toEqual([connecting, { ...connecting, why }, { ...connecting, why }, { phase: "live" }]);
+  });
+
   test("a ticker that the service does not know is stopped, in words", async () => {
     const { states } = follow();
     const peer = await service.welcomed();

@@ -170,23 +170,24 @@ describe("a stream that is closed by a callback", () => {
 });
 
 describe("the waits between attempts", () => {
-  test("waits between attempts double up to thirty seconds, and start over after a good connection", async () => {
-    const { errors } = open();
+  test("waits between attempts double up to thirty seconds, and start over after the first record of a connection", async () => {
+    const { errors, records } = open();
     service.refuseHandshakes(...Array.from({ length: 8 }, () => fail("internal_error")));
     for (let n = 1; n <= 8; n += 1) {
       expect(await errors.next()).toMatchObject({ id: "internal_error", status: 500 });
       await pass(backoff(n));
     }
     expect(backoff(8)).toBe(15_000);
-    const short = await service.welcomed();
-    await short.ack();
-    await clock.advance(29_999);
-    short.cut();
-    await pass(backoff(9));
-    const long = await service.welcomed();
-    await long.ack();
+    const bare = await service.welcomed();
+    await bare.ack();
     await clock.advance(30_000);
-    long.cut();
+    bare.cut();
+    await pass(backoff(9));
+    const good = await service.welcomed();
+    await good.ack();
+    good.send(quote("EURUSD", 1));
+    await records.next();
+    good.cut();
     await pass(backoff(1));
     await service.welcomed();
   });
@@ -384,49 +385,87 @@ describe("with tickets", () => {
     expect(service.requests).toEqual([]);
   });
 
-  test("a rejected ticket request ends the stream, and a rate limited one is retried", async () => {
-    service.answer(() => fail("origin_not_allowed"));
-    const refused = open(inBrowser);
-    await expect(refused.stream.closed).rejects.toMatchObject({ id: "origin_not_allowed", status: 403 });
+  test.each(["unauthorized", "insufficient_scope", "origin_not_allowed", "account_suspended"] as const)(
+    "a ticket that the service refuses with %s ends the stream",
+    async (id) => {
+      service.answer(() => fail(id));
+      const refused = open(inBrowser);
+      await expect(refused.stream.closed).rejects.toMatchObject({ id });
+      await clock.advance(600_000);
+      expect(service.requests).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    ["internal_error", () => fail("internal_error"), "internal_error", 0],
+    ["rate_limited", () => fail("rate_limited", {}, { "retry-after": "7" }), "rate_limited", 7_000],
+    ["too_many_connections", () => fail("too_many_connections", {}, { "retry-after": "5" }), "too_many_connections", 5_000],
+    ["not_found", () => fail("not_found"), "not_found", 0],
+    ["a 404 of a proxy", () => ({ status: 404, body: "<h1>Not found</h1>" }), "bad_answer", 0],
+    ["a 403 of a proxy", () => ({ status: 403, body: "<h1>Forbidden</h1>" }), "bad_answer", 0],
+  ])("a ticket that is answered with %s is asked for again, and listeners learn why", async (_, answer, id, atLeastMs) => {
     let tries = 0;
     service.answer(() => {
       tries += 1;
-      return tries === 1 ? fail("internal_error") : succeed({ ticket: "t" });
+      return tries <= 2 ? answer() : succeed({ ticket: "t" });
     });
-    const busy = open(inBrowser);
-    expect(await busy.errors.next()).toMatchObject({ id: "internal_error" });
+    const { errors, states } = open(inBrowser);
+    expect(await states.next()).toEqual({ state: "connecting", attempt: 1 });
+    for (const n of [1, 2]) {
+      expect(await errors.next()).toMatchObject({ id });
+      const retryInMs = atLeastMs + backoff(n);
+      expect(await states.next()).toMatchObject({ state: "waiting", retryInMs, error: { id } });
+      await pass(retryInMs);
+      expect(await states.next()).toMatchObject({ state: "connecting", attempt: n + 1, error: { id } });
+    }
+    await service.welcomed();
+    expect(await states.next()).toEqual({ state: "open" });
+  });
+
+  test("a ticket that is refused because of other streams does not hold the calls of its client", async () => {
+    service.answer(({ path }) =>
+      path.endsWith("tickets") ? fail("too_many_connections", {}, { "retry-after": "5" }) : succeed({ items: [] }),
+    );
+    const made = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock });
+    await expect(made.createStreamTicket()).rejects.toMatchObject({ id: "too_many_connections", retryAfterS: 5 });
+    expect(await made.instruments()).toEqual({ items: [] });
+    expect(service.requests).toHaveLength(2);
+  });
+
+  test.each([
+    ["throws an error", () => new Error("backend away"), "network_error"],
+    ["throws a 404 of its backend", () => new SpotwireError("not_found", "Deploying.", { status: 404 }), "not_found"],
+    ["throws a 400 of its backend", () => new SpotwireError("bad_answer", "Proxy.", { status: 400 }), "bad_answer"],
+    ["has no key yet", () => new SpotwireError("invalid_key", "Loading."), "invalid_key"],
+  ])("a ticket function that %s is called again", async (_, error, id) => {
+    const answers = [() => Promise.reject(error()), async () => "own"];
+    const { errors } = open({ ...inBrowser, ticket: () => (answers.shift() as () => Promise<string>)() });
+    expect(await errors.next()).toMatchObject({ id });
     await pass(backoff(1));
     await service.welcomed();
   });
 
-  test("a ticket function that fails is retried, unless it returns an invalid ticket or throws a SpotwireError", async () => {
-    const answers = [
-      async () => {
-        throw new Error("backend away");
-      },
-      async () => "own",
-    ];
-    const { errors } = open({ ...inBrowser, ticket: () => (answers.shift() as () => Promise<string>)() });
-    expect(await errors.next()).toMatchObject({ id: "network_error", detail: expect.stringContaining("backend away") });
-    await pass(backoff(1));
-    await service.welcomed();
-    stream?.close();
+  test("a ticket function that returns what is no ticket is called again", async () => {
     const pages = ["<html>502</html>", "", "own"];
-    const errorPages = open({ ...inBrowser, ticket: async () => pages.shift() as string });
-    expect((await errorPages.errors.next()).id).toBe("bad_answer");
+    const { errors } = open({ ...inBrowser, ticket: async () => pages.shift() as string });
+    expect((await errors.next()).id).toBe("bad_answer");
     await pass(backoff(1));
-    expect((await errorPages.errors.next()).id).toBe("bad_answer");
+    expect((await errors.next()).id).toBe("bad_answer");
     await pass(backoff(2));
     await service.welcomed();
-    errorPages.stream.close();
+  });
+
+  test("a ticket that the handshake refuses is replaced", async () => {
     // Node's own client of this test says what a browser hides: the ticket was used, or is too old.
     service.refuseHandshakes(fail("unauthorized"));
-    const stale = open({ key: undefined, ticket: async () => "own" });
-    expect(await stale.errors.next()).toMatchObject({ status: 401 });
+    const { errors } = open({ key: undefined, ticket: async () => "own" });
+    expect(await errors.next()).toMatchObject({ status: 401 });
     await pass(backoff(1));
     await service.welcomed();
-    stale.stream.close();
-    const signedOut = new SpotwireError("unauthorized", "Signed out.", { status: 401 });
+  });
+
+  test.each([401, 403])("a ticket function that throws a SpotwireError with status %i ends the stream", async (status) => {
+    const signedOut = new SpotwireError("unauthorized", "Signed out.", { status });
     const refused = open({ ...inBrowser, ticket: () => Promise.reject(signedOut) });
     await expect(refused.stream.closed).rejects.toBe(signedOut);
   });
@@ -551,6 +590,34 @@ describe("klines that closed while the stream was away", () => {
     expect(await gaps.next()).toMatchObject({ stream: "kline", epoch: "e2", expected: null, received: 1 });
     expect(shown(await records.next())).toBe("5 e2");
     expect(service.requests).toHaveLength(0);
+  });
+
+  test("are read although a correction comes first, which does not show them", async () => {
+    const { records, gaps, second } = await away();
+    service.answer(() => page([row(1), row(2)]));
+    second.send(kline(0, 1, { epoch: "e2", event: "correction", closed: true }));
+    second.send(kline(3, 2, { epoch: "e2" }));
+    await pass(3_000);
+    const got = [];
+    for (let n = 0; n < 4; n += 1) got.push(shown(await records.next()));
+    expect(got).toEqual(["0 closed e2", "1 closed recovered e2", "2 closed recovered e2", "3 e2"]);
+    // Other corrections may have come before it.
+    expect(gaps.size).toBe(1);
+  });
+
+  test("are not delivered once a listener has closed the stream", async () => {
+    const seen: string[] = [];
+    const { second } = await away({
+      onRecord(message) {
+        seen.push(shown(message as KlineMessage));
+        if ("recovered" in message) stream?.close();
+      },
+    });
+    service.answer(() => page([row(1), row(2)]));
+    second.send(kline(3, 1, { epoch: "e2", event: "snapshot" }));
+    await pass(3_000);
+    await stream?.closed;
+    expect(seen.slice(3)).toEqual(["1 closed recovered e2"]);
   });
 
   test("are read too when a resume of the same epoch came too late", async () => {

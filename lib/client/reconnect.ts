@@ -5,8 +5,6 @@ import { SpotwireError } from "./errors";
 
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 30_000;
-/** A connection that lasts this long counts as good: the next failure starts with the shortest wait again. */
-const STEADY_AFTER_MS = 30_000;
 /** Longest Retry-After of a rejected handshake that is followed. */
 const RETRY_AFTER_MAX_S = 3_600;
 
@@ -14,8 +12,10 @@ const RETRY_AFTER_MAX_S = 3_600;
 export interface Attempt extends Ending {
   /** From `server_shutdown`: reconnect at a random moment within this time. */
   readonly reconnectAfterMs?: number | undefined;
-  /** The service refused the ticket (401): another one may be good. */
-  readonly ticketRefused?: boolean | undefined;
+  /** A record arrived: the next failure starts with the shortest wait again. */
+  readonly isGood?: boolean | undefined;
+  /** What was wrong with the ticket: none could be had, or the service refused it (401) and another one may be good. */
+  readonly ticket?: "missing" | "refused" | undefined;
 }
 
 /** Rejections of a handshake that no retry changes: wrong key, scope, origin, address. */
@@ -23,12 +23,19 @@ function isFinalRefusal({ status }: SpotwireError): boolean {
   return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 425 && status !== 429;
 }
 
+/**
+ * The service, or a ticket function in its place, says that there will be no ticket for this client. Another status, or a page
+ * of a proxy, says how a backend is at the moment.
+ */
+const isDenied = ({ status, id }: SpotwireError) => (status === 401 || status === 403) && id !== "bad_answer";
+
 /** Errors of the client that no retry fixes. */
 const FINAL_IDS: readonly string[] = ["invalid_argument", "invalid_key", "websocket_unavailable"];
 
 /** The error that ends the stream; undefined if a retry makes sense. */
-export function finalError({ code, error, ticketRefused = false }: Attempt): SpotwireError | undefined {
-  if (ticketRefused) return undefined;
+export function finalError({ code, error, ticket }: Attempt): SpotwireError | undefined {
+  if (ticket === "refused") return undefined;
+  if (ticket === "missing") return error !== undefined && isDenied(error) ? error : undefined;
   if (error !== undefined && (isFinalRefusal(error) || FINAL_IDS.includes(error.id))) return error;
   if (afterClose(code) === "retry") return undefined;
   return error ?? new SpotwireError("connection_lost", closeMeaning(code) ?? `Closed with ${code}.`);
@@ -55,7 +62,8 @@ interface ReconnectOptions {
   connect(): Promise<Attempt>;
   /** False when nothing is followed; no connection is opened then. */
   wanted(): boolean;
-  onConnecting(attempt: number): void;
+  /** Called before each attempt; `error` is why the one before failed. */
+  onConnecting(attempt: number, error: SpotwireError | undefined): void;
   /** Called after each attempt; `retryInMs` is the time until the next, undefined for none. */
   onEnded(attempt: Attempt, retryInMs: number | undefined, final: SpotwireError | undefined): void;
 }
@@ -64,16 +72,18 @@ interface ReconnectOptions {
 export async function keepConnected(options: ReconnectOptions): Promise<void> {
   const { clock, random, signal } = options;
   let failures = 0;
+  let error: SpotwireError | undefined;
   while (!signal.aborted && options.wanted()) {
-    options.onConnecting(failures + 1);
+    options.onConnecting(failures + 1, error);
     const attempt = await options.connect();
     if (signal.aborted) return;
-    if ((attempt.livedMs ?? 0) >= STEADY_AFTER_MS) failures = 0;
+    if (attempt.isGood) failures = 0;
     const final = finalError(attempt);
     const delayMs = final === undefined && options.wanted() ? delayBefore(attempt, failures, random) : undefined;
     options.onEnded(attempt, delayMs, final);
     if (delayMs === undefined) return;
     failures += 1;
+    error = attempt.error;
     await clock.wait(delayMs, signal);
   }
 }

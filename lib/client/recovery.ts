@@ -106,6 +106,8 @@ export async function recover(options: RecoveryOptions, topic: Topic, first: Kli
       const streamed = new Set(held.map((one) => (one.type === "kline" && one.closed ? one.data.time : undefined)));
       for (const data of items) {
         if (streamed.has(data.time) || data.time >= to) continue;
+        // A listener may have ended it.
+        if (!isFollowed()) return;
         const recovered: RecoveredKline = {
           type: "kline",
           event: "update",

@@ -7,6 +7,9 @@ const RETRY_CAP_MS = 5_000;
 /** Statuses of a gateway whose server is unavailable; the request may be repeated. */
 const GATEWAY_STATUSES = [429, 502, 503, 504];
 
+/** Errors with a Retry-After for their own call only. */
+const OWN_AFFAIRS: readonly string[] = ["market_data_not_ready", "too_many_connections"];
+
 /** Options of one call. */
 export interface CallOptions {
   /** Aborts the call, even while it waits; it rejects with `aborted`. */
@@ -39,8 +42,11 @@ interface RestRequest {
 /** Sends requests and returns the `data` of their envelopes. */
 interface Rest {
   readonly rateLimit: RateLimit | undefined;
-  /** @throws SpotwireError for every failure */
-  call<Data>(request: RestRequest, options?: CallOptions): Promise<Data>;
+  /**
+   * @param attempts the most that are made; by default the client's
+   * @throws SpotwireError for every failure
+   */
+  call<Data>(request: RestRequest, options?: CallOptions, attempts?: number): Promise<Data>;
 }
 
 /** Makes the sender of requests. All its calls share one gate, so that a Retry-After holds all of them. */
@@ -91,17 +97,19 @@ export function createRest(options: RestOptions): Rest {
 
   /** Milliseconds to wait before a retry of the same request; undefined for no retry. */
   function pauseAfter({ id, status, retryAfterS }: SpotwireError, method: string, tries: number): number | undefined {
+    // Only the end of another stream helps, and the caller may have to see to it.
+    if (id === "too_many_connections") return undefined;
     if ((status === 429 || status === 503) && retryAfterS !== undefined) return retryAfterS * 1000;
     const unanswered = id === "network_error" || id === "timeout" || GATEWAY_STATUSES.includes(status ?? 0);
     // A repeated POST could be executed twice.
     return unanswered && method === "GET" ? fullJitter(random, tries - 1, RETRY_BASE_MS, RETRY_CAP_MS) : undefined;
   }
 
-  /** Other calls also wait for a Retry-After; a ticker without a quote affects only its own call. */
+  /** Other calls also wait for a Retry-After, unless it is about a ticker without a quote or the number of streams. */
   const concernsAll = ({ id, status, retryAfterS }: SpotwireError) =>
-    retryAfterS !== undefined && (status === 429 || status === 503) && id !== "market_data_not_ready";
+    retryAfterS !== undefined && (status === 429 || status === 503) && !OWN_AFFAIRS.includes(id);
 
-  async function call<Data>(request: RestRequest, callOptions: CallOptions = {}): Promise<Data> {
+  async function call<Data>(request: RestRequest, callOptions: CallOptions = {}, attempts = maxAttempts): Promise<Data> {
     if (key === undefined && options.fetch === undefined)
       throw new SpotwireError("invalid_key", "This client has no key, so only streams work.");
     const { signal } = callOptions;
@@ -116,7 +124,7 @@ export function createRest(options: RestOptions): Rest {
         const held = concernsAll(failure);
         if (held) gate.hold(failure);
         pauseMs = pauseAfter(failure, request.method, tries);
-        if (pauseMs === undefined || tries >= maxAttempts || clock.now() + pauseMs > deadlineMs) throw failure;
+        if (pauseMs === undefined || tries >= attempts || clock.now() + pauseMs > deadlineMs) throw failure;
         // The gate makes all calls wait.
         if (held) pauseMs = 0;
       } finally {

@@ -5,7 +5,7 @@ import { quoteExample } from "#lib/contract/quote";
 import { marketStatusExample } from "#lib/contract/status";
 import type { ClientMessage, PushMessage } from "#lib/contract/stream";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
-import { createInbox, type Peer, quote, type ScriptedService, startScriptedService } from "#lib/testing/scripted-service";
+import { createInbox, fail, type Peer, quote, type ScriptedService, startScriptedService } from "#lib/testing/scripted-service";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { type ClientOptions, createClient } from "./client";
 import type { SpotwireError } from "./errors";
@@ -116,6 +116,40 @@ describe("a stream", () => {
     expect(await statuses.next()).toEqual(marketStatusExample);
     expect(await heartbeats.next()).toEqual({ type: "heartbeat", time_msc: 1, quiet: [] });
     expect(errors.size).toBe(0);
+  });
+
+  test("everybody who listens to a stream hears its events until they stop, whatever another callback does", async () => {
+    const failing = createInbox<SpotwireError>();
+    const mine: string[] = [];
+    const { stream, states } = open({
+      onError: failing.put,
+      onHeartbeat: () => {
+        throw new Error("mine");
+      },
+    });
+    const beats = createInbox<unknown>();
+    const stopListening = stream.listen({ onStateChange: ({ state }) => mine.push(state), onHeartbeat: beats.put });
+    stream.subscribe(EURUSD);
+    const peer = await service.welcomed();
+    await peer.ack();
+    peer.send({ type: "heartbeat", time_msc: 1, quiet: [] });
+    expect(await beats.next()).toMatchObject({ time_msc: 1 });
+    expect((await failing.next()).id).toBe("callback_failed");
+    expect(mine).toEqual(["connecting", "open"]);
+    stopListening();
+    stream.close();
+    await reach(states, "closed");
+    expect(mine).toEqual(["connecting", "open"]);
+  });
+
+  test("an error that a listener takes does not reject `closed` unhandled", async () => {
+    service.refuseHandshakes(fail("unauthorized"));
+    const stream = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock }).stream();
+    const errors = createInbox<SpotwireError>();
+    stream.listen({ onError: errors.put });
+    stream.subscribe(EURUSD).ready.catch(() => undefined);
+    expect((await errors.next()).id).toBe("unauthorized");
+    expect(stream.state).toBe("closed");
   });
 
   test.each([

@@ -1,9 +1,12 @@
 import type { AfterClose } from "#lib/contract/close-codes";
 import { afterClose, closeMeaning } from "#lib/contract/close-codes";
+import type { KlineWindow } from "#lib/contract/kline";
 import type { StreamName } from "#lib/contract/primitives";
 import type { MarketStatus } from "#lib/contract/status";
 import type { Heartbeat, PushMessage, Welcome } from "#lib/contract/stream";
 import type { SpotwireError } from "./errors";
+import type { KlinesQuery } from "./queries";
+import type { CallOptions } from "./rest";
 import type { Gap } from "./sequence";
 import type { Selection, StreamRecords, Subscription } from "./subscription";
 
@@ -17,7 +20,7 @@ export interface StateChange {
   readonly attempt?: number | undefined;
   /** While waiting: milliseconds until the next attempt. */
   readonly retryInMs?: number | undefined;
-  /** The error that caused the change, if any. */
+  /** The error that caused the change, if any; while connecting, why the attempt before failed. */
   readonly error?: SpotwireError | undefined;
 }
 
@@ -52,6 +55,9 @@ export interface StreamCallbacks {
   readonly onStateChange?: ((change: StateChange) => void) | undefined;
 }
 
+/** Callbacks of one of several users of a stream. Their records come with their subscriptions. */
+export type StreamListener = Omit<StreamCallbacks, "onRecord">;
+
 /** Options and callbacks of a stream. */
 export interface StreamOptions extends StreamCallbacks {
   /** Maximum records buffered for a `for await` loop before the oldest are dropped; 10,000 by default. */
@@ -63,7 +69,7 @@ export interface StreamOptions extends StreamCallbacks {
   readonly recover?: boolean | undefined;
 }
 
-/** One connection for any number of subscriptions. It connects with the first one and stays connected until `close()`. */
+/** One connection for any number of subscriptions, also several to the same ticker. It connects with the first one and stays connected until `close()`. */
 export interface Stream {
   readonly state: StreamState;
   /** Include this id when you report a problem; undefined before the first connection. */
@@ -81,6 +87,13 @@ export interface Stream {
     selection: Selection<Name>,
     onRecord?: (record: StreamRecords[Name]) => void,
   ): Subscription<StreamRecords[Name]>;
+  /**
+   * Also calls these callbacks, so that several parts of a program can share the stream; `state` says what was before.
+   * @returns a function that stops it
+   */
+  listen(listener: StreamListener): () => void;
+  /** Reads klines over REST, as the client that made the stream does. @throws SpotwireError */
+  klines(query: KlinesQuery, options?: CallOptions): Promise<KlineWindow>;
   /** Closes the connection and ends every subscription. */
   close(): void;
 }

@@ -31,6 +31,8 @@ export interface KlineProgress {
   closedUntil: number | undefined;
   /** Records that wait for a recovery; undefined without one. */
   held: PushMessage[] | undefined;
+  /** True while klines may have been missed, and none has come that shows it. */
+  doubtful: boolean;
 }
 
 /** One (stream, ticker, timeframe) and its last sequence. */
@@ -56,7 +58,7 @@ export type TopicRequest =
   | { readonly method: "subscribe"; readonly params: SubscribeParams; readonly topics: readonly Topic[] }
   | { readonly method: "unsubscribe"; readonly params: UnsubscribeParams; readonly topics: readonly Topic[] };
 
-const newProgress = (): KlineProgress => ({ closedUntil: undefined, held: undefined });
+const newProgress = (): KlineProgress => ({ closedUntil: undefined, held: undefined, doubtful: false });
 
 function createTopic(stream: StreamName, ticker: string, timeframe: Timeframe | undefined): Topic {
   const followers = new Set<Follower>();

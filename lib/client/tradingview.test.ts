@@ -9,7 +9,15 @@ import { metals } from "#lib/domain/calendars/metals";
 import { createAlignment } from "#lib/domain/timeframe";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
 import { type Bar, isOpen, type LibraryDatafeed, type LibrarySubscription, openLibrary } from "#lib/testing/charting-library";
-import { createInbox, fail, type Peer, type ScriptedService, startScriptedService, succeed } from "#lib/testing/scripted-service";
+import {
+  createInbox,
+  fail,
+  type Peer,
+  quote,
+  type ScriptedService,
+  startScriptedService,
+  succeed,
+} from "#lib/testing/scripted-service";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { DAY_MS, DAY_S, MINUTE_MS, MINUTE_S } from "#lib/units";
 import { createClient } from "./client";
@@ -448,6 +456,49 @@ describe("live bars", () => {
     expect((await next.ack()).method).toBe("subscribe");
     send(next, at(0, 1.7), "snapshot");
     expect(await chart.ticked.next()).toMatchObject({ close: 1.7 });
+  });
+
+  test("a datafeed follows its bars over a stream that the page also uses, loads again what it may have missed, and leaves it open", async () => {
+    serve();
+    const client = createClient({ baseUrl: service.url, key: DEMO_KEY_DEFAULT, clock, random: () => 0.5 });
+    const stream = client.stream();
+    const prices = createInbox<number>();
+    stream.subscribe({ stream: "quote", tickers: ["EURUSD"] }, ({ data }) => prices.put(data.bid));
+    const peer = await service.welcomed();
+    await peer.ack();
+    const shared = createDatafeed(client, { stream, clock, now: () => NOW_MS });
+    const library = openLibrary(shared as LibraryDatafeed);
+    const symbol = await library.resolve("EURUSD");
+    const reset = createInbox<null>();
+    const ticked = createInbox<null>();
+    library.subscribe(
+      { symbol, resolution: "1", id: "1", last: undefined },
+      () => ticked.put(null),
+      () => reset.put(null),
+    );
+    expect((await peer.ack()).params).toMatchObject({ stream: "kline", tickers: ["EURUSD"] });
+    seq = 0;
+    send(peer, at(0), "snapshot");
+    await ticked.next();
+    peer.send(quote("EURUSD", 1));
+    await prices.next();
+    peer.cut();
+    await clock.waitingFor(250);
+    await clock.advance(250);
+    const again = await service.welcomed();
+    await again.ack();
+    await again.ack();
+    send(again, at(0, 1.6), "snapshot");
+    await ticked.next();
+    await clock.waitingFor(1_000);
+    await clock.advance(1_000);
+    await reset.next();
+    shared.close();
+    expect((await again.ack()).method).toBe("unsubscribe");
+    again.send(quote("EURUSD", 2));
+    await prices.next();
+    expect([stream.state, service.handshakes]).toEqual(["open", 2]);
+    stream.close();
   });
 
   test("a resolution that is not supported is reported, and nothing is followed", async () => {

@@ -6,6 +6,7 @@ import { DAY_S } from "#lib/units";
 import type { Client } from "./client";
 import { type ClientClock, monotonicClock } from "./clock";
 import { asSpotwireError, SpotwireError } from "./errors";
+import type { Stream } from "./stream";
 import { readHistory } from "./tradingview/history";
 import type {
   DatafeedConfiguration,
@@ -51,6 +52,8 @@ const INSTRUMENTS_MAX_AGE_MS = 300_000;
 export interface DatafeedOptions {
   /** Name of the exchange in the library; `Spotwire` by default. */
   readonly exchange?: string | undefined;
+  /** A stream that the page uses for more than this datafeed, and closes itself; by default the datafeed opens one. */
+  readonly stream?: Stream | undefined;
   /**
    * Bars that the library keeps are wrong or missing, after a gap or a correction. The datafeed makes the library drop them; call
    * `resetData()` of the chart to load them again at once.
@@ -86,7 +89,7 @@ export interface Datafeed {
   unsubscribeBars(listenerId: string): void;
   /** Unix seconds. Not called back when the service does not answer: the library then uses the clock of the device. */
   getServerTime(callback: (time: number) => void): void;
-  /** Ends the stream; call it when the chart is removed. */
+  /** Ends the stream, unless it was passed; call it when the chart is removed. */
   close(): void;
 }
 
@@ -182,9 +185,9 @@ function answer<Result>(work: Promise<Result>, onResult: (result: Result) => voi
  * closes, history of any length, and live bars over one stream that reconnects and resumes.
  */
 export function createDatafeed(client: Client, options: DatafeedOptions = {}): Datafeed {
-  const { exchange = "Spotwire", onReset, onError = () => undefined, clock = monotonicClock, now = Date.now } = options;
+  const { exchange = "Spotwire", stream, onReset, onError = () => undefined, clock = monotonicClock, now = Date.now } = options;
   const symbols = createSymbols(client, clock, now);
-  const live = createLive(client, clock, onError);
+  const live = createLive({ client, shared: stream, clock, onError });
   /** The newest bar that the library was given, by symbol and timeframe. */
   const newest = new Map<string, LibraryBar>();
   const keyOf = (symbol: SymbolName, timeframe: Timeframe) => `${tickerOf(symbol)} ${timeframe}`;

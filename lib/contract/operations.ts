@@ -240,7 +240,7 @@ export const operations = {
     scope: "market:stream",
     summary: "Stream ticket",
     description:
-      "Creates a ticket that opens one stream connection. Browsers need one because they cannot send a key with a WebSocket. The ticket is bound to the key and to an origin: the `Origin` of the request, or the `origin` parameter when your server creates the ticket for its page.",
+      "Creates a ticket that opens one stream connection. Browsers need one because they cannot send a key with a WebSocket. The ticket is bound to the key and to an origin: the `Origin` of the request, or the `origin` parameter when your server creates the ticket for its page. While the key or its account has no connection left, the answer is `too_many_connections`, as it is for the handshake.",
     query: {
       origin: {
         schema: OriginParameter,
@@ -252,7 +252,7 @@ export const operations = {
     },
     data: StreamTicket,
     example: streamTicketExample,
-    errors: ["invalid_parameter", ...GUARD_ERRORS],
+    errors: ["invalid_parameter", "too_many_connections", ...GUARD_ERRORS],
     cost: () => 1,
   }),
   ingestTicks: operation({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ownSlot } from "#lib/access/principal";
 import { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_LINES, INGEST_TICKS_BURST_COUNT } from "#lib/contract/limits";
@@ -82,6 +83,11 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
     const principal = await t.access.verify(key, "203.0.113.7");
     await t.access.takeTicks(principal, INGEST_TICKS_BURST_COUNT, "203.0.113.7");
     for (let index = 0; index < 20; index += 1) await ask(id, undefined, { key });
+    return ask(id, undefined, { key });
+  },
+  too_many_connections: async (id) => {
+    const { text: key } = await t.issueKey({ scopes: scopesOf(id), streamConnections: 1 });
+    t.connections.open(ownSlot(await t.access.verify(key, "203.0.113.7")), 1);
     return ask(id, undefined, { key });
   },
   internal_error: (id) => breaking(new Error("broken"), () => ask(id)),

@@ -24,6 +24,8 @@ const RETRY_AFTER_S = 1;
 /** The input of a question: the market, and the caller and address for the few that need them. */
 export interface GuardedCall<Query> extends Call<Query> {
   readonly principal: Principal;
+  /** The address of the caller. */
+  readonly address: string;
   /** Null for a request without one, and for the service's own. */
   readonly origin: string | null;
   /** The host under which the request reached the service. */
@@ -217,6 +219,7 @@ function callOf<Query>(
     admitTicks: sent === null ? undefined : (ticks) => admitTicks(ticks, principal, exchange, access),
     admitDays: principal.perAddress ? access.takeDemoDays : undefined,
     principal,
+    address: exchange.address,
     origin,
     host: headerOf(exchange, "host"),
     access,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { limitOwner, ownSlot } from "#lib/access/principal";
 import { STREAM_TICKET_LIFETIME_S } from "#lib/contract/limits";
 import { operations } from "#lib/contract/operations";
 import { StreamTicket } from "#lib/contract/stream-ticket";
@@ -89,6 +90,37 @@ describe("a ticket for a stream", () => {
     const answer = await ask({}, "", { key: text });
     expect(answer).toMatchObject({ status: 403, ...failed("insufficient_scope", { required: "market:stream" }) });
     expect(await ask({}, "", { key: null })).toMatchObject({ status: 401, ...failed("unauthorized") });
+  });
+
+  test("no ticket is issued while a connection would find no place, neither by its key nor by its account", async () => {
+    const limited = await t.issueKey({ scopes: ["market:stream"], account: "few", plan: "demo", streamConnections: 1 });
+    const other = await t.issueKey({ scopes: ["market:stream"], account: "few", plan: "demo" });
+    const principal = await t.access.verify(limited.text, freshAddress());
+    const full = (max: number) => ({ status: 429, ...failed("too_many_connections", { max, retry_after: 5 }) });
+    const [slot, { accountId, plan }] = [ownSlot(principal), principal];
+
+    t.connections.open(slot, 1);
+    expect(await ask({}, "", { key: limited.text })).toMatchObject(full(1));
+    expect(await ask({}, "", { key: other.text })).toMatchObject({ status: 200 });
+    t.connections.close(slot);
+    expect(await ask({}, "", { key: limited.text })).toMatchObject({ status: 200 });
+
+    const max = plan.streamConnections;
+    for (let count = 0; count < max; count += 1) t.connections.open(accountId, max);
+    for (const { text } of [limited, other]) expect(await ask({}, "", { key: text })).toMatchObject(full(max));
+    t.connections.close(accountId);
+    expect(await ask({}, "", { key: other.text })).toMatchObject({ status: 200 });
+  });
+
+  test("the demo key gets no ticket where its address has no place, unless a server asks for a page elsewhere", async () => {
+    const address = freshAddress();
+    const demo = await t.access.verify(DEMO_KEY, address);
+    const max = demo.plan.streamConnections;
+    const here = { key: DEMO_KEY, address };
+    for (let count = 0; count < max; count += 1) t.connections.open(limitOwner(demo, address), max);
+    expect(await ask({ origin: EVIL }, "", here)).toMatchObject({ status: 429, ...failed("too_many_connections", { max }) });
+    expect(await ask({ origin: EVIL }, "", { ...here, address: freshAddress() })).toMatchObject({ status: 200 });
+    expect(await ask({}, named(EVIL), here)).toMatchObject({ status: 200 });
   });
 
   test("a ticket of the demo key is issued to any page, and bound to it", async () => {

@@ -8,19 +8,24 @@ import type { GuardedCall } from "./route";
 
 /**
  * A ticket for one stream connection, bound to the key and to an origin: the request's own, or the one a server names for
- * its page.
- * @throws Fault origin_not_allowed when the key does not allow the origin named, or the request comes from another one
+ * its page. A browser hides why a handshake was refused, so that no connection is left is said here.
+ * @throws Fault origin_not_allowed when the key does not allow the origin named, or the request comes from another one;
+ * too_many_connections when the key or its account could not open a connection now
  */
-export function createStreamTicket({
+export async function createStreamTicket({
   query,
   principal,
+  address,
   origin,
   host,
   access,
-}: GuardedCall<{ origin?: string | undefined }>): DataReply {
-  const named = query.origin === undefined ? origin : foreignOrigin(query.origin, host, runtime().env.PUBLIC_URL);
+}: GuardedCall<{ origin?: string | undefined }>): Promise<DataReply> {
+  const { env, requirePlace } = runtime();
+  const named = query.origin === undefined ? origin : foreignOrigin(query.origin, host, env.PUBLIC_URL);
   if (!originAllowed(principal, named) || (origin !== null && named !== origin))
     throw new Fault("origin_not_allowed", { detail: "This key does not allow a ticket for that origin.", parameter: "origin" });
+  // The places of the demo key belong to an address, and a server that asks for its page has another one than the page.
+  if (!principal.perAddress || query.origin === undefined) await requirePlace(principal, address);
   const { ticket, expiresAtMs } = access.mintTicket(principal, named);
   const data: StreamTicket = { ticket, expires_at: new Date(expiresAtMs).toISOString() };
   return { data };

@@ -19,6 +19,22 @@ function connectionsSuite(open: () => Promise<Connections>): void {
     expect(await connections.open("a", 1)).toBe(false);
   });
 
+  test("an owner has room while fewer slots are taken than the limit, and asking takes none", async () => {
+    const connections = await open();
+    const room = async () => [await connections.hasRoom("a", 1), await connections.hasRoom("a", 2)];
+    expect([await room(), await room()]).toEqual([
+      [true, true],
+      [true, true],
+    ]);
+    await connections.open("a", 2);
+    expect([await room(), await room()]).toEqual([
+      [false, true],
+      [false, true],
+    ]);
+    connections.close("a");
+    expect(await room()).toEqual([true, true]);
+  });
+
   test("many handshakes at once get no more slots than the limit", async () => {
     const connections = await open();
     const opened = await Promise.all(Array.from({ length: 50 }, () => connections.open("a", 5)));
@@ -71,6 +87,7 @@ describeOnRedis("the count of connections over several nodes", (t) => {
     const opened = await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 ? a : b).open("x", 5)));
     expect(opened.filter(Boolean)).toHaveLength(5);
     expect(a.count("x") + b.count("x")).toBe(5);
+    expect([await a.hasRoom("x", 5), await b.hasRoom("x", 5), await b.hasRoom("x", 6)]).toEqual([false, false, true]);
     const [fuller, other] = a.count("x") > 0 ? [a, b] : [b, a];
     fuller.close("x");
     await fuller.settled();
@@ -99,6 +116,7 @@ describeOnRedis("the count of connections over several nodes", (t) => {
     await t.server.kill();
     await vi.waitFor(() => expect([a.redis.connected(), b.redis.connected()]).toEqual([false, false]));
     expect([await a.open("x", 2), await a.open("x", 2), await b.open("x", 2)]).toEqual([true, false, true]);
+    expect([await a.hasRoom("x", 2), await b.hasRoom("x", 3)]).toEqual([false, true]);
     b.close("x");
     await t.server.start();
     await Promise.all([ready(a.redis), ready(b.redis)]);

@@ -2,6 +2,8 @@
 export interface Connections {
   /** Takes a slot; false when the owner already has `max` on all nodes together. Never rejects. */
   open(owner: string, max: number): boolean | Promise<boolean>;
+  /** Whether the owner has fewer than `max` on all nodes together; takes nothing. Never rejects. */
+  hasRoom(owner: string, max: number): boolean | Promise<boolean>;
   /** Releases a slot; never throws. */
   close(owner: string): void;
   /** Connections of an owner on this node. */
@@ -26,6 +28,7 @@ export function createLocalConnections(): Connections {
       if (left > 0) counts.set(owner, left);
       else counts.delete(owner);
     },
+    hasRoom: (owner, max) => count(owner) < max,
     run: () => Promise.resolve(),
   };
 }

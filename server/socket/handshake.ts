@@ -141,6 +141,11 @@ export interface Admissions {
    * address_not_allowed, rate_limited, too_many_connections, service_unavailable while draining
    */
   admit(credentials: Credentials): Promise<Admission>;
+  /**
+   * Requires a place that a connection could take now; takes none.
+   * @throws Fault too_many_connections
+   */
+  requirePlace(principal: Principal, address: string): Promise<void>;
   /** Releases the slot of a connection that was never opened. */
   release(admission: Admission): void;
 }
@@ -184,6 +189,15 @@ export function createAdmissions({
     for (const { owner } of slots) connections.close(owner);
   }
 
+  /** Why an owner gets no slot. */
+  function full({ plan }: Principal, owner: string, max: number): Fault {
+    // A crashed client may have left dead connections; probing them frees their slots before the pong timeout.
+    onFull(owner);
+    const whose = max < plan.streamConnections ? "This key" : `The plan "${plan.name}"`;
+    const detail = `${whose} allows ${max} connections at a time.`;
+    return new Fault("too_many_connections", { detail, max, retry_after: FULL_RETRY_AFTER_S });
+  }
+
   /** @throws Fault too_many_connections */
   async function takeSlots(principal: Principal, address: string): Promise<readonly Slot[]> {
     const slots = slotsOf(principal, address);
@@ -191,13 +205,16 @@ export function createAdmissions({
       const max = maxOf(principal);
       if (await connections.open(owner, max)) continue;
       free(slots.slice(0, index));
-      // A crashed client may have left dead connections; probing them frees their slots before the pong timeout.
-      onFull(owner);
-      const whose = max < principal.plan.streamConnections ? "This key" : `The plan "${principal.plan.name}"`;
-      const detail = `${whose} allows ${max} connections at a time.`;
-      throw new Fault("too_many_connections", { detail, max, retry_after: FULL_RETRY_AFTER_S });
+      throw full(principal, owner, max);
     }
     return slots;
+  }
+
+  async function requirePlace(principal: Principal, address: string): Promise<void> {
+    for (const { owner, maxOf } of slotsOf(principal, address)) {
+      const max = maxOf(principal);
+      if (!(await connections.hasRoom(owner, max))) throw full(principal, owner, max);
+    }
   }
 
   async function admit(
@@ -235,6 +252,7 @@ export function createAdmissions({
         throw error;
       }
     },
+    requirePlace,
     release: ({ slots }) => free(slots),
   };
 }

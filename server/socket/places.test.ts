@@ -7,6 +7,7 @@ function open(count: number) {
   const workers = Array.from({ length: count }, (_, worker) =>
     createAskedConnections({
       open: async (id, owner, max) => places.open(worker, id, owner, max),
+      hasRoom: async (owner, max) => places.hasRoom(owner, max),
       close: (id) => places.close(worker, id),
     }),
   );
@@ -21,6 +22,18 @@ test("an owner has no more connections at all workers together than its plan all
   workers[held]?.close("account");
   expect(await take((held + 1) % 3)).toBe(true);
   expect(await take(held)).toBe(false);
+});
+
+test("a worker that asks for room hears of the connections of all workers, and takes none", async () => {
+  const { workers, take } = open(2);
+  const room = () => Promise.all(workers.map(({ hasRoom }) => hasRoom("account", 2)));
+  expect(await room()).toEqual([true, true]);
+  await take(0, 2);
+  expect(await room()).toEqual([true, true]);
+  await take(0, 2);
+  expect(await room()).toEqual([false, false]);
+  workers[0]?.close("account");
+  expect(await room()).toEqual([true, true]);
 });
 
 test("a worker that dies frees its places, and only those", async () => {
@@ -51,6 +64,9 @@ test("while the market process does not answer, a worker counts for itself, and 
       if (!answers) throw new Error("no answer");
       return opened;
     },
+    async hasRoom() {
+      throw new Error("no answer");
+    },
     close: (id) => places.close(0, id),
   });
   expect([await alone.open("account", 2), await alone.open("account", 2), await alone.open("account", 2)]).toEqual([
@@ -58,6 +74,7 @@ test("while the market process does not answer, a worker counts for itself, and 
     true,
     false,
   ]);
+  expect([await alone.hasRoom("account", 2), await alone.hasRoom("account", 3)]).toEqual([false, true]);
   answers = true;
   alone.close("account");
   expect(await alone.open("account", 2)).toBe(true);
@@ -65,8 +82,13 @@ test("while the market process does not answer, a worker counts for itself, and 
 });
 
 test("handshakes that wait for an answer are bounded by the limit of their owner", () => {
-  const silent = createAskedConnections({ open: () => new Promise(() => undefined), close: () => undefined });
+  const silent = createAskedConnections({
+    open: () => new Promise(() => undefined),
+    hasRoom: () => new Promise(() => undefined),
+    close: () => undefined,
+  });
   expect(silent.open("account", 2)).toBeInstanceOf(Promise);
   expect(silent.open("account", 2)).toBeInstanceOf(Promise);
   expect(silent.open("account", 2)).toBe(false);
+  expect(silent.hasRoom("account", 2)).toBe(false);
 });

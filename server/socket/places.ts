@@ -4,6 +4,8 @@ import { type Connections, createLocalConnections } from "./connections";
 interface Places {
   /** Takes a place for a connection of a worker, which names it; false when the owner already has `max` at all of them. */
   open(worker: number, id: number, owner: string, max: number): boolean;
+  /** Whether the owner has fewer than `max` at all workers; takes nothing. */
+  hasRoom(owner: string, max: number): boolean;
   /** Releases a place; one that is not taken is ignored. */
   close(worker: number, id: number): void;
   /** Releases all places of a worker that has ended. */
@@ -22,6 +24,7 @@ export function createPlaces(): Places {
       taken.set(worker, own.set(id, owner));
       return true;
     },
+    hasRoom: (owner, max) => all.count(owner) < max,
     close(worker, id) {
       const own = taken.get(worker);
       release(own?.get(id));
@@ -38,6 +41,8 @@ export function createPlaces(): Places {
 interface PlaceKeeper {
   /** @throws when the market process does not answer */
   open(id: number, owner: string, max: number): Promise<boolean>;
+  /** @throws when the market process does not answer */
+  hasRoom(owner: string, max: number): Promise<boolean>;
   /** Never throws. */
   close(id: number): void;
 }
@@ -81,6 +86,10 @@ export function createAskedConnections(keeper: PlaceKeeper): Connections {
       if (owner.ids.length + owner.taking >= max) return false;
       owners.set(name, owner);
       return take(name, owner, max);
+    },
+    hasRoom(name, max) {
+      const { ids, taking } = owners.get(name) ?? { ids: [], taking: 0 };
+      return ids.length + taking < max && keeper.hasRoom(name, max).catch(() => true);
     },
     close(name) {
       const owner = owners.get(name);

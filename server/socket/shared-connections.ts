@@ -27,10 +27,10 @@ return alive
 `;
 
 /**
- * Writes the count of one owner on a node, unless all nodes together would exceed `max`. A live node counts; so does one that
- * the caller does not know yet, while its entry is fresh.
+ * The total of one owner with what a node wants. A live node counts; so does one that the caller does not know yet, while its
+ * entry is fresh.
  */
-const PLACES = `
+const TOTAL = `
 local node, wanted, max = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local alive = {}
 for index = 5, #ARGV do alive[ARGV[index]] = true end
@@ -44,6 +44,15 @@ for index = 1, #fields, 2 do
   -- A live node would have rewritten its entry.
   if now - at > ${2 * ANNOUNCE_INTERVAL_MS} then redis.call("HDEL", KEYS[1], name) end
 end
+`;
+
+/** Returns whether the total is within `max`. */
+const ROOM = `${TOTAL}
+return total <= max and 1 or 0
+`;
+
+/** Writes the count of one owner on a node, unless all nodes together would exceed `max`. */
+const PLACES = `${TOTAL}
 if total > max then return 0 end
 if wanted > 0 then
   redis.call("HSET", KEYS[1], node, string.format("%d %.0f", wanted, now))
@@ -73,6 +82,7 @@ export function createSharedConnections(options: SharedOptions): Connections {
   let node: string = randomUUID();
   const beat = createSharedScript(options, BEAT);
   const write = createSharedScript(options, PLACES);
+  const look = createSharedScript(options, ROOM);
   const owners = new Map<string, Places>();
   let alive: readonly string[] = [];
   /** A change did not reach Redis, because it was unavailable. */
@@ -154,6 +164,16 @@ export function createSharedConnections(options: SharedOptions): Connections {
       missed();
       places.count += 1;
       return true;
+    },
+    async hasRoom(owner, max) {
+      const { count, taking, tail } = owners.get(owner) ?? { count: 0, taking: 0, tail: undefined };
+      if (count + taking >= max) return false;
+      if (!redis.connected()) return true;
+      // What is being written counts, too.
+      await tail;
+      const wanted = (owners.get(owner)?.count ?? 0) + 1;
+      const asked = look(redis.key(`c:${owner}`, "places"), node, wanted, max, ...alive);
+      return asked.then((answer) => answer === 1).catch(() => wanted <= max);
     },
     close(owner) {
       const places = owners.get(owner);

@@ -15,7 +15,7 @@ import { sharedOf } from "#server/hub/outgoing";
 import { createStatusWatch } from "#server/hub/status-watch";
 import type { RunningMarket } from "#server/market";
 import { type Connections, createLocalConnections } from "./connections";
-import { createAdmissions } from "./handshake";
+import { type Admissions, createAdmissions } from "./handshake";
 import { createSessions } from "./sessions";
 import { createSharedConnections } from "./shared-connections";
 import { createSocketIo } from "./socket-io";
@@ -39,6 +39,7 @@ export interface Streams {
     handleRequest(request: IncomingMessage, response: ServerResponse): void;
     handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   };
+  readonly requirePlace: Admissions["requirePlace"];
   /** Applies a change that another process made; call it after reloading what changed. */
   apply(message: ControlMessage): void;
   /** Announces the shutdown, lets queues drain, and closes every connection. */
@@ -119,6 +120,7 @@ export function startStreams(options: StreamsOptions): Streams {
   return {
     webSocket,
     socketIo,
+    requirePlace: admissions.requirePlace,
     apply: sessions.apply,
     async stop() {
       await closeAll();

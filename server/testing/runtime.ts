@@ -18,6 +18,8 @@ import { type PortalRuntime, setPortal } from "#lib/portal/runtime";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { createRestApi } from "#server/http/serve";
+import { type Connections, createLocalConnections } from "#server/socket/connections";
+import { createAdmissions } from "#server/socket/handshake";
 import { startUsers } from "#server/users";
 import { type TestDatabase, testDatabase } from "./database";
 import { createTestMarket, type TestMarket } from "./market";
@@ -59,6 +61,8 @@ export interface TestRuntime
   readonly metrics: Metrics;
   readonly db: TestDatabase;
   readonly markets: Readonly<Record<Venue, TestMarket>>;
+  /** The places of stream connections. */
+  readonly connections: Connections;
   /** Structured lines of the log so far. */
   readonly logged: Record<string, unknown>[];
   /** Calls the REST interface; `path` is everything after the host. */
@@ -159,7 +163,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
       draining = next;
     },
     /** Publishes the service as the runtime of this process, and as that of the portal, which is another process in production. */
-    publish<Markets extends Runtime["markets"]>(markets: Markets) {
+    publish<Markets extends Runtime["markets"]>(markets: Markets, requirePlace: Runtime["requirePlace"] = async () => undefined) {
       const reports = createReports({ markets, metrics, db, clock, log, ready: state.ready });
       const scrape = () => metrics.registry.metrics();
       const portalPage = async () => undefined;
@@ -177,6 +181,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
           ...portal,
           markets,
           reports,
+          requirePlace,
           storedData,
           uptime,
           scrape,
@@ -210,7 +215,13 @@ export async function testRuntime(options: Partial<Pick<GroundOptions, "strength
     live: createTestMarket("live", await createCatalogue(db, "live")),
     sandbox: createTestMarket("sandbox", await createCatalogue(db, "sandbox")),
   };
-  const runtime = ground.publish(markets);
+  const connections = createLocalConnections();
+  const { requirePlace } = createAdmissions({
+    ...{ access, connections, draining: ground.isDraining, publicUrl: undefined, metrics: ground.metrics },
+    generation: () => 0,
+    onFull: () => undefined,
+  });
+  const runtime = ground.publish(markets, requirePlace);
   const api = createRestApi();
   const { text: sharedKey } = await issueKey({ account: "shared" });
 
@@ -219,6 +230,7 @@ export async function testRuntime(options: Partial<Pick<GroundOptions, "strength
     clock,
     access,
     markets,
+    connections,
     db,
     logged,
     keyContext,

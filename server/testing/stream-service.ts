@@ -122,7 +122,6 @@ export async function startStreamService(): Promise<StreamService> {
   const { db, clock, log, metrics, access, usage, isDraining, controlConnected } = ground;
   catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
   const markets = await startMarkets(catalogues, clock, log, metrics);
-  ground.publish(markets);
   const addressOf = createAddressReader(["127.0.0.1"]);
   streams = startStreams({
     markets,
@@ -136,6 +135,7 @@ export async function startStreamService(): Promise<StreamService> {
     log,
     metrics,
   });
+  ground.publish(markets, streams.requirePlace);
   const listening = await listenOn(streams, addressOf, log, metrics);
 
   const shared = await ground.issueKey({ account: "shared" });

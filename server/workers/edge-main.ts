@@ -110,23 +110,6 @@ async function start(options: WorkerStart): Promise<void> {
   changeTargets.markets = markets;
   startUp.end();
 
-  const runtime: Runtime = {
-    ...base,
-    ...{ db, access, usage, markets, secrets: { nextAuth: secret } },
-    reports: {
-      board: () => market.ask("board"),
-      markets: (venue) => market.ask("markets", venue),
-      market: (venue, ticker) => market.ask("market", venue, ticker),
-      status: () => market.ask("status"),
-      feeds: () => market.ask("feeds"),
-    },
-    scrape: () => metrics.registry.metrics(),
-    portalPage: (page, reader) => market.ask("page", page, reader),
-    ready: () => market.ask("readiness"),
-    draining: () => stage === "drained",
-  };
-  setRuntime(runtime);
-
   const sessions = createSessionRoutes({
     ...base,
     worker,
@@ -135,6 +118,7 @@ async function start(options: WorkerStart): Promise<void> {
   const addressOf = sessions.addressOf(createAddressReader(env.TRUSTED_PROXIES));
   const connections = createAskedConnections({
     open: (id, owner, max) => market.ask("openPlace", id, owner, max),
+    hasRoom: (owner, max) => market.ask("hasPlace", owner, max),
     close: (id) => void market.ask("closePlace", id).catch(() => undefined),
   });
   const draining = () => stage !== "serving";
@@ -152,6 +136,25 @@ async function start(options: WorkerStart): Promise<void> {
     publicUrl,
   });
   changeTargets.streams = streams;
+
+  const runtime: Runtime = {
+    ...base,
+    ...{ db, access, usage, markets, secrets: { nextAuth: secret } },
+    reports: {
+      board: () => market.ask("board"),
+      markets: (venue) => market.ask("markets", venue),
+      market: (venue, ticker) => market.ask("market", venue, ticker),
+      status: () => market.ask("status"),
+      feeds: () => market.ask("feeds"),
+    },
+    requirePlace: streams.requirePlace,
+    scrape: () => metrics.registry.metrics(),
+    portalPage: (page, reader) => market.ask("page", page, reader),
+    ready: () => market.ask("readiness"),
+    draining: () => stage === "drained",
+  };
+  setRuntime(runtime);
+
   const inner = await sessions.listen(streams);
   onStop("sessions", createDrain(inner));
   const routed = sessions.routed(streams, addressOf);

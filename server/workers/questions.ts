@@ -17,6 +17,7 @@ export type WorkerQuestions = Pick<MarketReports, keyof MarketReports> &
     lend(key: string, call: BankCall): Lent;
     /** Takes a place for a connection, which the worker names. */
     openPlace(id: number, owner: string, max: number): boolean;
+    hasPlace(owner: string, max: number): boolean;
     closePlace(id: number): void;
     /** The text of a shared page. */
     page(path: string, reader: PageReader): Promise<string | undefined>;

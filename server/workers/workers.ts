@@ -30,7 +30,7 @@ const NO_METRICS: MetricTable = [];
 
 /** What the market process answers to every worker alike. */
 type SharedAnswers = Omit<WorkerQuestions, keyof OwnAnswers>;
-type OwnAnswers = Pick<WorkerQuestions, "begin" | "openPlace" | "closePlace" | "failed">;
+type OwnAnswers = Pick<WorkerQuestions, "begin" | "openPlace" | "hasPlace" | "closePlace" | "failed">;
 
 interface WorkersOptions {
   readonly count: number;
@@ -95,6 +95,7 @@ export async function createWorkers({ count, markets, answers, clock, log, metri
     const own: OwnAnswers = {
       begin: () => ({ ...start, worker, eventsPath, requestsPath, sessionsFolder: folder }),
       openPlace: (id, owner, max) => places.open(worker, id, owner, max),
+      hasPlace: places.hasRoom,
       closePlace: (id) => places.close(worker, id),
       failed: (reason) => {
         failure = reason;

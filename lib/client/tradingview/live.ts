@@ -3,7 +3,7 @@ import type { KlineMessage } from "#lib/contract/stream";
 import type { Client } from "../client";
 import type { ClientClock } from "../clock";
 import { asSpotwireError, type SpotwireError } from "../errors";
-import type { Stream } from "../stream";
+import type { Stream, StreamListener } from "../stream";
 import type { Subscription } from "../subscription";
 import { barOf } from "./history";
 import type { LibraryBar } from "./library";
@@ -28,6 +28,16 @@ interface Followed extends Listener {
   subscription: Subscription | undefined;
   readonly ended: AbortController;
   resetting: boolean;
+  /** The stream was away, and nothing has come since. */
+  away: boolean;
+}
+
+interface LiveOptions {
+  readonly client: Client;
+  /** A stream that others use too; undefined for one of its own. */
+  readonly shared: Stream | undefined;
+  readonly clock: ClientClock;
+  readonly onError: (error: SpotwireError) => void;
 }
 
 /** Follows the bars of all charts over one stream. */
@@ -45,9 +55,20 @@ const isSame = (a: LibraryBar | undefined, b: LibraryBar) => a !== undefined && 
  * Makes the live part of a datafeed. The library takes changes of its newest bar and newer bars only. For any other change it has to
  * load its bars again: a gap in the stream, a bar that closed while the stream was away, a correction or a removal of an older bar.
  */
-export function createLive(client: Client, clock: ClientClock, onError: (error: SpotwireError) => void): Live {
+export function createLive({ client, shared, clock, onError }: LiveOptions): Live {
   const followed = new Map<string, Followed>();
   let stream: Stream | undefined;
+  const listener: StreamListener = {
+    onError,
+    onGap({ stream: name, ticker, timeframe }) {
+      if (name !== "kline") return;
+      for (const one of followed.values()) if (one.ticker === ticker && one.timeframe === timeframe) reset(one);
+    },
+    onStateChange({ state }) {
+      if (state === "waiting") for (const one of followed.values()) one.away = true;
+    },
+  };
+  const stopListening = shared?.listen(listener);
 
   function reset(one: Followed): void {
     if (one.resetting) return;
@@ -61,6 +82,9 @@ export function createLive(client: Client, clock: ClientClock, onError: (error: 
   function onRecord(one: Followed, { event, data }: KlineMessage): void {
     const { last, previous } = one;
     const bar = barOf(data, one.timeframe);
+    // What came meanwhile was not replayed: corrections of older bars can be among it, also where closed klines are recovered.
+    if (one.away && event === "snapshot") reset(one);
+    one.away = false;
     if (event === "removal") {
       reset(one);
       return;
@@ -88,15 +112,10 @@ export function createLive(client: Client, clock: ClientClock, onError: (error: 
 
   /** The stream, or another one after its end, which all charts follow again. */
   function openStream(): Stream {
+    if (shared !== undefined) return shared;
     if (stream !== undefined && stream.state !== "closed") return stream;
-    const opened = client.stream({
-      // The library loads its bars again, corrected ones among them.
-      recover: false,
-      onError,
-      onGap({ ticker, timeframe }) {
-        for (const one of followed.values()) if (one.ticker === ticker && one.timeframe === timeframe) reset(one);
-      },
-    });
+    // The library loads its bars again, corrected ones among them.
+    const opened = client.stream({ ...listener, recover: false });
     stream = opened;
     for (const one of followed.values()) subscribe(opened, one);
     return opened;
@@ -120,6 +139,7 @@ export function createLive(client: Client, clock: ClientClock, onError: (error: 
         subscription: undefined,
         ended: new AbortController(),
         resetting: false,
+        away: false,
       };
       try {
         subscribe(openStream(), one);
@@ -131,6 +151,7 @@ export function createLive(client: Client, clock: ClientClock, onError: (error: 
     unfollow,
     close() {
       for (const id of [...followed.keys()]) unfollow(id);
+      stopListening?.();
       stream?.close();
       stream = undefined;
     },
