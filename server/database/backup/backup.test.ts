@@ -54,7 +54,8 @@ beforeAll(async () => {
   bench = await backupBench();
   source = await testDatabase();
   await createKlineStore(source.pool, "live").copyKlines(klines);
-  const account = await source.prisma.account.create({ data: { name: 'tab\there, a \\. and a "quote"\n\\.\nend' } });
+  const name = 'tab\there, a \\. and a "quote"\n\\.\nend';
+  const account = await source.prisma.account.create({ data: { name, liveAccess: true } });
   const key = { accountId: account.id, name: "ключ", venue: "live", scopes: ["market:read"], origins: [], expiresAt: null };
   const first = await createKey({ db: source, clock: systemClock }, key);
   const second = await createKey({ db: source, clock: systemClock }, key);
