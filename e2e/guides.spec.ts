@@ -53,10 +53,15 @@ beforeAll(async () => {
   // The samples use the demo key; all of them in one minute exceed its limit.
   key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
   folder = mkdtempSync(path.join(tmpdir(), "spotwire-guides-"));
-  const built = spawnSync(process.execPath, ["--import", "tsx", "server/cli/build-client.ts"], { cwd: ROOT, encoding: "utf8" });
+  // Not in `dist`: other tests build the client at the same time.
+  const dist = path.join(folder, "dist");
+  const built = spawnSync(process.execPath, ["--import", "tsx", "server/cli/build-client.ts", dist], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
   expect(built.status, built.stderr).toBe(0);
   mkdirSync(path.join(folder, "node_modules"));
-  symlinkSync(path.join(ROOT, "dist", "client"), path.join(folder, "node_modules", "spotwire-client"));
+  symlinkSync(path.join(dist, "client"), path.join(folder, "node_modules", "spotwire-client"));
   for (const name of ["ws", "socket.io-client", "@msgpack"])
     symlinkSync(path.join(ROOT, "node_modules", name), path.join(folder, "node_modules", name));
 }, SERVER_TIMEOUT_MS);

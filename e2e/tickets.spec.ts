@@ -45,11 +45,16 @@ beforeAll(async () => {
   // A restart keeps its address, as behind a reader's domain.
   const port = String(await closedPort());
   [product, browser] = await Promise.all([startProduct({ ...API_ONLY, PORT: port }), borrowBrowser()]);
-  const built = spawnSync(process.execPath, ["--import", "tsx", "server/cli/build-client.ts"], { cwd: ROOT, encoding: "utf8" });
-  expect(built.status, built.stderr).toBe(0);
   folder = mkdtempSync(path.join(tmpdir(), "spotwire-tickets-"));
+  // Not in `dist`: other tests build the client at the same time.
+  const dist = path.join(folder, "dist");
+  const built = spawnSync(process.execPath, ["--import", "tsx", "server/cli/build-client.ts", dist], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  expect(built.status, built.stderr).toBe(0);
   mkdirSync(path.join(folder, "node_modules"));
-  symlinkSync(path.join(ROOT, "dist", "client"), path.join(folder, "node_modules", "spotwire-client"));
+  symlinkSync(path.join(dist, "client"), path.join(folder, "node_modules", "spotwire-client"));
 
   const backendPort = String(await closedPort());
   let html = "";

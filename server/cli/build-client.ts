@@ -103,7 +103,8 @@ export async function buildClient(folder: string): Promise<string> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const dist = path.join(ROOT, "dist");
+  // Tests that run at the same time name a folder of their own.
+  const dist = path.resolve(process.argv[2] ?? path.join(ROOT, "dist"));
   const files = [await buildClient(path.join(dist, "client")), ...(await buildPythonClient(path.join(dist, "client-python")))];
   for (const file of files)
     process.stdout.write(`${path.relative(process.cwd(), file)}  ${(statSync(file).size / 1024).toFixed(1)} kB\n`);
