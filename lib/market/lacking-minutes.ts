@@ -31,18 +31,15 @@ const FORGET = `DELETE FROM lacking_minutes AS kept WHERE venue = '${VENUE}' AND
     (to_s < $1 AND NOT EXISTS (${PARTIAL})) OR from_s <= (
       SELECT from_s FROM lacking_minutes WHERE venue = '${VENUE}' ORDER BY from_s DESC OFFSET ${LACKING_MAX_RANGES} LIMIT 1))`;
 const ALL = `SELECT ticker, from_s::float8 AS from, to_s::float8 AS to FROM lacking_minutes WHERE venue = '${VENUE}' ORDER BY from_s`;
-const PARTIAL_MINUTES = `SELECT DISTINCT time FROM lacking_minutes, LATERAL (
+/** The ranges of a ticker in a span, each with the open times of its klines that nothing has mended. */
+const PARTIAL_ROWS = `lacking_minutes, LATERAL (
     SELECT time FROM kline WHERE venue = '${VENUE}' AND ticker = $1 AND timeframe = 'M1'
       AND time >= GREATEST(from_s, $2) AND time < LEAST(to_s, $3) AND batch IS NULL
   ) AS minutes
-  WHERE venue = '${VENUE}' AND ticker = $1 AND to_s > $2 AND from_s < $3 ORDER BY time`;
-
+  WHERE venue = '${VENUE}' AND ticker = $1 AND to_s > $2 AND from_s < $3`;
+const PARTIAL_MINUTES = `SELECT DISTINCT time FROM ${PARTIAL_ROWS} ORDER BY time`;
 const PARTIAL_BY_RANGE = `SELECT reason, min(time)::float8 AS first, max(time)::float8 AS last, count(*)::int AS rows
-  FROM lacking_minutes, LATERAL (
-    SELECT time FROM kline WHERE venue = '${VENUE}' AND ticker = $1 AND timeframe = 'M1'
-      AND time >= GREATEST(from_s, $2) AND time < LEAST(to_s, $3) AND batch IS NULL
-  ) AS minutes
-  WHERE venue = '${VENUE}' AND ticker = $1 AND to_s > $2 AND from_s < $3 GROUP BY from_s, reason ORDER BY from_s DESC LIMIT $4`;
+  FROM ${PARTIAL_ROWS} GROUP BY from_s, reason ORDER BY from_s DESC LIMIT $4`;
 
 /** Some M1 klines that lack ticks for one reason: open times of the first and the last, Unix seconds. */
 interface LackingRows {
