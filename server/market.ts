@@ -200,7 +200,11 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     },
     feedProblem: producer.feedProblem,
     ...(options.acceptsPush && {
-      push: reportRefusals(withRoom(requireRoom, writing?.keep(producer, clock) ?? producer.push), producer.lacks, clock),
+      push: reportRefusals(withRoom(requireRoom, writing?.keep(producer, clock) ?? producer.push), {
+        catalogue,
+        lacks: producer.lacks,
+        clock,
+      }),
     }),
     ...(producer.mend && { mend: withRoom(requireRoom, producer.mend) }),
     handOver: async () => undefined,

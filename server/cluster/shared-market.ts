@@ -137,7 +137,7 @@ export async function startSharedMarket(options: SharedMarketOptions): Promise<R
     problem = producer.feedProblem;
     publisher.start();
     const push = withRoom(options.requireRoom, (ticks: readonly Tick[]) => pushTo(producer, publisher, ticks));
-    holding = { producer, publisher, push: reportRefusals(push, producer.lacks, clock) };
+    holding = { producer, publisher, push: reportRefusals(push, { catalogue, lacks: producer.lacks, clock }) };
     await aborted(over);
     holding = undefined;
     await producer.stop();

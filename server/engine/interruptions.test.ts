@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
+import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
@@ -17,11 +18,15 @@ test("tickers whose pushes were refused for long lack ticks once they are taken 
       if (refusing) throw new Fault("service_unavailable", { detail: "full" });
       return ticks.map(() => null);
     },
-    (...lack) => told.push(lack),
-    clock,
+    {
+      catalogue: { list: () => [], find: (ticker) => (ticker === "NOBODY" ? undefined : ({} as Listing)) },
+      lacks: (...lack) => void told.push(lack),
+      clock,
+    },
   );
   const refused = (ticker: string) => expect(push([tick(ticker)])).rejects.toMatchObject({ id: "service_unavailable" });
   await refused("EURUSD");
+  await refused("NOBODY");
   await clock.advance(5 * SECOND_MS);
   await refused("EURUSD");
   await refused("XAUUSD");
@@ -29,7 +34,7 @@ test("tickers whose pushes were refused for long lack ticks once they are taken 
   refusing = false;
   expect(await push([tick("EURUSD"), tick("XAUUSD"), tick("GBPUSD")])).toEqual([null, null, null]);
   expect(told).toEqual([[["EURUSD"], START_MS, START_MS + 10 * SECOND_MS, "refused"]]);
-  await push([tick("EURUSD")]);
+  await push([tick("EURUSD"), tick("NOBODY")]);
   expect(told).toHaveLength(1);
 });
 

@@ -18,7 +18,7 @@ interface Started {
   readonly feed?: Pick<MarketFeed, "keepsTime"> | undefined;
   readonly acceptsPush: boolean;
   readonly start: Pick<FeedStart, "fromMs">;
-  readonly catalogue: Pick<Catalogue, "list">;
+  readonly catalogue: Pick<Catalogue, "list" | "find">;
   readonly projection: { readonly view: Pick<MarketView, "quote"> };
   readonly clock: Clock;
 }
@@ -35,8 +35,14 @@ export function reportInterruption(
   if (lastMs > 0 && lastMs < nowMs && wasMissed) lacks?.(tickers, lastMs, nowMs, "stopped");
 }
 
-/** The same pushes; reports tickers whose ticks were refused for long, once a push is taken again. */
-export function reportRefusals(push: Push, lacks: Lacks | undefined, clock: Clock): Push {
+/**
+ * The same pushes; reports tickers whose ticks were refused for long, once a push is taken again. Only listed tickers are
+ * remembered: a key may send any others while pushes are refused, and there is no end of them.
+ */
+export function reportRefusals(
+  push: Push,
+  { catalogue, lacks, clock }: Pick<Started, "catalogue" | "clock"> & { readonly lacks: Lacks | undefined },
+): Push {
   /** Since when each ticker has been refused, Unix ms. */
   const refused = new Map<string, number>();
   return async (ticks) => {
@@ -52,7 +58,7 @@ export function reportRefusals(push: Push, lacks: Lacks | undefined, clock: Cloc
       }
       return judged;
     } catch (error) {
-      for (const { ticker } of ticks) if (!refused.has(ticker)) refused.set(ticker, atMs);
+      for (const { ticker } of ticks) if (!refused.has(ticker) && catalogue.find(ticker) !== undefined) refused.set(ticker, atMs);
       throw error;
     }
   };
