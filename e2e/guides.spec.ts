@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installClient } from "./client-package";
 import { makeKey } from "./commands";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -53,15 +54,7 @@ beforeAll(async () => {
   // The samples use the demo key; all of them in one minute exceed its limit.
   key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
   folder = mkdtempSync(path.join(tmpdir(), "spotwire-guides-"));
-  // Not in `dist`: other tests build the client at the same time.
-  const dist = path.join(folder, "dist");
-  const built = spawnSync(process.execPath, ["--import", "tsx", "server/cli/build-client.ts", dist], {
-    cwd: ROOT,
-    encoding: "utf8",
-  });
-  expect(built.status, built.stderr).toBe(0);
-  mkdirSync(path.join(folder, "node_modules"));
-  symlinkSync(path.join(dist, "client"), path.join(folder, "node_modules", "spotwire-client"));
+  installClient(folder);
   for (const name of ["ws", "socket.io-client", "@msgpack"])
     symlinkSync(path.join(ROOT, "node_modules", name), path.join(folder, "node_modules", name));
 }, SERVER_TIMEOUT_MS);

@@ -1,13 +1,13 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, test } from "vitest";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
+import { installClient } from "./client-package";
 import { makeKey } from "./commands";
 import { type Program, startProgram } from "./sample-programs";
 import { API_ONLY, closedPort, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -46,15 +46,7 @@ beforeAll(async () => {
   const port = String(await closedPort());
   [product, browser] = await Promise.all([startProduct({ ...API_ONLY, PORT: port }), borrowBrowser()]);
   folder = mkdtempSync(path.join(tmpdir(), "spotwire-tickets-"));
-  // Not in `dist`: other tests build the client at the same time.
-  const dist = path.join(folder, "dist");
-  const built = spawnSync(process.execPath, ["--import", "tsx", "server/cli/build-client.ts", dist], {
-    cwd: ROOT,
-    encoding: "utf8",
-  });
-  expect(built.status, built.stderr).toBe(0);
-  mkdirSync(path.join(folder, "node_modules"));
-  symlinkSync(path.join(dist, "client"), path.join(folder, "node_modules", "spotwire-client"));
+  installClient(folder);
 
   const backendPort = String(await closedPort());
   let html = "";
