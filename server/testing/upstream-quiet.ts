@@ -36,8 +36,9 @@ export function quietCases({ wire, far, begin }: Scene): void {
       quote(one, [QUOTES[0]]);
     });
     const running = begin(undefined, upstream);
-    const { clock, problems, report, ticks } = running;
+    const { clock, problems, report, repairs, ticks } = running;
     await until(() => ticks.length === 1);
+    const lastPriceMs = clock.now();
 
     /** How long the connection stays without a price, milliseconds. */
     async function quietMs(): Promise<number> {
@@ -69,6 +70,8 @@ export function quietCases({ wire, far, begin }: Scene): void {
     peer?.send(wire.price(LAST));
     await until(() => ticks.length === 2);
     expect(report()).toMatchObject({ state: "live", problem: null });
+    // The whole silence, not only up to where the last connection began.
+    expect(repairs).toEqual([lastPriceMs]);
     await until(() => problems.at(-1) === null);
   });
 }

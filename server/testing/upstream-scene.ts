@@ -67,6 +67,8 @@ export interface Run {
   readonly problems: (string | null)[];
   readonly lines: Record<string, unknown>[];
   report(): ConnectionReport;
+  /** From which instants on its repair was asked for minutes, apart from those at the beginning of connections. */
+  readonly repairs: readonly number[];
   readonly stop: AbortController;
   readonly ended: Promise<void>;
 }
@@ -84,7 +86,14 @@ export function start(
   const calendarOf = () => calendar;
   const watch = createUpstreamWatch({ upstream, calendarOf, nowMs });
   const metrics = createMetrics();
-  const feed = upstreamFeed({ upstream, listings: () => LISTINGS, calendarOf, named: new Map(), watch, metrics, clock, log });
+  const repairs: number[] = [];
+  const repair = {
+    live: () => undefined,
+    lost: () => undefined,
+    since: (fromMs: number | null) => void repairs.push(fromMs ?? 0),
+  };
+  const options = { upstream, listings: () => LISTINGS, calendarOf, named: new Map(), watch, metrics, clock, log, repair };
+  const feed = upstreamFeed(options);
   const ended = superviseFeed(
     {
       ...{ feed, name: upstream.name, clock, log },
@@ -98,7 +107,7 @@ export function start(
     stop.signal,
   );
   const report = () => watch.report(clock.now());
-  return { clock, ticks, problems, lines, report, stop, ended };
+  return { clock, ticks, problems, lines, report, repairs, stop, ended };
 }
 
 const eur = (timeMs: number, bid: number, ask: number): Said => ({ ticker: "EURUSD", timeMs, bid, ask });

@@ -121,6 +121,11 @@ function createHoles({ repair, lacks, clock }: Pick<RunnerOptions, "repair" | "l
 
   return {
     close,
+    /** Prices come again on a connection that was quiet: what was repaired when it began ends before now. */
+    ended(): void {
+      if (open.length > 0) repair?.since(Math.min(...open.map(({ sinceMs }) => sinceMs)));
+      close();
+    },
     /** The connection ended. */
     lost(lacking: readonly Lacking[]): void {
       // Of losses before prices come again, the first one counts.
@@ -300,10 +305,14 @@ export function upstreamFeed(options: RunnerOptions): Feed {
       // Some sources do not confirm a subscription, or do so late.
       if (!isLive) step("live");
       const nowMs = clock.now();
+      const wasQuiet = prices.isQuiet();
       const { fresh, resumed } = prices.ticks(ticks, nowMs);
       // The last price again, as many sources send it first, does not end a silence.
-      if (prices.isQuiet() && !fresh) continue;
-      if (fresh) holes.close();
+      if (wasQuiet && !fresh) continue;
+      if (wasQuiet) {
+        connected?.();
+        holes.ended();
+      } else if (fresh) holes.close();
       holes.resumed(resumed);
       watch.ticks(ticks, nowMs);
       metrics.upstreamMessages(upstream.name, "tick", ticks.length);
