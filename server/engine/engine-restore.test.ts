@@ -62,7 +62,8 @@ describe("restoring a running ticker", () => {
   test("klines of timeframes that are not listed are not restored", () => {
     const engine = open(["M1"]);
     const klines = klinesIn(open().ingest(tickAt(DAY_MS)));
-    expect(klinesIn(engine.restore({ ...restored, openKlines: klines })).map(({ timeframe }) => timeframe)).toEqual(["M1"]);
+    const shown = engine.restore({ ...restored, openKlines: klines });
+    expect([shown.length, klinesIn(shown).map(({ timeframe }) => timeframe)]).toEqual([1, ["M1"]]);
   });
 
   const dayOf = (timeMs: number) => foldDay(undefined, toQuote(tickAt(timeMs), 5), alignment, undefined);
@@ -118,7 +119,7 @@ describe("restoring a running ticker", () => {
 
   test("a snapshot is shown again only when the day of its quote changed", () => {
     const engine = open();
-    expect(engine.restore({ ...restored, day: today })).toEqual([]);
+    for (const day of [today, undefined, today]) expect(engine.restore({ ...restored, day })).toEqual([]);
     engine.ingest(tickAt(DAY_MS + 1));
     expect(engine.restore(restored)).toEqual([]);
     expect(engine.restore({ ...restored, day: { ...today, bidHigh: 1.4 } }).map(({ type }) => type)).toEqual(["snapshot"]);
@@ -128,14 +129,15 @@ describe("restoring a running ticker", () => {
     const engine = open();
     const ticks = [0, 1_000, 2_000, 3_000].map((afterMs) => tickAt(DAY_MS + afterMs));
     const [first, second, last, later] = ticks as [Tick, Tick, Tick, Tick];
+    const twin = { ...last, bid: 1.1 };
     const lastQuote = { ...last, ask_high: null, ask_low: null };
-    const events = engine.restore({ ...restored, lastQuote, recent: [first, second, last, later] });
+    const events = engine.restore({ ...restored, lastQuote, recent: [first, second, twin, later, { ...later, bid: 1.1 }] });
     expect(events).toMatchObject([
       { type: "quote", record: { time_msc: last.time_msc, bid: 1.2, mid: 1.2001 }, seq: 1 },
       { type: "snapshot", record: { time_msc: last.time_msc, bid: 1.2 }, seq: 1 },
     ]);
-    const judged = ticks.map((tick) => engine.judge(tick, DAY_MS + 4_000));
-    expect(judged).toEqual(["duplicate", "duplicate", "duplicate", null]);
+    const judged = [...ticks, twin].map((tick) => engine.judge(tick, DAY_MS + 4_000));
+    expect(judged).toEqual(["duplicate", "duplicate", "duplicate", null, "duplicate"]);
     expect(engine.judge(tickAt(DAY_MS + 1_000, 1.1), DAY_MS + 4_000)).toBe("out_of_order");
   });
 });
