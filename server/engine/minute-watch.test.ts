@@ -55,11 +55,18 @@ function createModel() {
 
 test("a minute counts as watched when the connection lived throughout, unless a tick came too late or the end lay further back", () => {
   const tickers = ["EURUSD", "XAUUSD"] as const;
-  const kind = fc.constantFrom<("alive" | "late" | "lost" | "take")[]>(...Array(9).fill("alive"), "late", "lost", "take");
-  // In steps of five seconds, so that instants fall on the edges of minutes.
-  const step = fc.record({ kind, after: fc.nat(2), back: fc.nat(60), pick: fc.nat(1) });
+  const kind = fc.constantFrom<("alive" | "late" | "lost" | "take")[]>(
+    ...Array(40).fill("alive"),
+    "late",
+    "late",
+    "lost",
+    "take",
+  );
+  // In steps of five seconds, so that instants fall on the edges of minutes; ten are the longest silence.
+  const after = fc.oneof({ weight: 40, arbitrary: fc.constant(2) }, { weight: 10, arbitrary: fc.nat(1) }, fc.nat(30));
+  const step = fc.record({ kind, after, back: fc.nat(60), pick: fc.nat(1) });
   fc.assert(
-    fc.property(fc.array(step, { minLength: 30, maxLength: 250 }), (steps) => {
+    fc.property(fc.array(step, { minLength: 60, maxLength: 250, size: "max" }), (steps) => {
       const watch = createMinuteWatch();
       const models = { EURUSD: createModel(), XAUUSD: createModel() };
       const taken: ReturnType<typeof watch.take> = [];
@@ -73,7 +80,7 @@ test("a minute counts as watched when the connection lived throughout, unless a 
       };
       let now = START_MS;
       for (const { kind, after, back, pick } of steps) {
-        now += after * 5_000;
+        if (kind === "alive") now += after * 5_000;
         const ticker = tickers[pick] ?? tickers[0];
         const past = now - back * 5_000;
         if (kind === "take") take();

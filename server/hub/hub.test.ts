@@ -75,6 +75,9 @@ describe("the hub", () => {
     hub.subscribe(topicOf("quote", "EURUSD"), reader.outbox);
     hub.apply([quote("EURUSD")]);
     expect(reader.read()).toHaveLength(1);
+    for (const encoding of ["json", "msgpack"] as const) hub.unsubscribe(EURUSD, createOpenReader(encoding).outbox);
+    hub.apply([quote("EURUSD")]);
+    expect(reader.read()).toHaveLength(1);
     hub.unsubscribe(EURUSD, reader.outbox);
     hub.apply([quote("EURUSD", 2)]);
     expect(reader.read()).toEqual([]);

@@ -47,7 +47,7 @@ describe.each(["json", "msgpack"] as const)("a record that is sent as %s", (enco
         const event = { ...eventOf(quoteExample, place), merged: before };
         const message = mergedOf(updateOf(event, encoding), event, merged);
         expect([before, merged, message.bytes]).toEqual([before, merged, Buffer.from(message.payload as string).length]);
-        expect(messageIn(message).merged).toBe(merged > 0 ? merged : undefined);
+        expect([messageIn(message).merged ?? 0, message.merged, message.baseline]).toEqual([merged, merged, false]);
       }
   });
 });
