@@ -97,15 +97,11 @@ describe("looking back", () => {
     times.map((time) => watch.sight.ticked(time / MINUTE_S));
 
   test("of a venue with older history, everything of the last day is known, from a whole minute on", async () => {
-    const projection = open({ store: minutes(FIRST_S - MINUTE_S, FIRST_S, FIRST_S + 5 * MINUTE_S) });
+    const projection = open({ store: minutes(FIRST_S - MINUTE_S, FIRST_S + 2 * MINUTE_S, FIRST_S + 5 * MINUTE_S) });
     await projection.lookBack(NOW_MS);
     expect(projection.watch.sight.sinceMs).toBe(FIRST_S * 1_000);
-    expect(ticked(projection, FIRST_S - MINUTE_S, FIRST_S, FIRST_S + MINUTE_S, FIRST_S + 5 * MINUTE_S)).toEqual([
-      false,
-      true,
-      false,
-      true,
-    ]);
+    const times = [-1, 0, 2, 5].map((minute) => FIRST_S + minute * MINUTE_S);
+    expect(ticked(projection, ...times)).toEqual([false, false, true, true]);
   });
 
   test("of a venue whose history begins within the day, nothing is known before its first minute", async () => {

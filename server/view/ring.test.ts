@@ -130,6 +130,7 @@ describe("the ring of recent events", () => {
           ring.apply(quotes(first, first + count - 1));
           for (let index = 0; index < count; index += 1) times.push(clock.now());
           expectAnswer(ask);
+          expectAnswer(count);
         }
       }),
     );

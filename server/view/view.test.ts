@@ -25,7 +25,7 @@ describe("view", () => {
   test("the view keeps the newest klines of a series, ascending, one per open time, in their newest state, in whatever order they come", () => {
     const hour = fc.integer({ min: 1, max: 90 });
     fc.assert(
-      fc.property(fc.array(hour, { minLength: 1, maxLength: 200 }), (hours) => {
+      fc.property(fc.array(hour, { minLength: 1, maxLength: 200, size: "max" }), (hours) => {
         const view = createView();
         let expected: { time: number; close: number }[] = [];
         hours.forEach((each, close) => {
