@@ -64,7 +64,7 @@ test("a minute counts as watched when the connection lived throughout, unless a 
   );
   // In steps of five seconds, so that instants fall on the edges of minutes; ten are the longest silence.
   const after = fc.oneof({ weight: 40, arbitrary: fc.constant(2) }, { weight: 10, arbitrary: fc.nat(1) }, fc.nat(30));
-  const step = fc.record({ kind, after, back: fc.nat(60), pick: fc.nat(1) });
+  const step = fc.record({ kind, after, back: fc.oneof(fc.nat(3), fc.nat(60)), pick: fc.nat(1) });
   fc.assert(
     fc.property(fc.array(step, { minLength: 60, maxLength: 250, size: "max" }), (steps) => {
       const watch = createMinuteWatch();
@@ -141,6 +141,22 @@ test("a tick that came too late takes its minute out, although it was taken befo
   const after = [...before, ...watch.take()];
   expect(minutesOf(after)).toEqual([0, 1, 3, 4]);
   expect(minutesOf(after, "XAUUSD")).toEqual([1, 2, 3, 4]);
+});
+
+test("a late tick takes out its own minute only, also where the connection was lost right before it, or had not lived so far", () => {
+  const watch = createMinuteWatch();
+  for (const [from, to] of [
+    [0, 2],
+    [2, 4],
+    [5, 7],
+  ] as const) {
+    for (const minute of [from, to]) watch.alive("EURUSD", START_MS + minute * MINUTE_MS, Number.POSITIVE_INFINITY);
+    if (to < 7) watch.lost("EURUSD", START_MS + to * MINUTE_MS);
+  }
+  const taken = watch.take();
+  for (const minute of [2, 7, 9]) watch.late("EURUSD", START_MS + (minute + 0.5) * MINUTE_MS);
+  watch.alive("EURUSD", START_MS + 9 * MINUTE_MS, Number.POSITIVE_INFINITY);
+  expect(minutesOf([...taken, ...watch.take()])).toEqual([0, 1, 3, 5, 6, 8]);
 });
 
 test("a connection that stopped pricing watched nothing since its last price, whatever was taken before", () => {
