@@ -74,8 +74,8 @@ describe("hydrating a ticker", () => {
         const closedMs = nowMs - lagMs;
         const all = closesOf(minutes);
         const closed = (kline: Kline) => isClosed(kline, closedMs, alignment);
-        const written = minutes.slice(0, minutes.length - Math.min(unwritten, minutes.length - 1));
-        const anchor = written.at(-1)?.time ?? 0;
+        const written = minutes.slice(0, Math.max(0, minutes.length - unwritten));
+        const anchor = (written.at(-1) ?? minutes.at(-1))?.time ?? 0;
         const longer = all.filter((kline) => kline.timeframe !== "M1" && closed(kline));
         // Only the interval of the last stored minute and the one before it can lack anything.
         const newestTwo = new Set(TIMEFRAMES.flatMap((each) => all.filter(({ timeframe }) => timeframe === each).slice(-2)));
