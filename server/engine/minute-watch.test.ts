@@ -155,6 +155,8 @@ test("a late tick takes out its own minute only, also where the connection was l
   }
   const taken = watch.take();
   for (const minute of [2, 7, 9]) watch.late("EURUSD", START_MS + (minute + 0.5) * MINUTE_MS);
+  taken.push(...watch.take());
+  expect(minutesOf(taken)).toEqual([0, 1, 3, 5, 6]);
   watch.alive("EURUSD", START_MS + 9 * MINUTE_MS, Number.POSITIVE_INFINITY);
   expect(minutesOf([...taken, ...watch.take()])).toEqual([0, 1, 3, 5, 6, 8]);
 });
