@@ -92,8 +92,12 @@ describe("recorder", () => {
     expect(store.all().map((row) => row.close)).toEqual([1.2]);
     store.away(true);
     recorder.record([klineEvent({ timeframe: "M1", close: 1.3 })]);
-    const late = recorder.written(waiting.signal);
+    let stored = false;
+    const late = recorder.written(waiting.signal).then(() => {
+      stored = true;
+    });
     await clock.advance(5_000);
+    expect(stored).toBe(false);
     store.away(false);
     await clock.advance(500);
     await late;
