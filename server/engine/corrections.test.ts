@@ -37,14 +37,28 @@ test("struck minutes are removed, with the longer klines that had no other minut
   expect(found.at(-1)?.kline).toMatchObject({ close: 1.5, tick_volume: struck[3]?.tick_volume });
 });
 
+test("struck minutes and longer klines that are stored again are corrected, from the first to the last", async () => {
+  const store = createMemoryKlines();
+  const minutes = [0, 1, 2, 3, 4, 5].map((minute) => at(minute));
+  await store.writeBatch([...minutes, at(0, "M5"), at(5, "M5")], []);
+  const changed = { first: FROM_S, last: FROM_S + 300, struck: 7 };
+  const found = await readCorrections({ ...store, struckBy: async () => minutes }, listing, changed, () => true, alignment);
+  const removed = ["M15", "M30", "H1", "H4", "D1", "W1", "MN1"].map((timeframe) =>
+    expect.stringMatching(`^${timeframe} .*removed$`),
+  );
+  expect(names(found)).toEqual(["M1 0", "M1 1", "M1 2", "M1 3", "M1 4", "M1 5", "M5 0", "M5 5", ...removed]);
+  expect(await readCorrections(store, listing, changed, () => true, alignment)).toEqual(found.filter((one) => !one.removed));
+});
+
 test("other changes remove nothing, and are cut to the newest klines", async () => {
   const store = createMemoryKlines();
   await store.writeBatch(
     Array.from({ length: 150 }, (_, index) => at(index - 150)),
     [],
   );
-  const minutes = { first: FROM_S - 9_000, last: FROM_S };
-  const found = await readCorrections(store, listing, minutes, () => true, alignment);
+  const minutes = { first: FROM_S - 9_000, last: FROM_S - 60 };
+  const struckBy = async () => [at(7)];
+  const found = await readCorrections({ ...store, struckBy }, listing, minutes, () => true, alignment);
   expect(found).toHaveLength(STREAM_CORRECTIONS_MAX_RECORDS);
   expect(found.at(-1)).toEqual({ kline: at(-1) });
 });

@@ -64,7 +64,6 @@ interface TickerState {
   readonly listing: Listing;
   readonly recent: RecentTicks;
   readonly series: readonly Series[];
-  /** At most one per timeframe. */
   waiting: WaitingKline[];
   /** No kline of the ticker closes before this instant. */
   nextCloseMs: number;
@@ -155,7 +154,7 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
     const atS = Math.floor(quote.time_msc / 1000);
     let time = series.kline?.time ?? 0;
     if (atS >= series.endS) {
-      if (series.kline !== undefined) awaitClose(state, series, series.kline, series.endS);
+      if (series.kline !== undefined) awaitClose(state, series, series.kline);
       time = alignment.openTime(series.timeframe, atS);
       series.endS = alignment.nextOpenTime(series.timeframe, atS);
       state.nextCloseMs = Math.min(state.nextCloseMs, closesAtMs(series));
@@ -164,34 +163,27 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
     return klineEvent(series, series.kline, false);
   }
 
-  /** Queues a kline until it is due to close; replaces an earlier state of the same kline. */
-  function awaitClose(state: TickerState, series: Series, kline: Kline, endS: number): void {
-    state.waiting = state.waiting.filter((entry) => entry.series !== series || entry.kline.time !== kline.time);
-    state.waiting.push({ series, kline, closesAtMs: endS * 1000 + KLINE_CLOSE_DELAY_MS });
+  /** Queues the running kline of a series, which a newer one follows, until it is due to close. */
+  function awaitClose(state: TickerState, series: Series, kline: Kline): void {
+    state.waiting.push({ series, kline, closesAtMs: closesAtMs(series) });
   }
 
-  /** Restores a kline: the newest of its timeframe is continued, an older one waits for its close. */
+  /** Restores a kline, those of a timeframe ascending: the last one is continued, the others wait for their close. */
   function restoreKline(state: TickerState, kline: Kline): MarketEvent[] {
     const series = state.series.find(({ timeframe }) => timeframe === kline.timeframe);
     if (series === undefined) return [];
-    const endS = alignment.nextOpenTime(kline.timeframe, kline.time);
-    const running = series.kline;
-    if (running !== undefined && kline.time < running.time) awaitClose(state, series, kline, endS);
-    else {
-      if (running !== undefined && running.time < kline.time) awaitClose(state, series, running, series.endS);
-      series.kline = kline;
-      series.endS = endS;
-    }
-    state.nextCloseMs = Math.min(state.nextCloseMs, endS * 1000 + KLINE_CLOSE_DELAY_MS);
+    if (series.kline !== undefined) awaitClose(state, series, series.kline);
+    series.kline = kline;
+    series.endS = alignment.nextOpenTime(kline.timeframe, kline.time);
+    state.nextCloseMs = Math.min(state.nextCloseMs, closesAtMs(series));
     return [klineEvent(series, kline, false)];
   }
 
-  /** Drops klines that are no longer open: all their minutes are gone, because an import was undone. */
-  function dropOthers(state: TickerState, open: readonly Kline[]): void {
-    const stays = ({ timeframe, time }: Kline) => open.some((kline) => kline.timeframe === timeframe && kline.time === time);
-    state.waiting = state.waiting.filter(({ kline }) => stays(kline));
+  /** Drops the klines that are open: the stored state has all that are left, and those of an import that was undone are gone. */
+  function dropKlines(state: TickerState): void {
+    state.waiting = [];
+    state.nextCloseMs = Number.POSITIVE_INFINITY;
     for (const series of state.series) {
-      if (series.kline === undefined || stays(series.kline)) continue;
       series.kline = undefined;
       series.endS = 0;
     }
@@ -253,7 +245,7 @@ export function createEngine({ listingOf, calendarOf, alignment, epoch }: Engine
       if (state === undefined) return [];
       const known = state.day;
       state.day = restoreDay(known, day, state.quote);
-      dropOthers(state, openKlines);
+      dropKlines(state);
       const events = openKlines.flatMap((kline) => restoreKline(state, kline));
       if (lastQuote === undefined) {
         // The quote stays; its day may have changed.

@@ -59,5 +59,6 @@ test("what nobody took before a start lacks: any time of a feed, of pushes what 
   expect(report({ acceptsPush: true })).toEqual([]);
   expect(report({ acceptsPush: true }, START_MS + SECOND_MS)).toEqual([[all, lastMs, START_MS + SECOND_MS, "stopped"]]);
   expect(report({})).toEqual([]);
+  for (const nowMs of [lastMs, lastMs - 1]) expect(report({ feed: { keepsTime: false } }, nowMs)).toEqual([]);
   expect(report({ feed: { keepsTime: false }, projection: { view: { quote: () => undefined } } })).toEqual([]);
 });

@@ -25,8 +25,8 @@ async function take(log = createLog("silent"), maxBytes?: number): Promise<Journ
 }
 
 /** A journal of these ticks as a killed process leaves it, a line for each list. */
-async function left(number: number, groups: readonly (readonly Tick[])[]): Promise<void> {
-  const journals = await take();
+async function left(number: number, groups: readonly (readonly Tick[])[], maxBytes?: number): Promise<void> {
+  const journals = await take(undefined, maxBytes);
   const journal = await journals.begin(number);
   for (const group of groups) {
     for (const one of group) journal.add(one);
@@ -36,10 +36,15 @@ async function left(number: number, groups: readonly (readonly Tick[])[]): Promi
   await journals.release();
 }
 
-async function unstored(stored: JournalPlace, log = createLog("silent")): Promise<Tick[]> {
-  const journals = await take(log);
+async function unstoredIn(journals: JournalFolder, stored = NOTHING): Promise<Tick[]> {
   const found: Tick[] = [];
   for await (const line of journals.lines(stored)) found.push(...line.ticks.slice(line.stored));
+  return found;
+}
+
+async function unstored(stored: JournalPlace, log = createLog("silent")): Promise<Tick[]> {
+  const journals = await take(log);
+  const found = await unstoredIn(journals, stored);
   await journals.release();
   return found;
 }
@@ -55,6 +60,57 @@ describe("a journal", () => {
     expect(await unstored({ journal: 4, ticks: 5 })).toEqual([]);
     // A later writer has stored it.
     expect(await unstored({ journal: 5, ticks: 0 })).toEqual([]);
+  });
+
+  test("files are read in the order of their numbers; what a later writer than the stored one took is not stored", async () => {
+    // A file takes a group; by their names, tick 12 would come before tick 3, and writer 10 before writer 9.
+    const groups = Array.from({ length: 5 }, (_, index) => ticks(3 * index, 3 * index + 3));
+    await left(9, groups, 3_200);
+    const names = await fileNames();
+    expect(names).toEqual([0, 12, 3, 6, 9].map((first) => `9-${first}.journal`));
+    const texts = await Promise.all(names.map((name) => readFile(path.join(folder, name))));
+    await left(10, [ticks(15, 18)]);
+    for (const [index, name] of names.entries()) await writeFile(path.join(folder, name), texts[index] as Buffer);
+    const journals = await take();
+    expect(journals.newest).toBe(10);
+    await journals.release();
+    expect(await unstored(NOTHING)).toEqual(ticks(0, 18));
+    expect(await unstored({ journal: 9, ticks: 7 })).toEqual(ticks(7, 18));
+    expect(await unstored({ journal: 8, ticks: 2 })).toEqual(ticks(0, 18));
+    expect(await unstored({ journal: 10, ticks: 1 })).toEqual(ticks(16, 18));
+  });
+
+  test("a folder without journals has none, and one that is a file neither", async () => {
+    const empty = await take();
+    expect([empty.newest, await unstoredIn(empty)]).toEqual([0, []]);
+    await empty.release();
+    const file = path.join(folder, "file");
+    await writeFile(file, "");
+    const none = await takeJournals({ folder: file, clock: manualClock(START_MS), log: createLog("silent") });
+    expect([none.newest, await unstoredIn(none)]).toEqual([0, []]);
+    await none.release();
+  });
+
+  test("a file whose last tick is stored is deleted once another one follows, and its room is free again", async () => {
+    const journals = await take(undefined, 320);
+    const journal = await journals.begin(1);
+    for (let index = 0; !journal.isFull(); index += 1) {
+      journal.add(tick(index));
+      expect([journal.added(), await journal.written(index)]).toEqual([index + 1, true]);
+    }
+    const count = journal.added();
+    expect(await fileNames()).toHaveLength(count);
+    journal.add(tick(count));
+    expect(await journal.written(count)).toBe(false);
+    await journal.stored(2);
+    expect(await fileNames()).toHaveLength(count - 2);
+    expect(journal.isFull()).toBe(false);
+    journal.add(tick(count + 1));
+    expect(await journal.written(count + 1)).toBe(true);
+    await journal.stored(2);
+    expect(await fileNames()).toHaveLength(count - 1);
+    await journal.close();
+    await journals.release();
   });
 
   test("a torn line is skipped, and what is written after it is read", async () => {

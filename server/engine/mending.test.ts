@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
+import { LACKING_MAX_RANGES } from "#lib/market/lacking-minutes";
 import type { Mending } from "#lib/market/mending";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { createMemoryKlines } from "#lib/testing/memory-klines";
@@ -23,17 +24,25 @@ function scene() {
   const noted: unknown[] = [];
   const lacking: unknown[] = [];
   const done: (() => void)[] = [];
+  let failing = false;
+  const note = (to: unknown[]) => async (ranges: readonly unknown[]) => {
+    if (failing) throw new Error("the database is away");
+    to.push(...ranges);
+  };
   const mender: LeasedMender = {
     async mend(klines) {
       await new Promise<void>((resolve) => done.push(resolve));
       await store.writeBatch(klines, []);
       return { outcomes: klines.map(() => null), number: 1, changed: [] };
     },
-    noteWatched: async (ranges) => void noted.push(...ranges),
-    noteLacking: async (ranges) => void lacking.push(...ranges),
+    noteWatched: note(noted),
+    noteLacking: note(lacking),
   };
   const keeper = createMinuteKeeper({ mender, recorder, clock, log, stopping: stopping.signal });
-  return { clock, store, recorder, stopping, noted, lacking, done, keeper };
+  const away = (next: boolean) => {
+    failing = next;
+  };
+  return { clock, store, recorder, stopping, noted, lacking, done, mender, keeper, away };
 }
 
 test("a minute is mended only when its recorded state is stored, which would replace it otherwise", async () => {
@@ -65,14 +74,18 @@ test("batches are mended one at a time, and past the limit they are refused", as
 });
 
 test("nothing is mended while the database takes nothing, or this node stops", async () => {
-  const { keeper, recorder, store, clock, stopping } = scene();
+  const { keeper, recorder, store, clock, stopping, done } = scene();
   store.away(true);
   recorder.record([eventOf(MINUTE)]);
   const refused = expect(keeper.mend([MINUTE], MENDING)).rejects.toMatchObject({ id: "service_unavailable" });
   await clock.advance(WRITTEN_MAX_MS);
   await refused;
+  const stopped = expect(keeper.mend([MINUTE], MENDING)).rejects.toMatchObject({ id: "service_unavailable" });
+  await new Promise((resolve) => setImmediate(resolve));
   stopping.abort();
+  await stopped;
   await expect(keeper.mend([MINUTE], MENDING)).rejects.toMatchObject({ id: "service_unavailable" });
+  expect(done).toEqual([]);
 });
 
 test("a minute counts as watched only when its ticks are stored, at the latest when the recorder has ended", async () => {
@@ -107,4 +120,65 @@ test("it is stored which minutes lack ticks: all that a range touches", async ()
   expect(lacking).toHaveLength(2);
   stopping.abort();
   await running;
+});
+
+test("what was watched and what lacks is stored once, of each ticker, and again while it could not be", async () => {
+  const { clock, keeper, noted, lacking, stopping, away } = scene();
+  const running = keeper.run();
+  away(true);
+  for (const ticker of ["EURUSD", "XAUUSD"])
+    for (const timeMs of [START_MS, START_MS + 61_000]) keeper.watch.alive(ticker, timeMs, 90_000);
+  await clock.advance(20_000);
+  keeper.lacks(["EURUSD"], START_MS, START_MS + 1, "stopped");
+  await clock.advance(20_000);
+  expect([noted, lacking]).toEqual([[], []]);
+  away(false);
+  await clock.advance(60_000);
+  const minute = { from: START_MS / 1000, to: START_MS / 1000 + 60 };
+  expect(noted).toEqual(["EURUSD", "XAUUSD"].map((ticker) => ({ ticker, ...minute })));
+  expect(lacking).toEqual([{ ticker: "EURUSD", ...minute, reason: "stopped" }]);
+  stopping.abort();
+  await running;
+});
+
+test("minutes that come to lack while others are stored are stored next, at most so many ranges as are kept", async () => {
+  const { keeper, mender, lacking } = scene();
+  const { noteLacking } = mender;
+  Object.assign(mender, {
+    noteLacking: async (ranges: Parameters<typeof noteLacking>[0]) => {
+      const first = lacking.length === 0;
+      await noteLacking(ranges);
+      if (first) keeper.lacks(["XAUUSD"], START_MS, START_MS + 1, "refused");
+    },
+  });
+  const tickers = Array.from({ length: LACKING_MAX_RANGES + 1 }, (_, index) => `T${index}`);
+  keeper.lacks(tickers, START_MS, START_MS + 1, "stopped");
+  await keeper.save();
+  expect(lacking).toHaveLength(LACKING_MAX_RANGES);
+  expect(lacking[0]).toMatchObject({ ticker: "T1" });
+  await keeper.save();
+  expect(lacking.slice(LACKING_MAX_RANGES)).toMatchObject([{ ticker: "XAUUSD", reason: "refused" }]);
+});
+
+test("a minute whose ticks are stored later does not count as watched with the save that runs already", async () => {
+  const { keeper, recorder, store, noted } = scene();
+  const writes: (() => void)[] = [];
+  Object.assign(store, { writeBatch: () => new Promise<void>((resolve) => writes.push(resolve)) });
+  const saveMinute = async (minute: number) => {
+    recorder.record([eventOf({ ...MINUTE, time: MINUTE.time + 60 * minute })]);
+    for (const at of [minute, minute + 1]) keeper.watch.alive(MINUTE.ticker, START_MS + at * 60_000, 60_000);
+    await keeper.save();
+  };
+  const range = { ticker: MINUTE.ticker, from: START_MS / 1000 };
+  const first = saveMinute(0);
+  await expect.poll(() => writes.length).toBe(1);
+  const second = saveMinute(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  writes[0]?.();
+  await first;
+  expect(noted).toEqual([{ ...range, to: range.from + 60 }]);
+  await expect.poll(() => writes.length).toBe(2);
+  writes[1]?.();
+  await second;
+  expect(noted.at(-1)).toEqual({ ...range, to: range.from + 120 });
 });

@@ -73,7 +73,8 @@ export function createMinuteKeeper({ mender, recorder, clock, log, stopping }: M
   /** A minute counts as watched only when its ticks are stored, so a crash cannot lose ticks of a watched one. */
   async function save(): Promise<void> {
     await saveLacking();
-    unsaved.push(...watch.take());
+    // Never added to in place, here and below: a save that runs at the same time knows by its own list what it stored.
+    unsaved = [...unsaved, ...watch.take()];
     if (unsaved.length === 0) return;
     const ranges = [...new Map(unsaved.map((range) => [`${range.ticker} ${range.from}`, range])).values()];
     unsaved = ranges;
@@ -99,8 +100,7 @@ export function createMinuteKeeper({ mender, recorder, clock, log, stopping }: M
     watch,
     lacks(tickers, fromMs, toMs, reason) {
       const minutes = minutesTouched(fromMs, toMs);
-      lacking.push(...tickers.map((ticker) => ({ ticker, ...minutes, reason })));
-      lacking = lacking.slice(-LACKING_MAX_RANGES);
+      lacking = [...lacking, ...tickers.map((ticker) => ({ ticker, ...minutes, reason }))].slice(-LACKING_MAX_RANGES);
     },
     async mend(klines, mending) {
       if (waiting >= MENDS_WAITING_MAX_COUNT || stopping.aborted) refuse("Too many batches of klines are waiting.");

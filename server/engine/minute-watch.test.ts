@@ -5,6 +5,7 @@ import { createMinuteWatch } from "./minute-watch";
 const IDLE_MS = 10_000;
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 0, 7, 12);
+const ENDED_KEPT_COUNT = 1_000;
 const START_S = START_MS / 1000;
 
 /** The watched minutes of all takes together, as offsets from the start. */
@@ -15,35 +16,105 @@ function minutesOf(taken: ReturnType<ReturnType<typeof createMinuteWatch>["take"
   return minutes.sort((a, b) => a - b);
 }
 
-test("a minute counts as watched only when the connection lived from its first to its last millisecond", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.integer({ min: 1, max: 15_000 }), { minLength: 1, maxLength: 60 }),
-      fc.nat(MINUTE_MS),
-      (steps, lead) => {
-        const watch = createMinuteWatch();
-        let now = START_MS + lead;
-        const lives = steps.map((step) => {
-          now += step;
-          return now;
-        });
-        const taken = lives.flatMap((time, index) => {
-          watch.alive("EURUSD", time, IDLE_MS);
-          return index % 5 === 0 ? watch.take() : [];
-        });
-        const watched = minutesOf([...taken, ...watch.take()]);
-        // By the definition: signs of life around and throughout the minute, none further apart than the longest silence.
-        const expected = Array.from({ length: 20 }, (_, minute) => minute).filter((minute) => {
-          const [fromMs, toMs] = [START_MS + minute * MINUTE_MS, START_MS + (minute + 1) * MINUTE_MS];
-          const first = lives.findLastIndex((time) => time <= fromMs);
-          const last = lives.findIndex((time) => time >= toMs);
-          if (first < 0 || last < 0) return false;
-          return lives.slice(first + 1, last + 1).every((time, index) => time - (lives[first + index] ?? 0) <= IDLE_MS);
-        });
-        expect(watched).toEqual(expected);
-      },
-    ),
+type Range = { from: number; to: number };
+
+/** What was watched by the definition: from when to when it was, without the minutes that a late tick took out, or that were lost. */
+function createModel() {
+  let spans: Range[] = [];
+  let lives = false;
+  return {
+    alive(at: number) {
+      const last = spans.at(-1);
+      if (lives && last !== undefined && at - last.to <= IDLE_MS) last.to = Math.max(last.to, at);
+      else spans.push({ from: at, to: at });
+      lives = true;
+    },
+    lost(since: number) {
+      spans = spans.map(({ from, to }) => ({ from, to: Math.max(from, Math.min(to, since)) }));
+      lives = false;
+    },
+    late(at: number) {
+      const from = Math.floor(at / MINUTE_MS) * MINUTE_MS;
+      const to = from + MINUTE_MS;
+      spans = spans.flatMap((span) =>
+        to <= span.from || from > span.to
+          ? [span]
+          : [
+              { from: span.from, to: Math.max(span.from, from) },
+              { from: to, to: Math.max(to, span.to) },
+            ],
+      );
+    },
+    minutes: () =>
+      Array.from({ length: 60 }, (_, minute) => minute).filter((minute) => {
+        const startMs = START_MS + minute * MINUTE_MS;
+        return spans.some(({ from, to }) => from <= startMs && to >= startMs + MINUTE_MS);
+      }),
+  };
+}
+
+test("a minute counts as watched when the connection lived throughout, unless a tick came too late or the end lay further back", () => {
+  const tickers = ["EURUSD", "XAUUSD"] as const;
+  const kind = fc.constantFrom<("alive" | "late" | "lost" | "take")[]>(
+    ...Array(40).fill("alive"),
+    "late",
+    "late",
+    "lost",
+    "take",
   );
+  // In steps of five seconds, so that instants fall on the edges of minutes; ten are the longest silence.
+  const after = fc.oneof({ weight: 40, arbitrary: fc.constant(2) }, { weight: 10, arbitrary: fc.nat(1) }, fc.nat(30));
+  const step = fc.record({ kind, after, back: fc.oneof(fc.nat(3), fc.nat(60)), pick: fc.nat(1) });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 60, maxLength: 250, size: "max" }), (steps) => {
+      const watch = createMinuteWatch();
+      const models = { EURUSD: createModel(), XAUUSD: createModel() };
+      const taken: ReturnType<typeof watch.take> = [];
+      const take = () => {
+        for (const range of watch.take()) {
+          // One without minutes only takes back what was said of it before.
+          const known = taken.some(({ ticker, from, to }) => ticker === range.ticker && from === range.from && to > from);
+          expect(range.to > range.from || known).toBe(true);
+          taken.push(range);
+        }
+      };
+      let now = START_MS;
+      for (const { kind, after, back, pick } of steps) {
+        if (kind === "alive") now += after * 5_000;
+        const ticker = tickers[pick] ?? tickers[0];
+        const past = now - back * 5_000;
+        if (kind === "take") take();
+        else if (kind === "alive") for (const each of tickers) watch.alive(each, now, IDLE_MS);
+        else watch[kind](ticker, past);
+        if (kind === "alive") for (const each of tickers) models[each].alive(now);
+        else if (kind !== "take") models[ticker][kind](past);
+      }
+      take();
+      for (const ticker of tickers) expect(minutesOf(taken, ticker)).toEqual(models[ticker].minutes());
+    }),
+  );
+});
+
+test("nothing is said of a connection that watched no whole minute", () => {
+  const watch = createMinuteWatch();
+  expect(watch.take()).toEqual([]);
+  watch.alive("EURUSD", START_MS + 1, MINUTE_MS);
+  watch.alive("EURUSD", START_MS + MINUTE_MS, MINUTE_MS);
+  expect(watch.take()).toEqual([]);
+  watch.lost("EURUSD", START_MS + MINUTE_MS);
+  expect(watch.take()).toEqual([]);
+});
+
+test("the last thousand ranges that have ended can still lose a minute", () => {
+  const watch = createMinuteWatch();
+  const at = (range: number) => START_MS + 2 * range * MINUTE_MS;
+  for (let range = 0; range <= ENDED_KEPT_COUNT; range += 1) {
+    for (const timeMs of [at(range), at(range) + MINUTE_MS]) watch.alive("EURUSD", timeMs, MINUTE_MS);
+    watch.lost("EURUSD", at(range) + MINUTE_MS);
+  }
+  expect(watch.take()).toHaveLength(ENDED_KEPT_COUNT + 1);
+  for (const range of [0, 1]) watch.late("EURUSD", at(range));
+  expect(watch.take()).toEqual([{ ticker: "EURUSD", from: at(1) / 1_000, to: at(1) / 1_000 }]);
 });
 
 test("a lost connection ends the watch, and another one begins a new one", () => {
@@ -70,6 +141,24 @@ test("a tick that came too late takes its minute out, although it was taken befo
   const after = [...before, ...watch.take()];
   expect(minutesOf(after)).toEqual([0, 1, 3, 4]);
   expect(minutesOf(after, "XAUUSD")).toEqual([1, 2, 3, 4]);
+});
+
+test("a late tick takes out its own minute only, also where the connection was lost right before it, or had not lived so far", () => {
+  const watch = createMinuteWatch();
+  for (const [from, to] of [
+    [0, 2],
+    [2, 4],
+    [5, 7],
+  ] as const) {
+    for (const minute of [from, to]) watch.alive("EURUSD", START_MS + minute * MINUTE_MS, Number.POSITIVE_INFINITY);
+    if (to < 7) watch.lost("EURUSD", START_MS + to * MINUTE_MS);
+  }
+  const taken = watch.take();
+  for (const minute of [2, 7, 9]) watch.late("EURUSD", START_MS + (minute + 0.5) * MINUTE_MS);
+  taken.push(...watch.take());
+  expect(minutesOf(taken)).toEqual([0, 1, 3, 5, 6]);
+  watch.alive("EURUSD", START_MS + 9 * MINUTE_MS, Number.POSITIVE_INFINITY);
+  expect(minutesOf([...taken, ...watch.take()])).toEqual([0, 1, 3, 5, 6, 8]);
 });
 
 test("a connection that stopped pricing watched nothing since its last price, whatever was taken before", () => {

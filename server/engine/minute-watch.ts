@@ -88,10 +88,8 @@ export function createMinuteWatch(): MinuteWatch {
     spans.set(ticker, { fromMs: minuteMs + MINUTE_MS, toMs: Math.max(toMs, minuteMs + MINUTE_MS), taken: "" });
   }
 
-  /** Ends a range before an instant (Unix ms), and those that have ended after it. */
+  /** Ends the range that runs, and takes back what this one and earlier ones have after an instant (Unix ms). */
   function endAt(ticker: string, sinceMs: number): void {
-    const span = spans.get(ticker);
-    if (span !== undefined) span.toMs = Math.max(span.fromMs, Math.min(span.toMs, sinceMs));
     end(ticker);
     const sinceS = Math.floor(sinceMs / MINUTE_MS) * MINUTE_S;
     const beyond = kept.filter((range) => range.ticker === ticker && range.to > Math.max(range.from, sinceS));

@@ -1,23 +1,27 @@
 import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { klineExample } from "#lib/contract/kline";
+import { quoteExample } from "#lib/contract/quote";
 import { snapshotExample } from "#lib/contract/snapshot";
 import type { Kline } from "#lib/domain/kline";
 import { createLog } from "#lib/log";
-import { createMemoryKlines } from "#lib/testing/memory-klines";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-klines";
 import type { MarketEvent } from "#server/events/event";
 import { eventOf } from "#server/testing/events";
 import { createRecorder, PENDING_MAX_ROWS } from "./recorder";
 
 const log = createLog("silent");
 const kline = (changes: Partial<Kline>): Kline => ({ ...klineExample, ...changes });
+const quotesIn = async (store: MemoryKlines) => [...(await store.lastQuotes(Number.POSITIVE_INFINITY)).values()];
 const klineEvent = (changes: Partial<Kline>, closed = false): MarketEvent => eventOf(kline(changes), { closed });
 
-function start() {
+function start(pendingMaxRows?: number) {
   const clock = manualClock(0);
   const store = createMemoryKlines();
   const flushes: number[] = [];
-  const recorder = createRecorder({ writer: store, clock, log, onFlush: (rows, failed) => !failed && flushes.push(rows) });
+  const onFlush = (rows: number, failed: boolean) => !failed && flushes.push(rows);
+  const recorder = createRecorder({ writer: store, clock, log, onFlush, pendingMaxRows });
   const stopping = new AbortController();
   const ended = recorder.run(stopping.signal);
   const stop = () => {
@@ -34,30 +38,47 @@ describe("recorder", () => {
     recorder.record([klineEvent({ timeframe: "M1", close: 1.2 })]);
     await clock.advance(500);
     expect(store.all()).toEqual([kline({ timeframe: "M1", close: 1.2 })]);
+    expect(await quotesIn(store)).toEqual([snapshotExample]);
     expect(flushes).toEqual([2]);
     await clock.advance(5_000);
     expect(flushes).toEqual([2]);
     await stop();
   });
 
-  test("the recorder stores higher timeframes only when they close", async () => {
+  test("the recorder stores higher timeframes only when they close, and no corrections, which come from the store", async () => {
     const { clock, store, recorder, stop } = start();
-    recorder.record([klineEvent({ timeframe: "H1" }), klineEvent({ timeframe: "D1" }, true)]);
+    const corrected = { ...klineEvent({ timeframe: "H4" }, true), corrected: true } as MarketEvent;
+    recorder.record([klineEvent({ timeframe: "H1" }), klineEvent({ timeframe: "D1" }, true), corrected, eventOf(quoteExample)]);
+    expect(recorder.pending()).toBe(1);
     await clock.advance(500);
     expect(store.all().map((row) => row.timeframe)).toEqual(["D1"]);
+    await stop();
+  });
+
+  test("klines that are amended are stored instead of what was recorded of them", async () => {
+    const { clock, store, recorder, stop } = start();
+    const rows = [kline({ timeframe: "M1", time: 60 }), kline({ timeframe: "M1", time: 120 }), kline({ timeframe: "H1" })];
+    recorder.record(rows.map((row) => eventOf({ ...row, close: 9 }, { closed: true })));
+    recorder.amend(rows);
+    expect(recorder.pending()).toBe(rows.length);
+    await clock.advance(500);
+    expect(store.all()).toEqual(rows);
     await stop();
   });
 
   test("the recorder keeps a failed batch and writes it later, without overwriting newer states", async () => {
     const { clock, store, recorder, stop } = start();
     store.away(true);
+    const [old, other] = [snapshotExample, { ...snapshotExample, ticker: "XAUUSD" }];
     recorder.record([klineEvent({ timeframe: "M1", close: 1.1 }), klineEvent({ timeframe: "M1", time: 60, close: 1 })]);
+    recorder.record([eventOf(old), eventOf(other)]);
     await clock.advance(500);
-    expect(recorder.pending()).toBe(2);
-    recorder.record([klineEvent({ timeframe: "M1", close: 1.3 })]);
+    expect(recorder.pending()).toBe(4);
+    recorder.record([klineEvent({ timeframe: "M1", close: 1.3 }), eventOf({ ...old, bid: 1.3 })]);
     store.away(false);
     await clock.advance(500);
     expect(store.all().map((row) => row.close)).toEqual([1, 1.3]);
+    expect(await quotesIn(store)).toEqual([{ ...old, bid: 1.3 }, other]);
     await stop();
   });
 
@@ -71,13 +92,84 @@ describe("recorder", () => {
     expect(store.all().map((row) => row.close)).toEqual([1.2]);
     store.away(true);
     recorder.record([klineEvent({ timeframe: "M1", close: 1.3 })]);
-    const late = recorder.written(waiting.signal);
+    let stored = false;
+    const late = recorder.written(waiting.signal).then(() => {
+      stored = true;
+    });
     await clock.advance(5_000);
+    expect(stored).toBe(false);
     store.away(false);
     await clock.advance(500);
     await late;
     expect(store.all().map((row) => row.close)).toEqual([1.3]);
     await stop();
+  });
+
+  test("a caller waits for the write that runs, but neither where nothing is left to write nor after it gave up", async () => {
+    const { store, recorder, stop } = start();
+    const waiting = new AbortController();
+    let finish = () => {};
+    Object.assign(store, {
+      writeBatch: () =>
+        new Promise<void>((resolve) => {
+          finish = resolve;
+        }),
+    });
+    await recorder.written(waiting.signal);
+    recorder.record([klineEvent({ timeframe: "M1" })]);
+    const done: string[] = [];
+    const first = recorder.written(waiting.signal).then(() => done.push("first"));
+    expect(recorder.pending()).toBe(0);
+    const second = recorder.written(waiting.signal).then(() => done.push("second"));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(done).toEqual([]);
+    finish();
+    await Promise.all([first, second]);
+    recorder.record([klineEvent({ timeframe: "M1" })]);
+    const third = recorder.written(waiting.signal);
+    waiting.abort();
+    await third;
+    await recorder.written(waiting.signal);
+    finish();
+    await stop();
+  });
+
+  test("the recorder says once that it cannot write, once that it writes again, and at the end only what it could not write", async () => {
+    const lines: Record<string, unknown>[] = [];
+    const [clock, store, stopping] = [manualClock(0), createMemoryKlines(), new AbortController()];
+    let writes = 0;
+    const writer = {
+      writeBatch: (...batch: Parameters<typeof store.writeBatch>) => {
+        writes += 1;
+        return store.writeBatch(...batch);
+      },
+    };
+    const recorder = createRecorder({ writer, clock, log: collectingLog(lines, "info") });
+    const ended = recorder.run(stopping.signal);
+    const told = () => lines.splice(0).map(({ level, rows }) => [level, rows]);
+    const [info, error] = [30, 50];
+    recorder.record([klineEvent({ timeframe: "M1" })]);
+    await clock.advance(5_000);
+    expect([told(), writes]).toEqual([[], 1]);
+    store.away(true);
+    recorder.record([klineEvent({ timeframe: "M1" })]);
+    await clock.advance(500);
+    // Callers that wait do not make it try more often.
+    for (let count = 0; count < 5; count += 1) void recorder.written(stopping.signal);
+    await clock.advance(4_500);
+    expect(told()).toEqual([[error, 1]]);
+    expect(writes).toBeLessThanOrEqual(11);
+    store.away(false);
+    await clock.advance(5_000);
+    expect(told()).toEqual([[info, 1]]);
+    store.away(true);
+    recorder.record([klineEvent({ timeframe: "M1" })]);
+    stopping.abort();
+    await ended;
+    expect(told()).toEqual([
+      [error, 1],
+      [error, 1],
+    ]);
   });
 
   test("a stopped recorder writes its remaining rows", async () => {
@@ -102,5 +194,22 @@ describe("recorder", () => {
     await waiting;
     expect(store.all()).toHaveLength(PENDING_MAX_ROWS);
     await stop();
+  });
+  test("feeders go on while there is room, and where they or the recorder stop", async () => {
+    const { store, recorder, stop } = start(2);
+    const [feeder, other] = [new AbortController(), new AbortController()];
+    store.away(true);
+    recorder.record([klineEvent({ timeframe: "M1", time: 60 })]);
+    expect(recorder.hasRoom()).toBe(true);
+    await recorder.room(feeder.signal);
+    recorder.record([klineEvent({ timeframe: "M1", time: 120 })]);
+    expect(recorder.hasRoom()).toBe(false);
+    const stopped = recorder.room(feeder.signal);
+    feeder.abort();
+    await stopped;
+    await recorder.room(feeder.signal);
+    const released = recorder.room(other.signal);
+    await stop();
+    await released;
   });
 });

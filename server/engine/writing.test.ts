@@ -13,6 +13,7 @@ import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_MS, SECOND_MS } from "#lib/units";
 import { startMarket } from "#server/market";
 import { type Journal, type JournalFolder, takeJournals } from "./journal";
+import { beginWriting } from "./writing";
 
 const TICKERS = ["EURUSD", "XAUUSD"];
 /** Shortly before the end of a trading week, so that every timeframe up to W1 closes on the way. */
@@ -248,4 +249,74 @@ test("whatever is acknowledged while the database is away for ten minutes is sto
   await clock.advance(SECOND_MS);
   expect(volumeIn(store)).toBe(seconds * TICKERS.length);
   await market.stop();
+});
+
+/** The writing of a process over a writer that a test answers for. */
+async function beginWith(journals?: Partial<JournalFolder>) {
+  const stored = { journal: 3, ticks: 5 };
+  const writes: unknown[] = [];
+  const asked: unknown[] = [];
+  let answer = true;
+  const write = async (...args: unknown[]) => {
+    writes.push(args);
+    return answer;
+  };
+  const writer = {
+    beginWriter: async (...args: unknown[]) => {
+      asked.push(args);
+      return { number: 8, stored, write };
+    },
+  };
+  const [clock, store] = [manualClock(START_MS), createMemoryKlines()];
+  const options = { catalogue: catalogue(), store, clock, log, writer, journals: journals as JournalFolder | undefined };
+  const writing = await beginWriting(options);
+  return { writing, writes, asked, clock, displace: () => (answer = false) };
+}
+const producerOf = (outcomes: null[], stored: boolean) => ({ push: async () => outcomes, stored: async () => stored });
+
+test("where nothing is journaled, pushes are taken as they are judged, and a write stands for no ticks", async () => {
+  const { writing, writes, asked, clock, displace } = await beginWith();
+  expect(asked).toEqual([[null, 0]]);
+  expect([writing.journal, writing.recent]).toEqual([undefined, undefined]);
+  const push = writing.keep(producerOf([null], false), clock);
+  expect(await push(BATCH.slice(0, 1))).toEqual([null]);
+  await writing.writer.writeBatch([], []);
+  expect(writes).toEqual([[[], [], { journal: 8, ticks: 0 }]]);
+  displace();
+  await expect(writing.writer.writeBatch([], [])).rejects.toThrow(/nothing was written/);
+  await expect(push(BATCH)).rejects.toMatchObject({ id: "service_unavailable" });
+});
+
+test("a writer begins above the newest journal, and a push waits for its own ticks to be journaled", async () => {
+  const asked: number[] = [];
+  let added = 7;
+  const journal = {
+    added: () => added,
+    isFull: () => false,
+    written: async (from: number) => {
+      asked.push(from);
+      if (asked.length > 1) throw new Error("the disk is gone");
+      return true;
+    },
+  } as unknown as Journal;
+  const begun: number[] = [];
+  const begin = async (number: number) => {
+    begun.push(number);
+    return journal;
+  };
+  const folder = { newest: 6, lines: async function* () {}, begin };
+  const scene = await beginWith(folder);
+  expect([scene.asked, begun]).toEqual([[[null, 6]], [8]]);
+  const keep = (stored: boolean) => scene.writing.keep(producerOf([null], stored), scene.clock)(BATCH.slice(0, 1));
+  expect(await keep(false)).toEqual([null]);
+  added = 9;
+  expect(await keep(true)).toEqual([null]);
+  await expect(keep(false)).rejects.toMatchObject({ id: "service_unavailable" });
+  expect(asked).toEqual([7, 9, 9]);
+});
+
+test("a venue whose lease another process holds is not written", async () => {
+  const [clock, store] = [manualClock(START_MS), createMemoryKlines()];
+  const writer = { beginWriter: async () => null };
+  await expect(beginWriting({ catalogue: catalogue(), store, clock, log, writer })).rejects.toThrow(/lease/);
 });

@@ -75,6 +75,9 @@ describe("the hub", () => {
     hub.subscribe(topicOf("quote", "EURUSD"), reader.outbox);
     hub.apply([quote("EURUSD")]);
     expect(reader.read()).toHaveLength(1);
+    for (const encoding of ["json", "msgpack"] as const) hub.unsubscribe(EURUSD, createOpenReader(encoding).outbox);
+    hub.apply([quote("EURUSD")]);
+    expect(reader.read()).toHaveLength(1);
     hub.unsubscribe(EURUSD, reader.outbox);
     hub.apply([quote("EURUSD", 2)]);
     expect(reader.read()).toEqual([]);
@@ -82,14 +85,30 @@ describe("the hub", () => {
 
   test("a message about a ticker reaches each of its subscribers once, however many topics they subscribe to", () => {
     const hub = createHub();
-    const [both, one, other] = [createOpenReader(), createOpenReader(), createOpenReader()];
-    hub.subscribe(EURUSD, both.outbox);
-    hub.subscribe(KLINE, both.outbox);
-    hub.subscribe(KLINE, one.outbox);
+    const readers = [createOpenReader(), createOpenReader(), createOpenReader(), createOpenReader()] as const;
+    const [both, first, second, other] = readers;
+    for (const { outbox } of [both, first]) hub.subscribe(EURUSD, outbox);
+    for (const { outbox } of [both, second]) hub.subscribe(KLINE, outbox);
     hub.subscribe(GBPUSD, other.outbox);
     const shared = sharedOf({ type: "heartbeat", time_msc: 1, quiet: [] });
     hub.notify("EURUSD", shared);
-    expect([both.read(), one.read(), other.read()]).toEqual([[shared("json")], [shared("json")], []]);
+    hub.notify("AUDUSD", shared);
+    const once = [shared("json")];
+    expect(readers.map(({ read }) => read())).toEqual([once, once, once, []]);
+  });
+
+  test("a topic is found by its name while it has subscribers, which all share it", () => {
+    const hub = createHub();
+    const [a, b] = [createOpenReader(), createOpenReader()];
+    const topic = topicOf("kline", "EURUSD", "M1");
+    expect(topic).toEqual({ name: "kline:EURUSD:M1", stream: "kline", ticker: "EURUSD", timeframe: "M1" });
+    expect(hub.find(topic.name)).toBeUndefined();
+    expect(hub.subscribe(topic, a.outbox)).toBe(topic);
+    expect(hub.subscribe(topicOf("kline", "EURUSD", "M1"), b.outbox)).toBe(topic);
+    hub.unsubscribe(topic, a.outbox);
+    expect(hub.find(topic.name)).toBe(topic);
+    hub.unsubscribe(topic, b.outbox);
+    expect(hub.find(topic.name)).toBeUndefined();
   });
 
   test("the hub forgets a ticker once nobody subscribes to it", () => {

@@ -85,10 +85,11 @@ export function createHub(): Hub {
     },
     unsubscribe(topic, outbox) {
       const entry = followed.get(topic.name);
-      const others = entry?.outboxes.get(outbox.encoding);
+      if (entry === undefined) return;
+      const others = entry.outboxes.get(outbox.encoding);
       others?.delete(outbox);
-      if (others?.size === 0) entry?.outboxes.delete(outbox.encoding);
-      if (entry?.outboxes.size === 0) close(entry);
+      if (others?.size === 0) entry.outboxes.delete(outbox.encoding);
+      if (entry.outboxes.size === 0) close(entry);
     },
     tickers: () => byTicker.keys(),
     notify(ticker, message) {

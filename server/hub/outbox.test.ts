@@ -158,8 +158,27 @@ describe.each(["json", "msgpack"] as const)("the queue of a connection that take
     const pushed = Array.from({ length: 20 }, (_, index) => updateOf(quote(index + 1), encoding));
     for (const message of pushed) outbox.push(message);
     expect(outbox.bytes).toBe(pushed.reduce((sum, { bytes }) => sum + bytes, 0));
+    expect(outbox.slowness(0)).toBeUndefined();
+    take(8);
+    for (const message of pushed) outbox.push(message);
     take(Number.POSITIVE_INFINITY);
-    expect(taken).toEqual(pushed);
+    expect(taken).toEqual([...pushed, ...pushed]);
+  });
+
+  test("a queue merges past one mebibyte and makes the reader slow past four, not at them", () => {
+    const filled = (bytes: number, records: readonly Outgoing[]) => {
+      const reader = createStreamReader(0, encoding);
+      const rest = bytes - records.reduce((sum, record) => sum + record.bytes, 0);
+      const filler = control(rest - 1_000);
+      for (const message of [control(rest - 1_000 + (rest - filler.bytes)), ...records]) reader.outbox.push(message);
+      return reader;
+    };
+    const quotes = [1, 2].map((seq) => updateOf(quote(seq), encoding));
+    const [full, over] = [0, 1].map((more) => filled(STREAM_QUEUE_CONFLATE_BYTES + more, quotes));
+    expect([full?.counts.merged, full?.outbox.bytes]).toEqual([0, STREAM_QUEUE_CONFLATE_BYTES]);
+    expect(over?.counts.merged).toBe(1);
+    const slowness = [0, 1].map((more) => filled(STREAM_QUEUE_MAX_BYTES + more, []).outbox.slowness(0));
+    expect(slowness).toEqual([undefined, expect.stringMatching(/queued after merging/)]);
   });
 
   test("a queue over one mebibyte keeps the newest record of each topic, with the number of records it replaces", () => {
@@ -264,12 +283,13 @@ describe("a reader", () => {
   test("a reader is not slow while some data leaves now and then, or while nothing waits", () => {
     const { outbox, take } = createStreamReader(0, encoding);
     let nowMs = 0;
-    for (let round = 0; round < 20; round += 1) {
-      outbox.push(control());
-      outbox.push(control());
+    for (let round = 0; round < 5; round += 1) {
+      // Each fills a write, so that something always waits.
+      outbox.push(control(100_000));
+      outbox.push(control(100_000));
       nowMs += STALLED_MS - 1;
       take(1);
-      expect(outbox.slowness(nowMs)).toBeUndefined();
+      expect([outbox.slowness(nowMs), outbox.bytes > 0]).toEqual([undefined, true]);
     }
     take(Number.POSITIVE_INFINITY);
     expect(outbox.slowness(nowMs + 1)).toBeUndefined();
@@ -294,14 +314,18 @@ describe("a reader", () => {
 
   test("a queue that cannot be merged is not tried again before it has doubled", () => {
     let merges = 0;
+    let writes = 0;
     const tally = { sent: () => undefined, merged: () => (merges += 1), closed: () => undefined };
-    const wire = { encoding, ready: () => false, write: () => undefined, progress: () => 0, pending: () => true };
+    const wire = { encoding, ready: () => writes > 0, write: () => (writes -= 1), progress: () => 0, pending: () => true };
     const outbox = new Outbox(wire, { add: () => undefined }, tally);
     const fill = (bytes: number) => {
       while (outbox.bytes <= bytes) outbox.push(control(100_000));
     };
     fill(STREAM_QUEUE_CONFLATE_BYTES);
     expect(merges).toBe(1);
+    fill(2 * STREAM_QUEUE_CONFLATE_BYTES - 200_000);
+    writes = 1;
+    outbox.flush();
     fill(2 * STREAM_QUEUE_CONFLATE_BYTES - 200_000);
     expect(merges).toBe(1);
     fill(2 * STREAM_QUEUE_CONFLATE_BYTES + 300_000);

@@ -148,6 +148,37 @@ describe("the watch over the market status", () => {
     await stop();
   });
 
+  test("a status that no subscriber was ever told is not reported as a change", async () => {
+    const { clock, hub, reader, takeMessages, stop } = createScene(FRIDAY_CLOSE_MS - 1_000);
+    hub.subscribe(topicOf("quote", "TESTFX"), reader.outbox);
+    await clock.advance(LOOK_MS);
+    expect(takeMessages()).toEqual([]);
+    await clock.advance(1_000);
+    expect(takeMessages()).toMatchObject([{ data: { final_display_state: "closed" } }]);
+    await stop();
+  });
+
+  test("a change is reported to those who heard of it no sooner, although a new subscriber did", async () => {
+    const { clock, watch, follow, takeMessages, stop } = createScene(FRIDAY_CLOSE_MS - LOOK_MS - 1);
+    follow("TESTFX");
+    await clock.advance(LOOK_MS);
+    clock.set(FRIDAY_CLOSE_MS);
+    expect(watch.quiet("TESTFX")).toMatchObject({ final_display_state: "closed" });
+    await clock.advance(LOOK_MS);
+    expect(takeMessages()).toMatchObject([{ data: { final_display_state: "closed" } }]);
+    await stop();
+  });
+
+  test.each([
+    ["that closed right after its last quote", FRIDAY_CLOSE_MS, quiet("TESTFX", "closed", "weekend")],
+    ["that opened right after a quote", SUNDAY_OPEN_MS, quiet("TESTFX", "open", "awaiting_first_quote")],
+  ])("a ticker %s is quiet, although the quote is recent", async (_, atMs, expected) => {
+    const { watch, market, stop } = createScene(atMs + 500);
+    market.quote("TESTFX", 1.1, 1.1001, atMs - 500);
+    expect(watch.quiet("TESTFX")).toMatchObject(expected);
+    await stop();
+  });
+
   test("a change right after the answer to a new subscriber is reported", async () => {
     const { clock, follow, takeMessages, stop } = createScene(FRIDAY_CLOSE_MS - 1);
     follow("TESTFX");

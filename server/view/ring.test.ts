@@ -107,20 +107,30 @@ describe("the ring of recent events", () => {
   });
 
   test("the ring returns everything that was missed or answers unknown, for any events at any time", () => {
-    const step = fc.record({ count: fc.nat(400), waitMs: fc.constantFrom(0, 1, 30_000, AGE_MS / 2), ask: fc.nat(1_500) });
+    const step = fc.record({
+      // Few events, so that a circle which is partly dropped fills up and grows, or many.
+      count: fc.oneof(fc.nat(12), fc.nat(400)),
+      waitMs: fc.constantFrom(0, 1, 30_000, AGE_MS / 2, AGE_MS + 1),
+      ask: fc.nat(1_500),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const { clock, ring, since } = createScene();
         const times: number[] = [];
-        for (const { count, waitMs, ask } of steps) {
-          clock.set(clock.now() + waitMs);
-          const first = times.length + 1;
-          ring.apply(quotes(first, first + count - 1));
-          for (let index = 0; index < count; index += 1) times.push(clock.now());
+        const expectAnswer = (ask: number) => {
           const seq = Math.max(0, times.length - ask);
           const missed = times.length - seq;
           const known = missed <= STREAM_RESUME_MAX_RECORDS && (missed === 0 || clock.now() - (times[seq] ?? 0) <= AGE_MS);
           expect(since(seq)).toEqual(known ? Array.from({ length: missed }, (_, index) => seq + 1 + index) : undefined);
+        };
+        for (const { count, waitMs, ask } of steps) {
+          clock.set(clock.now() + waitMs);
+          expectAnswer(ask);
+          const first = times.length + 1;
+          ring.apply(quotes(first, first + count - 1));
+          for (let index = 0; index < count; index += 1) times.push(clock.now());
+          expectAnswer(ask);
+          expectAnswer(count);
         }
       }),
     );

@@ -93,8 +93,7 @@ export function createView(): View {
 
 /** Inserts a kline by open time; usually it replaces the last row or follows it. */
 function place(rows: Kline[], record: Kline): void {
-  let index = rows.length - 1;
-  while (index >= 0 && (rows[index]?.time ?? 0) > record.time) index -= 1;
+  const index = rows.findLastIndex(({ time }) => time <= record.time);
   if (rows[index]?.time === record.time) rows[index] = record;
   else rows.splice(index + 1, 0, record);
   if (rows.length > RECENT_KLINES_COUNT) rows.shift();

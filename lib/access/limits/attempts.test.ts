@@ -16,4 +16,6 @@ test("password attempts and emails are counted across all nodes with shared buck
   for (let count = 0; count < 60; count += 1) a.takeHere("auth_client", "203.0.113.7");
   expect(() => a.takeHere("auth_client", "203.0.113.7")).toThrow(/Too many attempts. Try again in 1 s/);
   b.takeHere("auth_client", "203.0.113.7");
+  a.takeHere("auth_client", "203.0.113.8");
+  a.takeHere("auth_network", "203.0.113.7");
 });

@@ -1,6 +1,6 @@
 import type { Clock } from "#lib/clock";
 import { createLru } from "../lru";
-import { type Bucket, giveBack, PARTS_PER_UNIT, partsPerMs, take, WINDOW_MS } from "./bucket";
+import { type Bucket, type BucketLimits, giveBack, PARTS_PER_UNIT, partsPerMs, take, type Verdict, WINDOW_MS } from "./bucket";
 import { type BucketCall, type BucketLender, LEASE_MS, LEASE_NOTED_MS, LEASE_PART } from "./bucket-lender";
 import { BUCKETS_MAX_COUNT, type BucketStore } from "./bucket-store";
 
@@ -32,6 +32,7 @@ export interface Lent {
 
 /** The buckets of all processes of a node. It decides on requests of its own process, and lends to the others. */
 interface BucketBank extends BucketStore {
+  take(key: string, limits: BucketLimits, cost: number): Verdict;
   lend(key: string, call: BankCall): Lent;
 }
 

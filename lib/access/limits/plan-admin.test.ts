@@ -41,7 +41,9 @@ describe("plans", () => {
     for (const name of ["Team A", "", "-", "a".repeat(41)])
       await expect(putPlan(t, name, FREE)).rejects.toMatchObject({ id: "invalid_parameter", data: { parameter: "name" } });
     for (let count = (await listPlans(t)).length; count < PLANS_MAX_COUNT; count += 1) await putPlan(t, `plan-${count}`, FREE);
-    await expect(putPlan(t, "one-more", FREE)).rejects.toMatchObject({ data: { parameter: "name" } });
+    await expect(putPlan(t, "one-more", FREE)).rejects.toMatchObject({ id: "invalid_parameter", data: { parameter: "name" } });
+    const equal = (await listPlans(t)).filter((plan) => plan.rest_per_minute === FREE.rest_per_minute);
+    expect(equal.map(({ name }) => name)).toEqual(equal.map(({ name }) => name).sort());
     expect(await putPlan(t, "team-a", { ...FREE, rest_burst: 1 })).toMatchObject({ before: FREE });
   });
 });
