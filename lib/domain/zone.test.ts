@@ -75,7 +75,7 @@ test("an instant survives conversion to local time and back, except in the repea
 });
 
 test("the zone data of the runtime is read once for each week, and no more than a century of weeks is remembered", () => {
-  const reads = vi.spyOn(Intl.DateTimeFormat.prototype, "format", "get");
+  const reads = vi.spyOn(Intl.DateTimeFormat.prototype as { readonly format: object }, "format", "get");
   const offsets = zone("UTC");
   const readsOf = (weeks: number) => {
     reads.mockClear();
