@@ -34,7 +34,7 @@ export type CalendarDefinition =
   | { readonly kind: "always" }
   | { readonly kind: "never" }
   /**
-   * Open for `openS` from `anchorS` (Unix seconds), closed for `closedS`, and so on; closed before the anchor.
+   * Open for `openS`, at least 1, from `anchorS` (Unix seconds), closed for `closedS`, and so on; closed before the anchor.
    * With `closedS` 0 it opens once, at the anchor, and stays open.
    */
   | { readonly kind: "cycle"; readonly anchorS: number; readonly openS: number; readonly closedS: number };

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { HOUR_MS } from "#lib/units";
 import { type CalendarDefinition, type CalendarOverride, compileCalendar } from "./calendar";
@@ -83,10 +84,55 @@ test("an override that ends before it starts has no effect", () => {
   expect(answer([closed(12, 12), closed(14, 10)], hour(12))).toMatchObject({ state: "open", nextClose: hour(20) });
 });
 
+const anyOverrides = fc.array(
+  fc
+    .tuple(fc.boolean(), fc.integer({ min: 0, max: 40 }), fc.option(fc.integer({ min: -2, max: 30 }), { freq: 8 }))
+    .map(([opens, from, length]) => (opens ? open : closed)(from, length === null ? null : from + length)),
+  { maxLength: 6 },
+);
+const anyBase = fc.constantFrom<CalendarDefinition | undefined>(mondays, { kind: "always" }, { kind: "never" }, undefined);
+/** No override begins or ends outside these hours of the tests below, nor does a session. */
+const HOURS = Array.from({ length: 80 }, (_, index) => index - 5);
+
+test("any overrides decide, hour by hour, what those that cover the hour say, and the rules decide the rest", () => {
+  fc.assert(
+    fc.property(anyBase, anyOverrides, (definition, overrides) => {
+      const calendar = compileCalendar(definition, overrides);
+      const rules = compileCalendar(definition, []);
+      const said = HOURS.map((at) => {
+        const covering = overrides.filter(
+          ({ fromMs, untilMs }) => fromMs <= hour(at) && hour(at) < (untilMs ?? Number.POSITIVE_INFINITY),
+        );
+        const last = Math.max(...covering.map(({ fromMs }) => fromMs));
+        return covering.findLast(({ fromMs }) => fromMs === last)?.state;
+      });
+      const states = HOURS.map((at, index) => said[index] ?? rules.sessionAt(hour(at)).state);
+      for (const [index, at] of HOURS.entries()) {
+        const answer = calendar.sessionAt(hour(at));
+        const state = states[index];
+        expect(answer.state).toBe(state);
+        expect(answer.source === "operator_override").toBe(said[index] !== undefined);
+        // The first hour of the same state in a row; before the first hour of all, the rules are at work.
+        const first = states.findLastIndex((other, before) => before < index && other !== state) + 1;
+        if (first > 0)
+          expect(state === "open" ? answer.openedAt : answer.closedAt).toBe(
+            state === "unknown" ? null : hour(at - index + first),
+          );
+        const next = states.findIndex((other, after) => after > index && other !== state);
+        if (next === -1) continue;
+        const known = state !== "unknown" && states[next] !== "unknown";
+        expect(state === "open" ? answer.nextClose : answer.nextOpen).toBe(known ? hour(at - index + next) : null);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test("without a definition, an override applies to its own range only", () => {
   const calendar = compileCalendar(undefined, [open(10, 12)]);
   expect(calendar.sessionAt(hour(11))).toMatchObject({ state: "open", nextClose: null, openedAt: hour(10) });
-  expect(calendar.sessionAt(hour(12))).toMatchObject({ state: "unknown", reason: "calendar_missing", nextOpen: null });
+  for (const outside of [9, 12])
+    expect(calendar.sessionAt(hour(outside))).toMatchObject({ state: "unknown", reason: "calendar_missing", nextOpen: null });
   expect(calendar.sessionsBetween(hour(10), hour(12))).toEqual([{ openMs: hour(10), closeMs: hour(12) }]);
   expect(calendar.sessionsBetween(hour(10), hour(13))).toBeNull();
 });
@@ -108,6 +154,15 @@ describe("calendars without a weekly schedule", () => {
     expect(answer([], hour(0) - 1, once)).toMatchObject({ state: "closed", nextOpen: hour(0), nextClose: null });
     expect(answer([], hour(90_000), once)).toMatchObject({ state: "open", nextOpen: null, nextClose: null });
     expect(compileCalendar(once, []).sessionAt(hour(90_000)).openedAt).toBe(hour(0));
+  });
+
+  test("the closed part of a cycle is a daily break if it is shorter than a day, otherwise a weekend", () => {
+    const reasons = (closedS: number) => {
+      const calendar = compileCalendar({ kind: "cycle", anchorS: 0, openS: 60, closedS }, []);
+      return [0, 59, 60].map((atS) => calendar.sessionAt(atS * 1_000).reason);
+    };
+    expect(reasons(86_399)).toEqual([null, null, "daily_break"]);
+    expect(reasons(86_400)).toEqual([null, null, "weekend"]);
   });
 
   test("a window of more sessions than can be listed is unknown", () => {

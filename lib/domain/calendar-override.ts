@@ -5,21 +5,19 @@ import type { StateRange, Timeline } from "./calendar-timeline";
 function covers(overrides: readonly CalendarOverride[]): StateRange[] {
   const ranges = overrides
     .map(({ state, fromMs, untilMs }) => ({ state, fromMs, untilMs: untilMs ?? Number.POSITIVE_INFINITY }))
-    .filter(({ fromMs, untilMs }) => fromMs < untilMs)
     .sort((a, b) => a.fromMs - b.fromMs);
   const edges = [...new Set(ranges.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]))].sort((a, b) => a - b);
   return edges.flatMap((fromMs, index) => {
-    const untilMs = edges[index + 1];
     const winner = ranges.findLast((range) => range.fromMs <= fromMs && fromMs < range.untilMs);
-    return winner === undefined || untilMs === undefined ? [] : [{ state: winner.state, fromMs, untilMs }];
+    // None covers the last edge.
+    const untilMs = edges[index + 1] ?? fromMs;
+    return winner === undefined ? [] : [{ state: winner.state, fromMs, untilMs }];
   });
 }
 
 /** Applies an operator's overrides to a timeline: they win wherever they apply, including unknown times. */
 export function overridden(base: Timeline, overrides: readonly CalendarOverride[]): Timeline {
   const layer = covers(overrides);
-  if (layer.length === 0) return base;
-
   const coverAt = (atMs: number) => layer.find(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
   return {
     at(atMs) {

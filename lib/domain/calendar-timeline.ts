@@ -45,9 +45,11 @@ export const never: Timeline = endless("closed", restOf(SINCE_EVER, FOR_EVER));
 /** No calendar: nothing is known. */
 export const missing: Timeline = endless("unknown", { reason: "calendar_missing", source: "unavailable" });
 
-/** Alternately open and closed from an anchor on, closed before it; all in seconds. Computed directly, at any distance. */
+/**
+ * Alternately open and closed from an anchor on, closed before it; all in seconds, `openS` at least one. Computed directly, at any
+ * distance.
+ */
 export function cycle(anchorS: number, openS: number, closedS: number): Timeline {
-  if (openS <= 0) return never;
   const anchorMs = anchorS * SECOND_MS;
   const openMs = openS * SECOND_MS;
   const periodMs = openMs + closedS * SECOND_MS;

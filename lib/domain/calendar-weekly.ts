@@ -22,21 +22,14 @@ function dayOf(date: LocalDate): number {
   return Date.parse(`${date}T00:00:00Z`) / DAY_MS;
 }
 
-/** The open wall times of each weekday: ascending, overlaps and neighbours united. */
+/** The open wall times of each weekday, ascending by their open; they may overlap and touch. */
 function weekOf(segments: readonly WeeklySegment[]): WallRange[][] {
-  return Array.from({ length: DAYS_OF_WEEK }, (_, weekday) => {
-    const day = segments
+  return Array.from({ length: DAYS_OF_WEEK }, (_, weekday) =>
+    segments
       .filter((segment) => segment.day === weekday)
-      .map((segment): [number, number] => [wallTimeMs(segment.open), wallTimeMs(segment.close)])
-      .sort((a, b) => a[0] - b[0]);
-    const united: [number, number][] = [];
-    for (const [open, close] of day) {
-      const last = united.at(-1);
-      if (last !== undefined && open <= last[1]) last[1] = Math.max(last[1], close);
-      else if (open < close) united.push([open, close]);
-    }
-    return united;
-  });
+      .map((segment): WallRange => [wallTimeMs(segment.open), wallTimeMs(segment.close)])
+      .sort((a, b) => a[0] - b[0]),
+  );
 }
 
 function exceptionsOf(calendar: WeeklyCalendar): Map<number, DayException> {

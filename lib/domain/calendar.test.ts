@@ -101,6 +101,13 @@ describe("dated exceptions", () => {
       { earlyCloses: { "2026-06-01": "18:00" }, lateOpens: { "2026-06-01": "10:00" } },
       ["10-12", "13-18"],
     ],
+    ["an early close at midnight takes the day", { earlyCloses: { "2026-06-01": "00:00" } }, []],
+    ["a late open at the end of the day takes the day", { lateOpens: { "2026-06-01": "24:00" } }, []],
+    [
+      "an early close and a late open at the same time leave nothing out",
+      { earlyCloses: { "2026-06-01": "10:00" }, lateOpens: { "2026-06-01": "10:00" } },
+      ["8-12", "13-20"],
+    ],
     ["a holiday beats an early close", { holidays: ["2026-06-01"], earlyCloses: { "2026-06-01": "10:00" } }, []],
     ["an exception on a closed day opens nothing", { lateOpens: { "2026-06-01": "22:00" } }, []],
   ])("dated exceptions: %s", (_, changes, expected) => {
@@ -113,6 +120,10 @@ describe("dated exceptions", () => {
     ["2026-06-01T08:30:00", { lateOpens: { "2026-06-01": "09:00" } }, "late_open", "holiday_calendar"],
     ["2026-06-01T12:30:00", { lateOpens: { "2026-06-01": "09:00" } }, "daily_break", "session_rules"],
     ["2026-06-03T09:00:00", { lateOpens: { "2026-06-03": "21:00" } }, "holiday", "holiday_calendar"],
+    ["2026-06-03T09:00:00", { lateOpens: { "2026-06-03": "20:00" } }, "holiday", "holiday_calendar"],
+    ["2026-06-03T09:00:00", { lateOpens: { "2026-06-03": "19:59" } }, "late_open", "holiday_calendar"],
+    ["2026-06-04T02:00:00", { earlyCloses: { "2026-06-04": "00:00" } }, "early_close", "holiday_calendar"],
+    ["2026-06-04T02:00:00", { holidays: ["2026-06-04"] }, "holiday", "holiday_calendar"],
     ["2026-06-01T12:30:00", { earlyCloses: { "2026-06-01": "12:00" } }, "holiday", "holiday_calendar"],
     ["2026-06-02T12:00:00", { holidays: ["2026-06-03"] }, "weekend", "session_rules"],
     ["2026-06-01T20:00:00", { holidays: ["2026-06-01"] }, "weekend", "session_rules"],
@@ -120,6 +131,32 @@ describe("dated exceptions", () => {
     const answer = compile(changes).sessionAt(at(instant));
     expect([answer.state, answer.reason, answer.source]).toEqual(["closed", reason, source]);
   });
+});
+
+test("an early close in the hour that a clock change skips opens nothing after the change", () => {
+  const calendar = compile({
+    zone: "America/New_York",
+    week: [{ day: 0, open: "03:00", close: "20:00" }],
+    earlyCloses: { "2026-03-08": "02:30" },
+  });
+  expect(calendar.sessionsBetween(at("2026-03-08T00:00:00"), at("2026-03-09T00:00:00"))).toEqual([]);
+});
+
+test("a pause over New Year lasts until the first open of the new year", () => {
+  const { closedAt, nextOpen, nextClose } = compile({ holidays: ["2026-01-01"] }).sessionAt(at("2026-01-01T01:00:00"));
+  const days = ["2026-01-01T00:00:00", "2026-01-05T08:00:00", "2026-01-05T12:00:00"];
+  expect([closedAt, nextOpen, nextClose]).toEqual(days.map(at));
+  const before = compile({ week: plain.week.slice(0, 2) }).sessionAt(at("2025-12-31T12:00:00"));
+  expect([before.closedAt, before.nextOpen]).toEqual([at("2025-12-29T20:00:00"), at("2026-01-05T08:00:00")]);
+});
+
+test("a calendar compiled again from its rules gives the same answers", () => {
+  const overrides = [{ state: "closed", fromMs: at("2026-06-01T09:00:00"), untilMs: at("2026-06-01T10:00:00") }] as const;
+  const calendar = compile({ holidays: ["2026-06-03"] }, overrides);
+  const { definition, overrides: same } = structuredClone(calendar.rules);
+  const span = [at("2026-05-25T00:00:00"), at("2026-07-01T00:00:00")] as const;
+  expect(calendar.sessionsBetween(...span)).not.toEqual(compile().sessionsBetween(...span));
+  expect(compileCalendar(definition, same).sessionsBetween(...span)).toEqual(calendar.sessionsBetween(...span));
 });
 
 describe("the covered day", () => {

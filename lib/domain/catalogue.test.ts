@@ -40,7 +40,9 @@ describe("both catalogues", () => {
     const order = (listing: Listing) => `${ASSET_CLASSES.indexOf(listing.assetClass)} ${listing.ticker}`;
     expect(listings.map(order)).toEqual([...new Set(listings.map(order))].sort());
     for (const listing of listings) {
-      expect(Instrument.parse(toInstrument(listing))).toEqual(toInstrument(listing));
+      const shown = toInstrument(listing);
+      expect(Instrument.parse(shown)).toEqual(shown);
+      expect([shown.streams, shown.timeframes]).toEqual([listing.streams, listing.timeframes]);
       expect([listing.streams, listing.timeframes, listing.staleAfterS]).toEqual([STREAMS, TIMEFRAMES, STALE_AFTER_DEFAULT_S]);
       if (listing.ticker !== "TESTNOTREADY") expect(listing.openGraceS).toBe(OPEN_GRACE_DEFAULT_S);
       if (listing.calendar !== null) expect(SEED_CALENDARS).toHaveProperty(listing.calendar);

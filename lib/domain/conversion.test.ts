@@ -173,6 +173,46 @@ describe("the path of a conversion", () => {
     expect(tickersOf(converted(none, "EUR", "JPY"))).toEqual(["EURJPY"]);
   });
 
+  test("of equal spreads is the live one, the one of fewer legs, the first in the alphabet, in any order of the pairs", () => {
+    const anyEnds = fc
+      .uniqueArray(fc.constantFrom(...CURRENCIES), { minLength: 2, maxLength: 2 })
+      .map(([a = "", b = ""]) => a + b);
+    const equals = fc
+      .uniqueArray(fc.record({ ticker: anyEnds, stale: fc.boolean() }), { minLength: 4, selector: ({ ticker }) => ticker })
+      .map((pairs) => pairs.map(({ ticker, stale }) => pair(ticker, 2, 2, { stale })));
+    fc.assert(
+      fc.property(equals, anyCurrency, anyCurrency, (pairs, from, to) => {
+        fc.pre(from !== to);
+        const joins = (one: Pair, a: string, b: string) => [a + b, b + a].includes(one.ticker);
+        const direct = pairs.filter((one) => joins(one, from, to)).map((one) => [one]);
+        const crosses = CURRENCIES.filter((middle) => middle !== from && middle !== to).flatMap((middle) =>
+          pairs.flatMap((one) =>
+            pairs.flatMap((other) => (joins(one, from, middle) && joins(other, middle, to) ? [[one, other]] : [])),
+          ),
+        );
+        const ranks = [...direct, ...crosses].map((path) => {
+          const tickers = path.map(({ ticker }) => ticker).sort();
+          return `${path.some(({ stale }) => stale) ? "stale" : "live"} ${tickers.length} ${tickers.join(" ")}`;
+        });
+        for (const shuffled of [pairs, pairs.toReversed()]) {
+          const found = convert(stepsOf(shuffled), { from, to, amount: 1 });
+          if (typeof found === "string") expect([found, ranks]).toEqual(["unreachable", []]);
+          else {
+            const tickers = found.legs.map(({ ticker }) => ticker).sort();
+            expect(`${found.market_data_state} ${tickers.length} ${tickers.join(" ")}`).toBe(ranks.sort()[0]);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("has no step from a currency to itself", () => {
+    const selves = [pair("EUREUR", 1, 1), pair("JPYJPY", 1, 1)];
+    expect(tickersOf(converted([...selves, tight], "EUR", "JPY"))).toEqual(["EURJPY"]);
+    expect(convert(stepsOf([...selves, eurUsd]), { from: "EUR", to: "JPY", amount: 1 })).toBe("unreachable");
+  });
+
   test("avoids a stale quote, however small its spread, and says so when there is no other", () => {
     const stale = { ...tight, stale: true };
     expect(tickersOf(converted([stale, eurUsd, usdJpy], "EUR", "JPY"))).toEqual(["EURUSD", "USDJPY"]);

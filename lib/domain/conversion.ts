@@ -44,13 +44,14 @@ export function stepsOf(pairs: readonly Pair[]): Steps {
   return steps;
 }
 
-/** Every path of at most two steps, with or without quotes; the empty one where both currencies are the same. */
+/**
+ * Every path of at most two steps, with or without quotes; the empty one where both currencies are the same. One with a step from a
+ * currency to itself is never preferred, as the same path without that step is among them.
+ */
 function pathsBetween(steps: Steps, from: string, to: string): Path[] {
   if (from === to) return [[]];
   const paths: Path[] = (steps.get(from)?.get(to) ?? []).map((step) => [step]);
   for (const [middle, firsts] of steps.get(from) ?? []) {
-    // Through the target itself there is no second step to it; a pair of one currency with itself leads nowhere.
-    if (middle === to || middle === from) continue;
     const seconds = steps.get(middle)?.get(to) ?? [];
     for (const first of firsts) for (const second of seconds) paths.push([first, second]);
   }
@@ -66,7 +67,7 @@ const nameOf = (path: Path) =>
   path
     .map(({ pair }) => pair.ticker)
     .sort()
-    .join(" ");
+    .join();
 
 /** Live before stale; among equals the smaller spread, then the fewer legs, then the tickers in alphabetical order. */
 function byPreference(a: PricedPath, b: PricedPath): number {

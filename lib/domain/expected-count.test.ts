@@ -12,7 +12,7 @@ function countOneByOne(timeframe: (typeof TIMEFRAMES_ORDER)[number], from: numbe
   let count = 0;
   for (let open = ALIGNMENT.openTime(timeframe, from); open < to; open = ALIGNMENT.nextOpenTime(timeframe, open)) {
     const end = ALIGNMENT.nextOpenTime(timeframe, open);
-    const overlaps = sessions.some(({ openMs, closeMs }) => openMs < closeMs && openMs < end * 1000 && closeMs > open * 1000);
+    const overlaps = sessions.some(({ openMs, closeMs }) => openMs < end * 1000 && closeMs > open * 1000);
     if (open >= from && overlaps) count += 1;
   }
   return count;
@@ -39,6 +39,57 @@ test("the expected count has every kline of the window that overlaps a session, 
       const [from, to] = a < b ? [a, b] : [b, a + 1];
       expect(expectedCount(timeframe, from, to, open, ALIGNMENT)).toBe(countOneByOne(timeframe, from, to, open));
     }),
+  );
+});
+
+/** An edge of a kline of any timeframe or a second beside it, on the days of the clock changes of New York as often as on others. */
+const nearEdge = fc
+  .tuple(
+    fc.constantFrom(...TIMEFRAMES_ORDER),
+    fc.oneof(
+      instant,
+      fc.constantFrom("2026-03-08T07:00Z", "2026-11-01T06:00Z").map((at) => Date.parse(at) / 1000),
+    ),
+    fc.integer({ min: -3 * DAY_S, max: 3 * DAY_S }),
+    fc.integer({ min: -1, max: 1 }),
+  )
+  .map(([timeframe, atS, shift, beside]) => ALIGNMENT.openTime(timeframe, atS + shift) + beside);
+
+test("a session that lasts through clock changes has exactly the klines whose intervals tile it, at any edges", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom("M30", "H1", "H4", "D1", "W1", "MN1"),
+      fc.uniqueArray(nearEdge, { minLength: 4, maxLength: 4 }),
+      fc.nat(3),
+      (timeframe, edges, windowEdges) => {
+        const [a = 0, b = 0, c = 0, d = 0] = edges.sort((one, other) => one - other);
+        // The window begins before or in the session, and ends in it or after.
+        const [from, open] = windowEdges % 2 === 0 ? [a, b] : [b, a];
+        const [to, close] = windowEdges < 2 ? [c, d] : [d, c];
+        const session = [{ openMs: open * 1000, closeMs: close * 1000 }];
+        expect(expectedCount(timeframe, from, to, session, ALIGNMENT)).toBe(countOneByOne(timeframe, from, to, session));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("the sessions asked for begin with the first kline that opens in the window and end with the last, or now", () => {
+  fc.assert(
+    fc.property(fc.constantFrom("H1", "H4", "D1", "W1"), nearEdge, nearEdge, nearEdge, (timeframe, a, b, nowS) => {
+      const [from, to] = a < b ? [a, b] : [b, a + 1];
+      const opens: number[] = [];
+      for (let open = ALIGNMENT.openTime(timeframe, from); open < to; open = ALIGNMENT.nextOpenTime(timeframe, open))
+        if (open >= from) opens.push(open);
+      const [first] = opens;
+      const last = opens.at(-1);
+      const span =
+        first === undefined || last === undefined || nowS <= first
+          ? null
+          : { fromMs: first * 1000, toMs: Math.min(ALIGNMENT.nextOpenTime(timeframe, last), nowS) * 1000 };
+      expect(expectedSpan(timeframe, from, to, nowS * 1000, ALIGNMENT)).toEqual(span);
+    }),
+    { numRuns: 300 },
   );
 });
 
@@ -80,7 +131,7 @@ test("the daily break of metals removes an hour of M1 klines and no D1 kline", (
   expect([count("M1"), count("H1"), count("H4"), count("D1"), count("MN1")]).toEqual([6_900, 115, 30, 5, 0]);
 });
 
-test("decades of minutes are counted without iterating over them", () => {
+test("decades of minutes and hours are counted without iterating over them", () => {
   let asked = 0;
   const counting: TradingAlignment = {
     ...ALIGNMENT,
@@ -88,10 +139,15 @@ test("decades of minutes are counted without iterating over them", () => {
       asked += 1;
       return ALIGNMENT.openTime(timeframe, atS);
     },
+    nextOpenTime: (timeframe, atS) => {
+      asked += 1;
+      return ALIGNMENT.nextOpenTime(timeframe, atS);
+    },
   };
   const open = weeks("1996-01-07T22:00Z", 1_565);
   expect(expectedCount("M1", 0, 2_000_000_000, open, counting)).toBe(1_565 * 7_200);
-  expect(asked).toBeLessThan(1_600);
+  expect(expectedCount("H1", 0, 2_000_000_000, open, counting)).toBe(1_565 * 120);
+  expect(asked).toBeLessThan(3_200);
 });
 
 test("the sessions asked for reach from the first kline that opens in the window to the end of the last", () => {

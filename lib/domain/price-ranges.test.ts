@@ -12,8 +12,17 @@ test.each([
   ["XAUUSD", 35, 4_400],
   ["GBPJPY", 116.8, 500],
   ["USDTRY", 1.2, 43],
-])("%s can have the prices that it had: %d to %d", (pair, lowest, highest) => {
+  ["USDRON", 2.3, 4.9],
+  ["USDILS", 3.03, 5.01],
+  ["USDBRL", 0.83, 6.3],
+  ["USDCNY", 6.04, 8.7],
+  ["USDTHB", 20.8, 56],
+  ["USDINR", 7.5, 90],
+  ["USDKRW", 370, 1_960],
+])("%s can have the prices that it had, %d to %d, but not a hundredth or a hundred times as much", (pair, lowest, highest) => {
   expect(judge(pair, lowest, highest)).toBeNull();
+  expect(judge(pair, lowest / 100)).toBe("implausible_price");
+  expect(judge(pair, highest * 100)).toBe("implausible_price");
 });
 
 test.each([

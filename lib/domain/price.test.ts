@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addVolumes, roundTo } from "./price";
+import { addVolumes, leastSpread, roundTo } from "./price";
 
 test("a rounded price never prints more than its digits", () => {
   fc.assert(
@@ -59,4 +59,12 @@ test("an unknown volume adds nothing, and two unknown ones stay unknown", () => 
   expect(addVolumes(null, 2.5)).toBe(2.5);
   expect(addVolumes(2.5, null)).toBe(2.5);
   expect(addVolumes(26_232_873_000, 189_085_240_000)).toBe(215_318_113_000);
+});
+
+test("an unknown spread is never the least, and two unknown ones stay unknown", () => {
+  expect(leastSpread(null, null)).toBeNull();
+  expect(leastSpread(null, 0.2)).toBe(0.2);
+  expect(leastSpread(0.2, null)).toBe(0.2);
+  expect(leastSpread(0.1, 0.2)).toBe(0.1);
+  expect(leastSpread(0.2, 0.1)).toBe(0.1);
 });

@@ -18,15 +18,14 @@ export interface SessionFinder {
   around(atMs: number): SessionOrPause;
 }
 
-/** The sessions of one local year as instants, ascending, touching ones united. */
-interface YearSessions {
-  readonly opens: readonly number[];
-  readonly closes: readonly number[];
+interface Session {
+  readonly openMs: number;
+  readonly closeMs: number;
 }
 
-function sessionsOfYear(year: number, zone: Zone, day: (day: number) => readonly WallRange[]): YearSessions {
-  const opens: number[] = [];
-  const closes: number[] = [];
+/** The sessions of one local year as instants, ascending, overlapping and touching ones united. */
+function sessionsOfYear(year: number, zone: Zone, day: (day: number) => readonly WallRange[]): Session[] {
+  const sessions: { openMs: number; closeMs: number }[] = [];
   const end = Date.UTC(year + 1, 0, 1) / DAY_MS;
   for (let date = Date.UTC(year, 0, 1) / DAY_MS; date < end; date++) {
     for (const [open, close] of day(date)) {
@@ -34,37 +33,34 @@ function sessionsOfYear(year: number, zone: Zone, day: (day: number) => readonly
       const closeMs = zone.fromLocal(date * DAY_MS + close);
       // A range of wall time that the clock change skips has no length.
       if (closeMs <= openMs) continue;
-      const lastClose = closes.at(-1);
-      if (lastClose !== undefined && openMs <= lastClose) closes[closes.length - 1] = Math.max(lastClose, closeMs);
-      else {
-        opens.push(openMs);
-        closes.push(closeMs);
-      }
+      const last = sessions.at(-1);
+      if (last !== undefined && openMs <= last.closeMs) last.closeMs = Math.max(last.closeMs, closeMs);
+      else sessions.push({ openMs, closeMs });
     }
   }
-  return { opens, closes };
+  return sessions;
 }
 
-/** Index of the last value at or below `limit` of an ascending list, -1 when there is none. */
-function lastAtOrBelow(values: readonly number[], limit: number): number {
+/** Index of the last session that opens at or before an instant, -1 when there is none. */
+function lastOpenBy(sessions: readonly Session[], atMs: number): number {
   let low = 0;
-  let high = values.length;
+  let high = sessions.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((values[middle] ?? Number.POSITIVE_INFINITY) <= limit) low = middle + 1;
+    if ((sessions[middle]?.openMs ?? Number.POSITIVE_INFINITY) <= atMs) low = middle + 1;
     else high = middle;
   }
   return low - 1;
 }
 
 /**
- * Finds sessions from the open wall times of local days (days since 1970-01-01). A year is computed on first use and
- * cached; `lastYear` is the last year to search.
+ * Finds sessions from the open wall times of local days (days since 1970-01-01), ascending by their open. A year is computed on
+ * first use and cached; `lastYear` is the last year to search.
  */
 export function sessionFinder(zone: Zone, day: (day: number) => readonly WallRange[], lastYear: number): SessionFinder {
-  const years = new Map<number, YearSessions>();
+  const years = new Map<number, readonly Session[]>();
 
-  function of(year: number): YearSessions {
+  function of(year: number): readonly Session[] {
     const known = years.get(year);
     if (known !== undefined) return known;
     const sessions = sessionsOfYear(year, zone, day);
@@ -72,42 +68,31 @@ export function sessionFinder(zone: Zone, day: (day: number) => readonly WallRan
     return sessions;
   }
 
-  /** The open of a session that may have started in an earlier year. */
-  function openOf(openMs: number, year: number): number {
-    let first = openMs;
-    for (let earlier = year - 1; earlier >= FIRST_YEAR; earlier--) {
-      const { opens, closes } = of(earlier);
-      if (closes.at(-1) !== first) return first;
-      first = opens.at(-1) ?? first;
-      if (opens.length > 1) return first;
-    }
-    return Number.NEGATIVE_INFINITY;
+  /** The open of the first session of a year, which may continue the last of the year before. */
+  function openOf({ openMs }: Session, year: number): number {
+    if (year < FIRST_YEAR) return Number.NEGATIVE_INFINITY;
+    const earlier = of(year - 1).at(-1);
+    return earlier?.closeMs === openMs ? openOf(earlier, year - 1) : openMs;
   }
 
-  /** The close of a session that may end in a later year. */
-  function closeOf(closeMs: number, year: number): number {
-    let last = closeMs;
-    for (let later = year + 1; later <= lastYear; later++) {
-      const { opens, closes } = of(later);
-      if (opens[0] !== last) return last;
-      last = closes[0] ?? last;
-      if (opens.length > 1) return last;
-    }
-    return last;
+  /** The close of the last session of a year, which may go on in the next. */
+  function closeOf({ closeMs }: Session, year: number): number {
+    const later = year < lastYear ? of(year + 1)[0] : undefined;
+    return later?.openMs === closeMs ? closeOf(later, year + 1) : closeMs;
   }
 
   function closeBefore(year: number): number {
     for (let earlier = year - 1; earlier >= FIRST_YEAR; earlier--) {
-      const close = of(earlier).closes.at(-1);
-      if (close !== undefined) return close;
+      const last = of(earlier).at(-1);
+      if (last !== undefined) return last.closeMs;
     }
     return Number.NEGATIVE_INFINITY;
   }
 
   function openAfter(year: number): number {
     for (let later = year + 1; later <= lastYear; later++) {
-      const open = of(later).opens[0];
-      if (open !== undefined) return open;
+      const [first] = of(later);
+      if (first !== undefined) return first.openMs;
     }
     return Number.POSITIVE_INFINITY;
   }
@@ -115,21 +100,19 @@ export function sessionFinder(zone: Zone, day: (day: number) => readonly WallRan
   return {
     around(atMs) {
       const year = new Date(zone.toLocal(atMs)).getUTCFullYear();
-      const { opens, closes } = of(year);
-      const index = lastAtOrBelow(opens, atMs);
-      const open = opens[index];
-      const close = closes[index];
-      const last = opens.length - 1;
-      if (open !== undefined && close !== undefined && atMs < close)
+      const sessions = of(year);
+      const index = lastOpenBy(sessions, atMs);
+      const session = sessions[index];
+      if (session !== undefined && atMs < session.closeMs)
         return {
           open: true,
-          fromMs: index === 0 ? openOf(open, year) : open,
-          untilMs: index === last ? closeOf(close, year) : close,
+          fromMs: index === 0 ? openOf(session, year) : session.openMs,
+          untilMs: index === sessions.length - 1 ? closeOf(session, year) : session.closeMs,
         };
       return {
         open: false,
-        fromMs: close ?? closeBefore(year),
-        untilMs: opens[index + 1] ?? openAfter(year),
+        fromMs: session?.closeMs ?? closeBefore(year),
+        untilMs: sessions[index + 1]?.openMs ?? openAfter(year),
       };
     },
   };

@@ -175,6 +175,18 @@ test("the snapshot of a quote without its trading day has only the fields of the
   }
 });
 
+test("a quote belongs to a trading day from its open to the last millisecond before the next", () => {
+  const day = dayOf([quoteAt("2026-01-08T12:00Z", 1.08)]);
+  const open = (at: string) => toSnapshot(quoteAt(at, 1.09), day, DIGITS).open;
+  expect(["2026-01-07T21:59:59.999Z", "2026-01-08T22:00Z"].map(open)).toEqual([null, null]);
+  expect(["2026-01-07T22:00Z", "2026-01-08T21:59:59.999Z"].map(open)).toEqual([1.08, 1.08]);
+});
+
+test("the change since a close that rounds to 0 is no percentage", () => {
+  const quotes = [quoteAt("2026-01-08T12:00Z", 0.000001), quoteAt("2026-01-09T12:00Z", 0.5)];
+  expect(snapshotOf(quotes)).toMatchObject({ close: 0, change: 0.5, change_pct: null });
+});
+
 test("folding a quote into a day does not change the given state", () => {
   const day = Object.freeze(dayOf([quoteAt("2026-01-09T12:00Z", 1.08)]) as DayState);
   expect(foldDay(day, quoteAt("2026-01-09T12:01Z", 1.09), ALIGNMENT, FOREX).bidHigh).toBe(1.09);

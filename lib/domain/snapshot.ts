@@ -29,7 +29,7 @@ export interface DayState {
 
 /** The last bid of the day `previousDayS`, as far as the state of an earlier day knows it. */
 function closeOf(previousDayS: number | null, day: DayState | undefined): number | null {
-  if (day === undefined || previousDayS === null) return null;
+  if (day === undefined) return null;
   if (day.dayOpenS === previousDayS) return day.lastBid;
   // Between them were only quotes of a day on which the market is closed.
   return day.previousDayS === previousDayS ? day.previousClose : null;
@@ -67,8 +67,8 @@ export function foldDay(
     bidHigh: Math.max(bid, day.bidHigh),
     bidLow: Math.min(bid, day.bidLow),
     // Null stays null: the asks of the unseen part of the day may have been higher or lower.
-    askHigh: day.askHigh === null || day.askHigh > ask ? day.askHigh : ask,
-    askLow: day.askLow === null || day.askLow < ask ? day.askLow : ask,
+    askHigh: day.askHigh === null ? null : Math.max(ask, day.askHigh),
+    askLow: day.askLow === null ? null : Math.min(ask, day.askLow),
     lastBid: bid,
     previousDayS: day.previousDayS,
     previousClose: day.previousClose,
@@ -105,6 +105,13 @@ export function hydrateDay(
   };
 }
 
+/** The bid less the previous close, in price units and in percent of that close, which rounding may have made 0. */
+function changeSince(close: number | null, bid: number, digits: number): Pick<Snapshot, "change" | "change_pct"> {
+  if (close === null) return { change: null, change_pct: null };
+  const change = roundTo(bid - close, digits);
+  return { change, change_pct: close === 0 ? null : roundTo((100 * change) / close, PERCENT_DIGITS) };
+}
+
 /**
  * The snapshot of a quote with its trading day. Without the day, or with a day the quote is not in, the fields of the day
  * are null. `change` is bid - previous close in price units, `change_pct` the same in percent of that close, four decimals.
@@ -113,7 +120,6 @@ export function toSnapshot(quote: Quote, day: DayState | undefined, digits: numb
   const inDay = day !== undefined && quote.time_msc >= day.dayOpenS * 1000 && quote.time_msc < day.nextDayOpenS * 1000;
   const known = inDay ? day : undefined;
   const close = known?.previousClose ?? null;
-  const change = close === null ? null : roundTo(quote.bid - close, digits);
   return {
     type: "snapshot",
     ticker: quote.ticker,
@@ -131,7 +137,6 @@ export function toSnapshot(quote: Quote, day: DayState | undefined, digits: numb
     last_low: null,
     open: known?.open ?? null,
     close,
-    change,
-    change_pct: change === null || close === null || close === 0 ? null : roundTo((100 * change) / close, PERCENT_DIGITS),
+    ...changeSince(close, quote.bid, digits),
   };
 }

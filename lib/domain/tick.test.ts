@@ -21,7 +21,7 @@ test("a current tick is accepted, and so is the first ever", () => {
   expect(judgeTick(remembering(tickAt(NOW - 1)), tickAt(NOW), NOW)).toBeNull();
 });
 
-test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300])(
+test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e12, 1e300])(
   "a price of %d is bad_price",
   (price) => {
     expect(judgeTick(undefined, tickAt(NOW, price, 1.1), NOW)).toBe("bad_price");
@@ -78,21 +78,26 @@ test("every tick of a repeated batch is a duplicate, however late it is repeated
   );
 });
 
-test("finds every tick that it keeps and no other, even when many share an instant", () => {
-  const steps = fc.array(
-    fc.record({ wait: fc.integer({ min: 0, max: 1 }), bid: fc.integer({ min: 1, max: 5 }), ask: fc.integer({ min: 1, max: 5 }) }),
-    { maxLength: 60 },
-  );
+test("finds every tick that it keeps and no other, even when many share an instant and look alike", () => {
+  // Ticks of an instant whose prices differ by these have the same mark.
+  const bid = fc.constantFrom(1, 1 + 4_096e-6, 1 + 8_192e-6, 2);
+  const ask = fc.constantFrom(3, 3 + 4_096e-5, 4);
+  const steps = fc.array(fc.record({ wait: fc.integer({ min: 0, max: 1 }), bid, ask, back: fc.integer({ min: 0, max: 4 }) }), {
+    maxLength: 60,
+  });
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 16 }), (given, capacity) => {
       const recent = createRecentTicks(capacity);
       let time = NOW;
       const added: Tick[] = [];
-      for (const { wait, bid, ask } of given) {
+      for (const { wait, bid, ask, back } of given) {
         time += wait;
         const tick = tickAt(time, bid, ask);
         const kept = added.slice(-capacity);
-        expect(recent.has(tick)).toBe(kept.some((other) => other.time_msc === time && other.bid === bid && other.ask === ask));
+        for (const asked of [tick, tickAt(time - back, bid, ask)])
+          expect(recent.has(asked)).toBe(
+            kept.some((other) => other.time_msc === asked.time_msc && other.bid === bid && other.ask === ask),
+          );
         recent.add(tick);
         added.push(tick);
       }

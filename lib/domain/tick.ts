@@ -102,7 +102,7 @@ export function judgeTick(recent: RecentTicks | undefined, tick: Tick, nowMs: nu
   const badPrices = judgePrices(tick);
   if (badPrices !== null) return badPrices;
   const newestMs = recent?.newestMs() ?? Number.NEGATIVE_INFINITY;
-  if (tick.time_msc <= newestMs && recent?.has(tick)) return "duplicate";
+  if (recent?.has(tick)) return "duplicate";
   if (tick.time_msc > nowMs + TICK_MAX_AHEAD_MS) return "in_future";
   if (nowMs >= (Math.floor(tick.time_msc / MINUTE_MS) + 1) * MINUTE_MS + KLINE_CLOSE_DELAY_MS) return "too_late";
   return tick.time_msc < newestMs ? "out_of_order" : null;

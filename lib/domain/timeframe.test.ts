@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { TIMEFRAMES } from "#lib/contract/primitives";
-import { createAlignment, NEW_YORK_CLOSE, TIMEFRAME_SECONDS, TIMEFRAMES_ORDER } from "./timeframe";
+import { DAY_S, HOUR_S } from "#lib/units";
+import { createAlignment, NEW_YORK_CLOSE, TIMEFRAME_SECONDS, TIMEFRAMES_ORDER, timeframeOfMinutes } from "./timeframe";
+import { wallTimeMs, zone } from "./zone";
 
 const RULES = {
   "New York 17:00": NEW_YORK_CLOSE,
@@ -25,6 +27,11 @@ test("the order of timeframes is that of the contract, from the shortest to the 
   expect(TIMEFRAMES_ORDER).toEqual(TIMEFRAMES);
   const lengths = TIMEFRAMES_ORDER.map((name) => TIMEFRAME_SECONDS[name]);
   expect(lengths).toEqual([...lengths].sort((a, b) => a - b));
+});
+
+test("a timeframe is known by its minutes, a month by those of 30 days", () => {
+  expect([1, 5, 15, 30, 60, 240, 1_440, 10_080, 43_200].map(timeframeOfMinutes)).toEqual(TIMEFRAMES_ORDER);
+  expect([0, 2, 120, 44_640].map(timeframeOfMinutes)).toEqual([undefined, undefined, undefined, undefined]);
 });
 
 test.each(ALIGNMENTS)("intervals tile time without gap or overlap: %s", (_, rule) => {
@@ -54,6 +61,38 @@ test.each(ALIGNMENTS)("the interval of an instant does not depend on earlier cal
       expect(backwards.toReversed()).toEqual(answers);
     }),
     { numRuns: 50 },
+  );
+});
+
+/** No clock of these zones changes at a boundary of theirs. */
+test.each([
+  ...ALIGNMENTS.slice(0, 5),
+  ["New York 12:00", { zone: "America/New_York", dayStart: "12:00" }] as const,
+  ["New York 11:59", { zone: "America/New_York", dayStart: "11:59" }] as const,
+])("days, weeks and months open on the wall clock, a day from noon on under the date of the next: %s", (_, rule) => {
+  const alignment = createAlignment(rule);
+  const clock = zone(rule.zone);
+  const dayStartS = wallTimeMs(rule.dayStart) / 1000;
+  const nextDate = dayStartS >= 12 * HOUR_S;
+  fc.assert(
+    fc.property(fc.oneof(instant, fc.integer({ min: -DAY_S, max: DAY_S })), (atS) => {
+      /** The wall clock at the open of a timeframe's kline, in seconds since midnight and as a date. */
+      const open = (name: "H4" | "D1" | "W1" | "MN1") => {
+        const wallMs = clock.toLocal(alignment.openTime(name, atS) * 1000);
+        return {
+          sinceMidnightS: (((wallMs / 1000) % DAY_S) + DAY_S) % DAY_S,
+          date: new Date(wallMs + (nextDate ? DAY_S * 1000 : 0)),
+        };
+      };
+      expect((open("H4").sinceMidnightS + DAY_S - dayStartS) % (4 * HOUR_S)).toBe(0);
+      for (const name of ["D1", "W1", "MN1"] as const) expect(open(name).sinceMidnightS).toBe(dayStartS);
+      // A week opens on Sunday by the wall clock, whichever date its first day has.
+      expect(open("W1").date.getUTCDay()).toBe(nextDate ? 1 : 0);
+      expect(open("MN1").date.getUTCDate()).toBe(1);
+      expect(alignment.tradingDayOpen(atS)).toBe(alignment.openTime("D1", atS));
+      expect(alignment.nextOpenTime("D1", atS) - alignment.openTime("D1", atS)).toBeLessThanOrEqual(25 * HOUR_S);
+      expect(alignment.nextOpenTime("MN1", atS) - alignment.openTime("MN1", atS)).toBeLessThan(32 * DAY_S);
+    }),
   );
 });
 

@@ -77,7 +77,8 @@ function monthGrid(dateShiftS: number): WallGrid {
 
 /** Finds the interval of an instant and caches the last one: most calls are for the same or the next interval. */
 function intervalFinder(clock: ReturnType<typeof zone>, grid: WallGrid): (atS: number) => { openS: number; endS: number } {
-  const interval = { openS: 0, endS: 0, endWallS: 0 };
+  // No instant is in the first interval, nor at its end.
+  const interval = { openS: Number.NaN, endS: Number.NaN, endWallS: Number.NaN };
   const fromWall = (wallS: number) => clock.fromLocal(wallS * 1000) / 1000;
 
   function take(wallS: number, openS: number): void {
@@ -88,7 +89,7 @@ function intervalFinder(clock: ReturnType<typeof zone>, grid: WallGrid): (atS: n
 
   return (atS) => {
     if (atS >= interval.openS && atS < interval.endS) return interval;
-    if (atS !== interval.endS || interval.endS === 0) {
+    if (atS !== interval.endS) {
       const wallS = grid.floor(clock.toLocal(atS * 1000) / 1000);
       take(wallS, fromWall(wallS));
       // When a clock goes back over a boundary, the repeated wall time belongs to the interval before the boundary.
@@ -111,7 +112,7 @@ export function createAlignment(rule: AlignmentRule = NEW_YORK_CLOSE): TradingAl
   const clock = zone(rule.zone);
   const dayStartS = wallTimeMs(rule.dayStart) / 1000;
   const find = {
-    H4: intervalFinder(clock, evenGrid(dayStartS % (4 * HOUR_S), 4 * HOUR_S)),
+    H4: intervalFinder(clock, evenGrid(dayStartS, 4 * HOUR_S)),
     D1: intervalFinder(clock, evenGrid(dayStartS, DAY_S)),
     W1: intervalFinder(clock, evenGrid(FIRST_SUNDAY_S + dayStartS, 7 * DAY_S)),
     MN1: intervalFinder(clock, monthGrid(dayStartS >= DAY_S / 2 ? DAY_S - dayStartS : -dayStartS)),

@@ -81,6 +81,21 @@ test("a window in the future is empty and valid, and nothing is read for it", ()
   }
 });
 
+test("a window reads one row more than its limit from the oldest on, its limit of the newest, and nothing where no row can be", () => {
+  const read = (request: WindowRequest) => resolveWindow(request, NOW_MS).read;
+  expect(read({ from: 5, limit: 3 })).toEqual({ from: 5, to: NOW + 1, limit: 4, end: "oldest" });
+  expect(read({ to: 5, limit: 3 })).toEqual({ from: 0, to: 5, limit: 3, end: "newest" });
+  expect(read({ from: NOW, limit: 3 })).toEqual({ from: NOW, to: NOW + 1, limit: 4, end: "oldest" });
+  expect(read({ from: NOW + 1, limit: 3 })).toBeNull();
+  expect(read({ to: 0, limit: 3 })).toBeNull();
+});
+
+test("of more rows than were requested, an answer has the newest when they were requested, otherwise the oldest", () => {
+  const answer = (request: WindowRequest) => times(answerWindow(resolveWindow(request, NOW_MS), minutes(9), "M1"));
+  expect(answer({ limit: 2 })).toEqual([NOW - 60, NOW]);
+  expect(answer({ from: NOW - 480, limit: 2 })).toEqual([NOW - 480, NOW - 420]);
+});
+
 test("an empty window of the newest rows spans `limit` nominal klines, and never starts before 1970", () => {
   expect(ask([], { limit: 10 }, "H1")).toMatchObject({ from: NOW + 1 - 36_000, to: NOW + 1, items: [] });
   expect(ask([], { to: 1_000, limit: 10 }, "MN1")).toMatchObject({ from: 0, to: 1_000, items: [] });

@@ -1,4 +1,5 @@
 import type { Timeframe } from "#lib/contract/primitives";
+import { HOUR_S } from "#lib/units";
 import { TIMEFRAME_SECONDS, type TradingAlignment } from "./timeframe";
 
 /** A requested window: half-open on open times, Unix seconds. */
@@ -91,7 +92,6 @@ export function expectedSpan(
   alignment: TradingAlignment,
 ): { fromMs: number; toMs: number } | null {
   const fromMs = firstOpenFrom(timeframe, from, alignment) * 1000;
-  if (fromMs >= to * 1000) return null;
   const toMs = Math.min(alignment.nextOpenTime(timeframe, to - 1) * 1000, nowMs);
   return fromMs < toMs ? { fromMs, toMs } : null;
 }
@@ -105,7 +105,7 @@ function firstOpenFrom(timeframe: Timeframe, from: number, alignment: TradingAli
 /**
  * The number of klines that open in [from, to) (Unix seconds) and overlap a session; null when the sessions are unknown. A
  * kline that overlaps two sessions counts once.
- * @param sessions ascending and disjoint, for the range from expectedSpan
+ * @param sessions ascending and disjoint, none of them empty, for the range from expectedSpan
  */
 export function expectedCount(
   timeframe: Timeframe,
@@ -115,13 +115,13 @@ export function expectedCount(
   alignment: TradingAlignment,
 ): number | null {
   if (sessions === null) return null;
-  const even = timeframe !== "H4" && timeframe !== "D1" && timeframe !== "W1" && timeframe !== "MN1";
   const stepS = TIMEFRAME_SECONDS[timeframe];
+  // Up to an hour, klines open on UTC multiples; longer ones follow the wall clock, which has uneven steps.
+  const even = stepS <= HOUR_S;
   let count = 0;
   /** Open time of the first kline that is neither counted nor before the window. */
   let uncountedS = firstOpenFrom(timeframe, from, alignment);
   for (const { openMs, closeMs } of sessions) {
-    if (closeMs <= openMs) continue;
     const firstS = Math.max(uncountedS, alignment.openTime(timeframe, Math.floor(openMs / 1000)));
     // A kline overlaps when it opens before the close, on the millisecond.
     const endS = Math.min(to, Math.ceil(closeMs / 1000));

@@ -37,6 +37,15 @@ describe("sessions of the world", () => {
     expect(sessionsOn(day)).toEqual({ Sydney: sydney, Tokyo: tokyo, London: london, "New York": newYork });
   });
 
+  test("desks do not work on the Saturday or Sunday of their city, even in a market that is always open", () => {
+    const [fromMs, toMs] = [Date.parse("2026-01-05T00:00Z"), Date.parse("2026-02-02T00:00Z")];
+    for (const { centre, spans } of worldSessions([{ openMs: fromMs, closeMs: toMs }], fromMs, toMs)) {
+      const hours = spans.reduce((sum, { openMs, closeMs }) => sum + (closeMs - openMs) / HOUR_MS, 0);
+      // The range begins and ends on a Monday, in Sydney four hours after nine hours of work have begun.
+      expect(hours, centre).toBe(4 * 5 * 9);
+    }
+  });
+
   test("a session is open exactly while it is office hours there and the market is open, at any minute of any year", () => {
     const zones = { Sydney: "Australia/Sydney", Tokyo: "Asia/Tokyo", London: "Europe/London", "New York": "America/New_York" };
     const hours: Record<string, [number, number]> = { Sydney: [7, 16], Tokyo: [9, 18], London: [8, 17], "New York": [8, 17] };

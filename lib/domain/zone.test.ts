@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { HOUR_MS } from "#lib/units";
+import { describe, expect, test, vi } from "vitest";
+import { DAY_MS, HOUR_MS } from "#lib/units";
 import { wallTimeMs, zone } from "./zone";
 
 const newYork = zone("America/New_York");
@@ -72,6 +72,19 @@ test("an instant survives conversion to local time and back, except in the repea
     }),
     { numRuns: 2_000 },
   );
+});
+
+test("the zone data of the runtime is read once for each week, and no more than a century of weeks is remembered", () => {
+  const reads = vi.spyOn(Intl.DateTimeFormat.prototype as { readonly format: object }, "format", "get");
+  const offsets = zone("UTC");
+  const readsOf = (weeks: number) => {
+    reads.mockClear();
+    for (let week = 0; week < weeks; week += 1) offsets.offsetAt(week * 7 * DAY_MS);
+    return reads.mock.calls.length;
+  };
+  // Each week needs the offsets at its start and at its end.
+  expect([readsOf(6_000), readsOf(6_000), readsOf(6_001), readsOf(1)]).toEqual([6_001, 0, 2, 2]);
+  reads.mockRestore();
 });
 
 test("a zone used for more days than it caches still answers correctly", () => {
