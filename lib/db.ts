@@ -7,6 +7,8 @@ import type { Control, ControlChannel } from "./control/control";
 import { createControl } from "./control/create-control";
 import { createPostgresChannel } from "./control/postgres-channel";
 import { type Backoff, backoffMs } from "./repeat";
+import { inPostgres, type SegmentStore, SegmentStoreAway } from "./segments/segment-store";
+import { createSegments, type Segments } from "./segments/segments";
 import { isTlsProblem } from "./tls-problem";
 import { createTracedPool } from "./traced-pool";
 import { SECOND_MS } from "./units";
@@ -26,6 +28,7 @@ const TRANSACTION_MAX_MS = 20_000;
 /** Wait after the first failed attempt; doubles each time up to the maximum, and is shortened by up to half at random. */
 const RETRY: Backoff = { firstMs: 200, longestMs: 5_000 };
 const SERVER_VERSION_MIN = 15;
+const HISTORY_CACHE_MB = 64;
 
 /** Errors of the server that waiting does not fix: wrong password, user or database, a refused host, no TLS. */
 const LASTING_CODES = ["28P01", "28000", "3D000", "42501"];
@@ -37,6 +40,8 @@ export interface Database {
   readonly prisma: PrismaClient;
   /** Sends changes to the other processes on this database, and receives theirs. */
   readonly control: Control;
+  /** Where stored klines lie, and those of them that are in memory. */
+  readonly segments: Segments;
   /** A new connection outside the pool, not yet connected; the caller ends it. */
   client(): pg.Client;
   close(): Promise<void>;
@@ -52,6 +57,10 @@ interface Options {
   startUp?: StartUp;
   /** The channel of control messages; by default the database itself. */
   channel?: ControlChannel;
+  /** Where segments of stored klines lie; by default in the database itself. */
+  segmentStore?: SegmentStore;
+  /** Memory for decoded segments. */
+  historyCacheMb?: number;
   clock: Clock;
   log: Logger;
 }
@@ -190,10 +199,12 @@ export async function openDatabase(options: Options): Promise<Database> {
   const client = () => new pg.Client(config);
   const { channel = createPostgresChannel({ pool, client }), clock, log } = options;
   const control = createControl({ channel, clock, log });
+  const { segmentStore = inPostgres, historyCacheMb = HISTORY_CACHE_MB } = options;
   return {
     pool,
     prisma,
     control,
+    segments: createSegments(segmentStore, historyCacheMb),
     client,
     async close() {
       control.close();
@@ -230,8 +241,9 @@ const AWAY_CODES =
 const AWAY_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
 
-/** True for an error that says the database is currently unreachable, false for one caused by the query itself. */
+/** True for an error that says the database, or where its stored klines lie, is currently unreachable; false for one of the query itself. */
 export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof SegmentStoreAway) return true;
   if (error instanceof AggregateError) return error.errors.every(isDatabaseAway);
   if (!(error instanceof Error)) return false;
   return AWAY_CODES.test((error as { code?: string }).code ?? "") || AWAY_MESSAGES.test(error.message);

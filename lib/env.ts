@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { validate } from "./contract/validate";
 import { feedSettings, PROVIDER_NAMES, PROVIDER_SETTINGS, SECRET_SETTINGS, wordList } from "./env-feeds";
+import { historySettings, missingForHistory } from "./env-history";
 import { telemetrySettings } from "./env-telemetry";
 
 /** The one fixed public test key: both scopes, every origin, limits per client address. */
@@ -150,6 +151,7 @@ export const EnvSchema = z
       .max(200)
       .default(0)
       .describe("Years to keep klines shorter than a day; older ones are deleted by calendar year. 0 keeps all."),
+    ...historySettings,
     BACKUP_MAX_AGE_DAYS: z.coerce
       .number()
       .int()
@@ -262,6 +264,7 @@ export const EnvSchema = z
       missing("REDIS_CA_FILE", "needs a rediss:// REDIS_URL.");
     if (REDIS_URL !== undefined && DATABASE_URL === undefined)
       missing("DATABASE_URL", "is required with REDIS_URL, because the nodes share one database.");
+    for (const name of missingForHistory(env)) missing(name, "is required with an s3:// HISTORY_URL.");
     const providers = PROVIDER_NAMES.filter((name) => LIVE_FEED.includes(name));
     for (const provider of providers)
       for (const name of PROVIDER_SETTINGS[provider])

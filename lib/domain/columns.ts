@@ -1,0 +1,156 @@
+import type { Timeframe } from "#lib/contract/primitives";
+import type { Kline } from "./kline";
+import { addVolumes } from "./price";
+import type { TradingAlignment } from "./timeframe";
+
+/**
+ * Klines of one series as columns, one array for each value. Rows ascend by `time`. Times are Unix seconds, prices bid.
+ * What is unknown is NaN: a real volume or a spread that the source did not have.
+ */
+export interface KlineColumns {
+  readonly time: Float64Array;
+  readonly open: Float64Array;
+  readonly high: Float64Array;
+  readonly low: Float64Array;
+  readonly close: Float64Array;
+  readonly tickVolume: Float64Array;
+  readonly realVolume: Float64Array;
+  readonly spread: Float64Array;
+}
+
+/** The columns of a kline, in their order. */
+export const COLUMN_NAMES = ["time", "open", "high", "low", "close", "tickVolume", "realVolume", "spread"] as const;
+
+/** Columns with room for so many rows, all 0. */
+export function emptyColumns(rows: number): KlineColumns {
+  const column = () => new Float64Array(rows);
+  return {
+    time: column(),
+    open: column(),
+    high: column(),
+    low: column(),
+    close: column(),
+    tickVolume: column(),
+    realVolume: column(),
+    spread: column(),
+  };
+}
+
+/** Writes a kline into row `at`. */
+export function setRow(columns: KlineColumns, at: number, kline: Omit<Kline, "type" | "ticker" | "timeframe">): void {
+  columns.time[at] = kline.time;
+  columns.open[at] = kline.open;
+  columns.high[at] = kline.high;
+  columns.low[at] = kline.low;
+  columns.close[at] = kline.close;
+  columns.tickVolume[at] = kline.tick_volume;
+  columns.realVolume[at] = kline.real_volume ?? Number.NaN;
+  columns.spread[at] = kline.spread ?? Number.NaN;
+}
+
+/** Klines as columns, in their order. */
+export function columnsOf(klines: readonly Kline[]): KlineColumns {
+  const columns = emptyColumns(klines.length);
+  for (const [at, kline] of klines.entries()) setRow(columns, at, kline);
+  return columns;
+}
+
+const known = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+/** Row `at` as a kline. */
+export function klineAt(columns: KlineColumns, at: number, ticker: string, timeframe: Timeframe): Kline {
+  return {
+    type: "kline",
+    ticker,
+    timeframe,
+    time: columns.time[at] as number,
+    open: columns.open[at] as number,
+    high: columns.high[at] as number,
+    low: columns.low[at] as number,
+    close: columns.close[at] as number,
+    tick_volume: columns.tickVolume[at] as number,
+    real_volume: known(columns.realVolume[at] as number),
+    spread: known(columns.spread[at] as number),
+  };
+}
+
+/** The first row at or after an instant (Unix seconds); the number of rows where there is none. */
+export function rowFrom(time: Float64Array, from: number): number {
+  let low = 0;
+  let high = time.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((time[middle] as number) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The rows of [from, to) by their numbers, without a copy. */
+export function rowsBetween<Columns extends { readonly [column: string]: Float64Array | Int32Array }>(
+  columns: Columns,
+  from: number,
+  to: number,
+): Columns {
+  return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column.subarray(from, to)])) as Columns;
+}
+
+/** Columns in one, in their order. */
+export function joinColumns(parts: readonly KlineColumns[]): KlineColumns {
+  const filled = parts.filter(({ time }) => time.length > 0);
+  if (filled.length === 1) return filled[0] as KlineColumns;
+  const joined = emptyColumns(filled.reduce((sum, { time }) => sum + time.length, 0));
+  let at = 0;
+  for (const part of filled) {
+    for (const name of COLUMN_NAMES) joined[name].set(part[name], at);
+    at += part.time.length;
+  }
+  return joined;
+}
+
+/** The rows of [from, to), Unix seconds, without a copy. */
+export function cutColumns(columns: KlineColumns, from: number, to: number): KlineColumns {
+  const { time, open, high, low, close, tickVolume, realVolume, spread } = columns;
+  const [first, end] = [rowFrom(time, from), rowFrom(time, to)];
+  const cut = (column: Float64Array) => column.subarray(first, end);
+  return {
+    time: cut(time),
+    open: cut(open),
+    high: cut(high),
+    low: cut(low),
+    close: cut(close),
+    tickVolume: cut(tickVolume),
+    realVolume: cut(realVolume),
+    spread: cut(spread),
+  };
+}
+
+/**
+ * Aggregates klines of a shorter timeframe to those of a longer one, as mergeKlines does; intervals without rows have none. MN1 needs D1
+ * or shorter: a week belongs to two months.
+ */
+export function aggregateColumns(columns: KlineColumns, timeframe: Timeframe, alignment: TradingAlignment): KlineColumns {
+  const { time, high, low, close, tickVolume, realVolume, spread } = columns;
+  const made = emptyColumns(time.length);
+  let rows = 0;
+  let endS = Number.NEGATIVE_INFINITY;
+  for (let row = 0; row < time.length; row += 1) {
+    const at = rows - 1;
+    if ((time[row] as number) >= endS) {
+      endS = alignment.nextOpenTime(timeframe, time[row] as number);
+      made.time[rows] = alignment.openTime(timeframe, time[row] as number);
+      for (const name of COLUMN_NAMES) if (name !== "time") made[name][rows] = columns[name][row] as number;
+      rows += 1;
+      continue;
+    }
+    if ((high[row] as number) > (made.high[at] as number)) made.high[at] = high[row] as number;
+    if ((low[row] as number) < (made.low[at] as number)) made.low[at] = low[row] as number;
+    made.close[at] = close[row] as number;
+    made.tickVolume[at] = (made.tickVolume[at] as number) + (tickVolume[row] as number);
+    const volume = realVolume[row] as number;
+    if (!Number.isNaN(volume)) made.realVolume[at] = addVolumes(known(made.realVolume[at] as number), volume) as number;
+    const least = made.spread[at] as number;
+    if (Number.isNaN(least) || (spread[row] as number) < least) made.spread[at] = spread[row] as number;
+  }
+  return cutColumns({ ...made, time: made.time.subarray(0, rows) }, 0, Number.POSITIVE_INFINITY);
+}
