@@ -63,9 +63,12 @@ function startProvider() {
 
 const provider = startProvider();
 let product: Product;
+/** The minute in which the service first starts. It has watched those after it, in which there was no price. */
+let startS = 0;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => provider.server.listen(0, "127.0.0.1", resolve));
+  startS = Math.floor(Date.now() / 1000 / MINUTE_S) * MINUTE_S;
   product = await startProduct({
     ...API_ONLY,
     LIVE_FEED: "oanda",
@@ -87,7 +90,6 @@ test(
     await expect.poll(provider.waiting, DONE).toBe(1);
     await product.kill9();
     provider.goOn();
-    const startS = Math.floor(Date.now() / 1000 / MINUTE_S) * MINUTE_S;
     const fromS = startS - (DAYS - 1) * DAY_S;
     product = await product.restart();
     const feeder = keyHolder(product, await makeLiveKey(product, "market:ingest"));

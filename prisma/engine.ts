@@ -27,6 +27,13 @@ const RAW_TABLES = [
   "public.lacking_minutes",
   "public.watched_minutes",
   "public.struck_minute",
+  "public.history_content",
+  "public.history_layer",
+  "public.history_visible",
+  "public.history_derived",
+  "public.history_change",
+  "public.history_unconverted",
+  "public.kline_tail",
 ];
 
 /** Excluded from all comparisons: the hand-written tables, and the partitions of `kline`. */

@@ -149,7 +149,7 @@ async function startLive(options: MarketsOptions): Promise<RunningMarket> {
     requireRoom: options.requireRoom,
     provider: named,
     namesSpeakers: env.LIVE_PROVIDER === undefined,
-    mender: createMinuteMender({ pool: db.pool, clock, record: recordPush }),
+    mender: createMinuteMender({ db, clock, record: recordPush }),
     clock,
     log,
     metrics,
@@ -216,8 +216,8 @@ async function openLive({
   log,
   onStop,
 }: Pick<MarketsOptions, "db" | "startUp" | "clock" | "log" | "onStop">): Promise<KlineTable> {
-  const table = createKlineStore(db.pool, "live");
-  const lacking = await run(() => followLacking({ pool: db.pool, clock, log }));
+  const table = createKlineStore(db);
+  const lacking = await run(() => followLacking({ db, clock, log }));
   onStop("minutes that lack ticks", lacking.stop);
   return {
     ...table,

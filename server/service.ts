@@ -26,6 +26,7 @@ import { createKeylessCalls, type KeylessCalls } from "./http/keyless-calls";
 import { serve, serveOperators, serveWorkers } from "./http/serve";
 import type { RunningMarket } from "./market";
 import { recordingsFolder, startMarkets } from "./markets";
+import { startConversion } from "./ops/conversion";
 import { startDiskWatch } from "./ops/disk-watch";
 import { startNodeReports } from "./ops/node-reports";
 import { startReadiness } from "./ops/readiness";
@@ -175,6 +176,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     // An ingest node has no client endpoints to probe.
     if (env.ROLE !== "ingest") onStop("health", watchHealth(runtime, address).stop);
     onStop("upkeep", startUpkeep({ ...base, db }).stop);
+    onStop("conversion", startConversion({ ...base, db, isShared: redis !== undefined }).stop);
     const name = new URL(nodeAddress({ ...env, PORT: address.port })).host;
     onStop(
       "node reports",

@@ -41,6 +41,7 @@ const INSTALLATION: Readonly<Record<string, (entry: AuditLogEntry) => string>> =
     return pinned === "" ? `Released provider ${text(partsOf(before).provider)}` : `Pinned provider ${pinned}`;
   },
   "history.undo": ({ target }) => `Undid import ${target}`,
+  "history.redo": ({ target }) => `Put import ${target} back`,
   "history.correct": ({ target }) => `Corrected klines of ${target}`,
   "history.import": () => "Imported klines",
   "history.push": ({ after }) => `Klines pushed with key ${text(partsOf(after).key)}`,

@@ -15,7 +15,7 @@ import { fileName } from "./data/file-name";
 
 const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }> = {
   running: { tone: "positive", label: "Running", title: "Reported progress within the last few minutes." },
-  done: { tone: "neutral", label: "Done", title: "All files are stored and longer timeframes rebuilt." },
+  done: { tone: "neutral", label: "Done", title: "All files are stored." },
   failed: { tone: "danger", label: "Failed", title: "Some files are not stored. Run the same command again to continue." },
   interrupted: { tone: "warning", label: "Interrupted", title: "Stopped by hand. Run the same command again to continue." },
   lost: { tone: "danger", label: "Lost", title: "Stopped reporting progress. Its process or machine probably stopped." },
@@ -24,7 +24,7 @@ const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }
 /** Series that are named one by one. */
 const NAMED_COUNT = 3;
 
-const UNDONE = { tone: "neutral", label: "Undone", title: "The klines are as if it had never run." } as const;
+const UNDONE = { tone: "neutral", label: "Undone", title: "The klines are as if it had never run. It can be put back." } as const;
 
 /** What an import wrote, by ticker and timeframe. */
 function Written({ series }: { series: readonly BackfillSeriesReport[] }) {
@@ -45,38 +45,60 @@ function Written({ series }: { series: readonly BackfillSeriesReport[] }) {
   );
 }
 
-/** The button that undoes an import, with its confirmation dialog. */
+/** What can be done with an import. */
+const CHANGES = {
+  undo: {
+    label: "Undo…",
+    title: (number: number) => `Undo import ${number}`,
+    action: "Undo import",
+    description:
+      "Removes the klines that it added and restores those that it overwrote. Clients receive the result at once. Its files can be imported again, and it can be put back.",
+    done: (number: number) => `Import ${number} is undone.`,
+  },
+  redo: {
+    label: "Put back…",
+    title: (number: number) => `Put import ${number} back`,
+    action: "Put back",
+    description: "Shows its klines again, as if it had not been undone. Clients receive the result at once.",
+    done: (number: number) => `Import ${number} is put back.`,
+  },
+} as const;
+
+/** What can be done with an import now; null for nothing. */
+function changeOf({ series, state, undone_at, sealed }: BackfillReport): keyof typeof CHANGES | null {
+  if (sealed || state === "running" || series.length === 0) return null;
+  return undone_at === null ? "undo" : "redo";
+}
+
+/** The button that undoes an import or puts it back, with its confirmation dialog. */
 function Undo({ report, onDone }: { report: BackfillReport; onDone: () => void }) {
   const announce = useToast();
-  const [open, setOpen] = useState(false);
-  const { number, series, state, undone_at, sealed } = report;
-  if (undone_at !== null || sealed || state === "running" || series.length === 0) return null;
-  const done = () => {
-    setOpen(false);
-    onDone();
-    announce(`Import ${number} is undone.`);
-  };
+  /** What the dialog that is open does; a report that comes meanwhile does not change it. */
+  const [open, setOpen] = useState<keyof typeof CHANGES | null>(null);
+  const { number } = report;
+  const change = open ?? changeOf(report);
+  if (change === null) return null;
+  const { label, title, action, description, done } = CHANGES[change];
   return (
     <>
-      <Button onClick={() => setOpen(true)} aria-label={`Undo import ${number}`}>
-        Undo…
+      <Button onClick={() => setOpen(change)} aria-label={title(number)}>
+        {label}
       </Button>
-      {open ? (
+      {open === null ? null : (
         <ConfirmDialog
-          title={`Undo import ${number}`}
-          description={
-            <>
-              Removes the klines that it added, restores those that it overwrote, and rebuilds M5 to MN1. Clients receive the
-              result at once. Its files can be imported again.
-            </>
-          }
+          title={title(number)}
+          description={description}
           word={String(number)}
-          action="Undo import"
-          send={() => callPortal("POST", `admin/imports/${number}/undo`)}
-          onDone={done}
-          onClose={() => setOpen(false)}
+          action={action}
+          send={() => callPortal("POST", `admin/imports/${number}/${change}`)}
+          onDone={() => {
+            setOpen(null);
+            onDone();
+            announce(done(number));
+          }}
+          onClose={() => setOpen(null)}
         />
-      ) : null}
+      )}
     </>
   );
 }
@@ -118,7 +140,7 @@ function Progress({ share, files, files_done, file, step, problem, doubts, serie
   );
 }
 
-const columnsOf = (onUndone: () => void): readonly Column<BackfillReport>[] => [
+const columnsOf = (onChange: () => void): readonly Column<BackfillReport>[] => [
   {
     head: "Import",
     cell: ({ number, state, venue, undone_at }) => {
@@ -144,22 +166,22 @@ const columnsOf = (onUndone: () => void): readonly Column<BackfillReport>[] => [
   },
   { head: "Started", from: "md", cell: ({ started_at }) => <Instant at={started_at} to="second" /> },
   { head: "Last update", from: "xl", cell: ({ updated_at }) => <Instant at={updated_at} to="second" /> },
-  { head: "Undo", cell: (report) => <Undo report={report} onDone={onUndone} /> },
+  { head: "Undo", cell: (report) => <Undo report={report} onDone={onChange} /> },
 ];
 
 interface BackfillsViewProps {
   readonly backfills: readonly BackfillReport[];
-  /** Called when an import was undone. */
-  readonly onUndone: () => void;
+  /** Called when an import was undone or put back. */
+  readonly onChange: () => void;
 }
 
-/** Runs of the import with their progress, newest first, and the button that undoes each. */
-export function BackfillsView({ backfills, onUndone }: BackfillsViewProps) {
+/** Runs of the import with their progress, newest first, and the button that undoes each or puts it back. */
+export function BackfillsView({ backfills, onChange }: BackfillsViewProps) {
   return (
     <Section title="Backfills">
       <Table
         caption="Backfills"
-        columns={columnsOf(onUndone)}
+        columns={columnsOf(onChange)}
         rows={backfills}
         rowKey={({ id }) => id}
         empty={

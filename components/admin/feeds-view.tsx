@@ -135,7 +135,7 @@ export function FeedsView() {
       {data?.feeds.map((feed) => (
         <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, shown.before)} onChange={() => void mutate()} />
       ))}
-      {data === undefined ? null : <BackfillsView backfills={data.backfills} onUndone={() => void mutate()} />}
+      {data === undefined ? null : <BackfillsView backfills={data.backfills} onChange={() => void mutate()} />}
     </>
   );
 }

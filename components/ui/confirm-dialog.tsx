@@ -20,7 +20,7 @@ interface ConfirmDialogProps {
   readonly onClose: () => void;
 }
 
-/** Confirms an action that cannot be undone: the button works once a word was typed. */
+/** Confirms an action that reaches everybody or cannot be undone: the button works once a word was typed. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, description, word, action, send, onDone, onClose } = props;
   const [typed, setTyped] = useState("");

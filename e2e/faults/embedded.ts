@@ -34,7 +34,7 @@ export async function storedTicks(dataDir: string): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => undefined);
   await client.connect();
-  const { rows } = await client.query("SELECT coalesce(sum(tick_volume), 0)::int AS ticks FROM kline WHERE timeframe = 'M1'");
+  const { rows } = await client.query("SELECT coalesce(sum(tick_volume), 0)::int AS ticks FROM kline_tail");
   await client.end();
   return (rows[0] as { ticks: number }).ticks;
 }

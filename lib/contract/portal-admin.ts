@@ -26,9 +26,6 @@ export const FEED_GAPS_MAX_COUNT = 50;
 /** Backfills that are listed, and backfills that are stored. */
 export const BACKFILLS_LISTED_COUNT = 20;
 export const BACKFILLS_MAX_COUNT = 1_000;
-/** A backfill can be undone for so long, and while the newer ones have replaced at most so many klines. */
-export const UNDO_KEPT_DAYS = 90;
-export const UNDO_KEPT_MAX_KLINES = 10_000_000;
 /** A running backfill without a report for this long counts as lost. */
 export const BACKFILL_SILENT_S = 120;
 
@@ -253,7 +250,7 @@ export interface BackfillSeriesReport {
 /** One import run, as reported by itself. */
 export interface BackfillReport {
   readonly id: string;
-  /** Its number, which undoes it. */
+  /** Its number, which undoes it and puts it back. */
   readonly number: number;
   readonly venue: Venue;
   readonly state: BackfillState;
@@ -275,9 +272,9 @@ export interface BackfillReport {
   readonly doubts: readonly string[];
   readonly started_at: string;
   readonly updated_at: string;
-  /** When it was undone, null if it was not. */
+  /** When it was undone, null if it was not or was put back. */
   readonly undone_at: string | null;
-  /** True when what it replaced is no longer kept, so that it cannot be undone. */
+  /** True when an earlier release deleted what it replaced, so that it cannot be undone. */
   readonly sealed: boolean;
   /** By ticker and timeframe; empty if it stored nothing. */
   readonly series: readonly BackfillSeriesReport[];

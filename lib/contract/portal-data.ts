@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TIMEFRAMES, type Timeframe } from "./primitives";
+import type { Timeframe } from "./primitives";
 
 /** What the operators' pages about stored history read. It is about the live venue; times are ISO 8601, years are UTC. */
 
@@ -70,6 +70,7 @@ export interface DataImport {
   readonly overwritten: number;
   readonly already_there: number;
   readonly undone_at: string | null;
+  /** True when an earlier release deleted what it overwrote, so that it cannot be undone. */
   readonly sealed: boolean;
   /** What was doubtful about its files. */
   readonly doubts: readonly string[];
@@ -143,7 +144,7 @@ export interface DataYear {
 }
 
 /** A kline far off its neighbors. */
-export interface DataSpike {
+interface DataSpike {
   readonly at: string;
   readonly open: number;
   readonly high: number;
@@ -157,7 +158,7 @@ export interface DataSpike {
 }
 
 /** Klines in a row with the same prices. */
-export interface DataFrozenRun {
+interface DataFrozenRun {
   readonly from: string;
   /** The open time of the last one. */
   readonly to: string;
@@ -166,7 +167,7 @@ export interface DataFrozenRun {
 }
 
 /** A kline from which on the prices have another level: another instrument, or a source with other prices. */
-export interface DataJump {
+interface DataJump {
   readonly at: string;
   /** The close before, and the open. */
   readonly before: number;
@@ -207,6 +208,3 @@ export interface DataComparison {
   /** Where the second source agrees much better with the first when it is moved by so many hours, in which months (1 to 12). */
   readonly shift: { readonly hours: number; readonly months: readonly number[] } | null;
 }
-
-/** No klines. */
-export const NO_ROWS = Object.fromEntries(TIMEFRAMES.map((timeframe) => [timeframe, 0])) as Record<Timeframe, number>;

@@ -3,7 +3,7 @@ import { type Kline, mergeKlines } from "#lib/domain/kline";
 import type { TradingAlignment } from "#lib/domain/timeframe";
 
 /** The timeframe that each timeframe aggregates. MN1 aggregates D1, because a week can span two months. */
-export const MADE_OF: readonly (readonly [timeframe: Timeframe, of: Timeframe])[] = [
+const MADE_OF: readonly (readonly [timeframe: Timeframe, of: Timeframe])[] = [
   ["M5", "M1"],
   ["M15", "M5"],
   ["M30", "M15"],
@@ -15,7 +15,7 @@ export const MADE_OF: readonly (readonly [timeframe: Timeframe, of: Timeframe])[
 ];
 
 /** Takes rows in ascending order. */
-export interface Level {
+interface Level {
   push(row: Kline): void;
   finish(): void;
 }

@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import {
-  BACKFILL_SILENT_S,
-  BACKFILLS_LISTED_COUNT,
-  BACKFILLS_MAX_COUNT,
-  UNDO_KEPT_DAYS,
-  UNDO_KEPT_MAX_KLINES,
-} from "#lib/contract/portal-admin";
-import { DAY_MS } from "#lib/units";
+import { BACKFILL_SILENT_S, BACKFILLS_LISTED_COUNT, BACKFILLS_MAX_COUNT } from "#lib/contract/portal-admin";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { BEGUN_IMPORT } from "#server/testing/imports";
+import { storeLayer } from "#server/testing/layered";
+import { testKline } from "#server/testing/market";
 import { type BackfillProgress, beginBackfill, listBackfills, noteBackfill } from "./backfills";
-import { sealOldImports } from "./undo-retention";
+import { forgetImports } from "./forget-imports";
 
 const clock = manualClock(Date.UTC(2026, 0, 7, 12));
 const BEGUN: BackfillProgress = { ...BEGUN_IMPORT, files: 4 };
@@ -78,7 +73,7 @@ test("the newest backfills are listed, a bounded number is kept, and progress of
       FROM generate_series(1, $2) AS n`,
     [new Date(clock.now()), BACKFILLS_MAX_COUNT],
   );
-  expect(await sealOldImports(db, clock)).toEqual([first.number]);
+  await forgetImports(db);
   expect(await db.prisma.backfill.count()).toBe(BACKFILLS_MAX_COUNT);
   const listed = await listBackfills(db, clock);
   const files = Array.from({ length: BACKFILLS_LISTED_COUNT }, (_, index) => BACKFILLS_MAX_COUNT - index);
@@ -87,32 +82,23 @@ test("the newest backfills are listed, a bounded number is kept, and progress of
   expect(await db.prisma.backfill.count({ where: { id: first.id } })).toBe(0);
 });
 
-/** A finished import of one ticker that replaced so many klines. @returns its number */
-async function replaced(count: number): Promise<number> {
-  const { number } = await beginBackfill({ db, clock }, "live", { ...BEGUN, state: "done" });
-  await db.pool.query("INSERT INTO backfill_series VALUES ($1, 'EURUSD', 0, 60, 0, 0, $2)", [number, count]);
-  await db.pool.query("INSERT INTO kline_previous VALUES ($1, 'EURUSD', 0, 1, 1, 1, 1, 1, NULL, 0, NULL)", [number]);
-  return number;
-}
-const kept = async () =>
-  (await db.pool.query<{ batch: number }>("SELECT batch FROM kline_previous ORDER BY batch")).rows.map(({ batch }) => batch);
-
-test("what an import replaced is kept for 90 days and 10 million newer klines, and the newest always", async () => {
+test("an import is kept as long as anything of it is stored, whatever its age, also when it is undone", async () => {
   await db.pool.query("DELETE FROM backfill");
-  const old = await replaced(1);
-  await clock.advance(UNDO_KEPT_DAYS * DAY_MS);
-  const middle = await replaced(1);
-  expect(await sealOldImports(db, clock)).toEqual([]);
-  await clock.advance(1);
-  expect(await sealOldImports(db, clock)).toEqual([old]);
-  const [full, newest] = [await replaced(UNDO_KEPT_MAX_KLINES), await replaced(1)];
-  expect((await sealOldImports(db, clock)).sort()).toEqual([middle, full]);
-  expect(await kept()).toEqual([newest]);
-  await clock.advance(2 * UNDO_KEPT_DAYS * DAY_MS);
-  expect(await sealOldImports(db, clock)).toEqual([]);
-  const listed = await listBackfills(db, clock);
-  expect(listed.map(({ number, sealed }) => [number, sealed])).toEqual([
-    ...[[newest, false]],
-    ...[full, middle, old].map((number) => [number, true]),
-  ]);
+  const old = await beginBackfill({ db, clock }, "live", { ...BEGUN, state: "done" });
+  await storeLayer(db, {
+    ticker: "EURUSD",
+    timeframe: "M1",
+    layer: old.number,
+    klines: [testKline("EURUSD", "M1", 60)],
+    knownMs: 1,
+  });
+  await db.pool.query("UPDATE backfill SET undone_at = now()");
+  await db.pool.query(
+    `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms, started_at, updated_at)
+      SELECT gen_random_uuid(), 'live', 'done', n, 0, 0, '', '', 1, 0, 0, now(), now() FROM generate_series(1, $1) AS n`,
+    [BACKFILLS_MAX_COUNT + 1],
+  );
+  await forgetImports(db);
+  expect(await db.prisma.backfill.count()).toBe(BACKFILLS_MAX_COUNT + 1);
+  expect(await db.prisma.backfill.count({ where: { number: old.number } })).toBe(1);
 });

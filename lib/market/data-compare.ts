@@ -1,8 +1,11 @@
-import type pg from "pg";
 import type { DataComparison } from "#lib/contract/portal-data";
-import { HOUR_S } from "#lib/units";
-import { isoOf, yearSpan } from "./data-reads";
-import { SERIES } from "./data-year";
+import type { KlineColumns } from "#lib/domain/columns";
+import { FEED_LAYER } from "#lib/domain/fold";
+import { saidIn } from "#lib/history/minutes";
+import type { Queries } from "#lib/segments/segment-store";
+import type { Segments } from "#lib/segments/segments";
+import { HOUR_S, MINUTE_S } from "#lib/units";
+import { isoOf, medianOf, yearSpan } from "./data-reads";
 
 /** The number of an import, or null for what feeds wrote. */
 export type SourceId = number | null;
@@ -14,35 +17,6 @@ const SHIFT_MIN_MINUTES = 30;
 /** Two clocks differ when the closes agree so much better an hour off. */
 const SHIFT_FACTOR = 4;
 const SHIFTS_S = [-HOUR_S, HOUR_S];
-
-/**
- * All versions that a source has of the minutes of a range: the newest ones, and those that imports of $4 replaced. The imports
- * lead to the key of kline_previous.
- */
-const versions = (source: string) => `
-    SELECT time, open, high, low, close FROM kline WHERE ${SERIES} AND batch IS NOT DISTINCT FROM ${source}
-    UNION ALL
-    SELECT time, open, high, low, close FROM kline_previous
-    WHERE batch = ANY($4::integer[]) AND ticker = $1 AND time >= $2 AND time < $3 AND owner IS NOT DISTINCT FROM ${source}
-      AND open IS NOT NULL`;
-const SOURCES = `a AS MATERIALIZED (${versions("$5::integer")}), b AS MATERIALIZED (${versions("$6::integer")})`;
-
-const COMPARE = `WITH ${SOURCES}, compared AS MATERIALIZED (
-    SELECT a.time, abs(a.close - b.close) AS apart,
-      (a.open, a.high, a.low, a.close) = (b.open, b.high, b.low, b.close) AS same
-    FROM a JOIN b ON b.time = a.time
-  )
-  SELECT count(*)::float8 AS common, count(*) FILTER (WHERE same)::float8 AS equal,
-    percentile_cont(0.5) WITHIN GROUP (ORDER BY apart) AS median, max(apart) AS most,
-    (SELECT time::float8 FROM compared ORDER BY apart DESC, time LIMIT 1) AS most_at
-  FROM compared`;
-
-const SHIFTS = `WITH ${SOURCES}
-  SELECT date_part('month', to_timestamp(a.time) AT TIME ZONE 'UTC') AS month, shift::float8 AS shift,
-    count(*)::float8 AS minutes, percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(a.close - b.close)) AS median
-  FROM a CROSS JOIN unnest($7::bigint[]) AS shift JOIN b ON b.time = a.time + shift
-  WHERE a.time / 60 % ${SHIFT_STEP_MINUTES} = 0
-  GROUP BY 1, 2`;
 
 /** The median difference of the closes of a month, with the second source moved by `shift` seconds. */
 interface MonthShift {
@@ -71,38 +45,64 @@ export function clockShift(rows: readonly MonthShift[]): DataComparison["shift"]
   return best.months.length === 0 ? null : best;
 }
 
-interface Compared {
-  readonly common: number;
-  readonly equal: number;
-  readonly median: number | null;
-  readonly most: number | null;
-  readonly most_at: number | null;
+/** Calls `found` with the rows of the minutes that both have, those of `b` moved back by `shift` seconds; ascending. */
+function eachCommon(a: KlineColumns, b: KlineColumns, shift: number, found: (rowA: number, rowB: number) => void): void {
+  for (let rowA = 0, rowB = 0; rowA < a.time.length && rowB < b.time.length; ) {
+    const apart = (a.time[rowA] as number) + shift - (b.time[rowB] as number);
+    if (apart === 0) found(rowA, rowB);
+    if (apart <= 0) rowA += 1;
+    if (apart >= 0) rowB += 1;
+  }
 }
 
-/**
- * Compares the versions that two sources have of the minutes of a UTC year; null when they have none in common.
- * @param imports the numbers of the imports of the ticker
- */
+const closesApart = (a: KlineColumns, b: KlineColumns, rowA: number, rowB: number) =>
+  Math.abs((a.close[rowA] as number) - (b.close[rowB] as number));
+
+/** How far the closes of each month are apart with and without a shift of the second source. */
+function shiftsOf(a: KlineColumns, b: KlineColumns): MonthShift[] {
+  return [0, ...SHIFTS_S].flatMap((shift) => {
+    const months = new Map<number, number[]>();
+    eachCommon(a, b, shift, (rowA, rowB) => {
+      const time = a.time[rowA] as number;
+      if ((time / MINUTE_S) % SHIFT_STEP_MINUTES !== 0) return;
+      const month = new Date(time * 1_000).getUTCMonth() + 1;
+      const apart = months.get(month);
+      if (apart === undefined) months.set(month, [closesApart(a, b, rowA, rowB)]);
+      else apart.push(closesApart(a, b, rowA, rowB));
+    });
+    return [...months].map(([month, apart]) => ({
+      ...{ month, shift, minutes: apart.length, median: medianOf(Float64Array.from(apart)) },
+    }));
+  });
+}
+
+/** Compares what two sources said of the minutes of a UTC year; null when they have none in common. */
 export async function compareYear(
-  client: pg.ClientBase,
+  client: Queries,
+  segments: Segments,
   { ticker, pipSize }: { readonly ticker: string; readonly pipSize: number },
   year: number,
-  [a, b]: readonly [SourceId, SourceId],
-  imports: readonly number[],
+  sources: readonly [SourceId, SourceId],
 ): Promise<DataComparison | null> {
-  const { from, to } = yearSpan(year);
-  const values = [ticker, from, to, imports, a, b];
-  const { rows } = await client.query<Compared>(COMPARE, values);
-  const [compared] = rows;
-  if (compared === undefined || compared.common === 0) return null;
-  const { common, equal, median, most, most_at } = compared;
-  const shifts = equal === common ? [] : (await client.query<MonthShift>(SHIFTS, [...values, [0, ...SHIFTS_S]])).rows;
-  const pips = (difference: number | null) => Number(((difference ?? 0) / pipSize).toFixed(2));
+  const said = (source: SourceId) => saidIn(client, segments, ticker, source ?? FEED_LAYER, yearSpan(year));
+  const [a, b] = [await said(sources[0]), await said(sources[1])];
+  const apart = new Float64Array(Math.min(a.time.length, b.time.length));
+  let [common, equal, most, mostAt] = [0, 0, 0, Number.NaN];
+  eachCommon(a, b, 0, (rowA, rowB) => {
+    const difference = closesApart(a, b, rowA, rowB);
+    apart[common] = difference;
+    common += 1;
+    if (a.open[rowA] === b.open[rowB] && a.high[rowA] === b.high[rowB] && a.low[rowA] === b.low[rowB] && difference === 0)
+      equal += 1;
+    if (common === 1 || difference > most) [most, mostAt] = [difference, a.time[rowA] as number];
+  });
+  if (common === 0) return null;
+  const pips = (difference: number) => Number((difference / pipSize).toFixed(2));
   return {
     ...{ year, common, equal },
-    median_pips: pips(median),
+    median_pips: pips(medianOf(apart.subarray(0, common))),
     max_pips: pips(most),
-    max_at: isoOf(most_at ?? from),
-    shift: clockShift(shifts),
+    max_at: isoOf(mostAt),
+    shift: clockShift(equal === common ? [] : shiftsOf(a, b)),
   };
 }

@@ -1,55 +1,25 @@
-import type pg from "pg";
-import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
-import { SECOND_MS } from "#lib/units";
-import { readSnapshot } from "./snapshot";
 
-/** Long enough to read a year of one ticker, shorter than the time limit of queries. */
-const STATEMENT_MAX_MS = 8 * SECOND_MS;
 /** Reads that wait for their turn; further ones are refused. */
 const WAITING_MAX_COUNT = 20;
-/** SQLSTATE of a query that the time limit ended. */
-const QUERY_CANCELED = "57014";
 const BUSY_RETRY_S = 5;
 
-/**
- * The planner walks the key of klines in order, whatever its statistics say: between an import and the next ANALYZE it believes
- * a series to be one row.
- */
-const SETTINGS = `SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
-  SET LOCAL enable_nestloop = off; SET LOCAL plan_cache_mode = force_custom_plan`;
-
-/** Runs work on a connection. */
-type Reader = <Result>(work: (client: pg.ClientBase) => Promise<Result>) => Promise<Result>;
+/** Runs work when its turn has come. */
+type Reader = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Reads of much history, one after the other, so that they take one connection and one processor at most.
- * @returns runs work in a read-only transaction; throws Fault service_unavailable when too many wait, or a query takes too long
+ * Reads of much history, one after the other: a year is twelve segments to decode, and its minutes take memory.
+ * @returns runs work, and throws Fault service_unavailable when too many wait
  */
-export function createDataReader({ pool }: Pick<Database, "pool">): Reader {
+export function createDataReader(): Reader {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
-
-  async function read<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
-    try {
-      return await readSnapshot(pool, async (client) => {
-        await client.query(SETTINGS);
-        return work(client);
-      });
-    } catch (error) {
-      if ((error as { code?: string }).code !== QUERY_CANCELED) throw error;
-      throw new Fault("service_unavailable", {
-        detail: `The database took longer than ${STATEMENT_MAX_MS / SECOND_MS} s to read this history.`,
-        retry_after: BUSY_RETRY_S,
-      });
-    }
-  }
 
   return async (work) => {
     if (waiting >= WAITING_MAX_COUNT)
       throw new Fault("service_unavailable", { detail: "Too many reads of history are waiting.", retry_after: BUSY_RETRY_S });
     waiting += 1;
-    const turn = last.then(() => read(work));
+    const turn = last.then(work);
     last = turn.catch(() => undefined);
     try {
       return await turn;
@@ -57,6 +27,14 @@ export function createDataReader({ pool }: Pick<Database, "pool">): Reader {
       waiting -= 1;
     }
   };
+}
+
+/** The median, of an even number of values the middle of the two in the middle; NaN without values, which it sorts. */
+export function medianOf(values: Float64Array): number {
+  values.sort();
+  const middle = (values.length - 1) / 2;
+  const [below, above] = [values[Math.floor(middle)] ?? Number.NaN, values[Math.ceil(middle)] ?? Number.NaN];
+  return below + 0.5 * (above - below);
 }
 
 /** Unix seconds as ISO 8601. */

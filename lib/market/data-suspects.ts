@@ -1,107 +1,133 @@
-import type pg from "pg";
 import {
   DATA_FROZEN_MIN_MINUTES,
   DATA_JUMP_LASTING_COUNT,
   DATA_JUMP_MIN_RATIO,
   DATA_SPIKE_MIN_RATIO,
   DATA_SUSPECTS_PER_YEAR_COUNT,
-  type DataFrozenRun,
-  type DataJump,
-  type DataSpike,
   type DataSuspects,
 } from "#lib/contract/portal-data";
+import type { Database } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
+import { type KlineColumns, klineAt } from "#lib/domain/columns";
+import { readRange } from "#lib/history/minutes";
 import { DAY_S, MINUTE_S } from "#lib/units";
-import { isoOf, yearSpan } from "./data-reads";
-import { SERIES } from "./data-year";
+import { isoOf, medianOf, yearSpan } from "./data-reads";
 import { lackingOf } from "./lacking-minutes";
 
-/** Klines beyond the close before and the open after, in mean ranges of their UTC day. $4 is the smallest step of a price. */
-const SPIKES = `WITH usual AS MATERIALIZED (
-    SELECT time / ${DAY_S} AS day, greatest(avg(high - low), $4::float8) AS size FROM kline WHERE ${SERIES} GROUP BY 1
-  ), beside AS (
-    SELECT time, open, high, low, close, lag(close) OVER minutes AS before, lead(open) OVER minutes AS after
-    FROM kline WHERE ${SERIES} WINDOW minutes AS (ORDER BY time)
-  )
-  SELECT time::float8, open, high, low, close, before, after,
-    greatest(high - greatest(before, after), least(before, after) - low) / size AS ratio
-  FROM beside JOIN usual ON usual.day = beside.time / ${DAY_S}
-  WHERE before IS NOT NULL AND after IS NOT NULL
-    AND greatest(high - greatest(before, after), least(before, after) - low) >= ${DATA_SPIKE_MIN_RATIO} * size
-  ORDER BY ratio DESC, time LIMIT ${DATA_SUSPECTS_PER_YEAR_COUNT}`;
-
-/** Runs of minutes with the prices of the minute before; the first minute of a run is the one before them. */
-const FROZEN = `WITH same AS (
-    SELECT time, close FROM (
-      SELECT time, close, time - lag(time) OVER minutes = ${MINUTE_S}
-        AND (open, high, low, close) = (lag(open) OVER minutes, lag(high) OVER minutes, lag(low) OVER minutes, lag(close) OVER minutes)
-        AS is_same
-      FROM kline WHERE ${SERIES} WINDOW minutes AS (ORDER BY time)
-    ) AS compared WHERE is_same
-  ), runs AS (
-    SELECT time, close, time - ${MINUTE_S} * row_number() OVER (ORDER BY time) AS run FROM same
-  )
-  SELECT min(time)::float8 - ${MINUTE_S} AS first, max(time)::float8 AS last, count(*)::float8 + 1 AS rows, min(close) AS close
-  FROM runs GROUP BY run HAVING count(*) + 1 >= ${DATA_FROZEN_MIN_MINUTES}
-  ORDER BY rows DESC, first LIMIT $4`;
-
-/** The median close of the klines on one side of a jump. */
-const levelAt = (side: "before" | "after") => `(SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY close) FROM (
-    SELECT close FROM kline WHERE ${SERIES} AND time ${side === "before" ? "<" : ">="} far.time
-    ORDER BY time ${side === "before" ? "DESC" : ""} LIMIT ${DATA_JUMP_LASTING_COUNT}) AS near)`;
-
-/** Klines that open far from the close before, in mean ranges of their UTC day, and the level on both sides. $4 is as for spikes. */
-const JUMPS = `WITH beside AS MATERIALIZED (
-    SELECT time, open, greatest(high, before) - least(low, before) AS range, before, (time - before_time) / ${MINUTE_S} AS minutes
-    FROM (
-      SELECT time, open, high, low, lag(close) OVER minutes AS before, lag(time) OVER minutes AS before_time
-      FROM kline WHERE ${SERIES} WINDOW minutes AS (ORDER BY time)
-    ) AS klines WHERE before IS NOT NULL
-  ), usual AS (
-    SELECT time / ${DAY_S} AS day, greatest(avg(range), $4::float8) AS size FROM beside GROUP BY 1
-  ), far AS MATERIALIZED (
-    SELECT time, before, open, abs(open - before) / size AS ratio FROM beside JOIN usual ON usual.day = beside.time / ${DAY_S}
-    WHERE abs(open - before) >= ${DATA_JUMP_MIN_RATIO} * size * sqrt(minutes)
-    ORDER BY ratio DESC LIMIT ${10 * DATA_SUSPECTS_PER_YEAR_COUNT}
-  )
-  SELECT time::float8, before, open, ratio FROM (
-    SELECT far.*, ${levelAt("before")} AS level_before, ${levelAt("after")} AS level_after FROM far
-  ) AS levels
-  WHERE (level_after - level_before) / (open - before) >= 0.5
-  ORDER BY ratio DESC, time LIMIT ${DATA_SUSPECTS_PER_YEAR_COUNT}`;
-
-/** Frozen runs that are read: those in closed hours are left out afterwards. */
+/** Frozen runs that are looked up in the calendar: those in closed hours are left out. */
 const FROZEN_READ_COUNT = 10 * DATA_SUSPECTS_PER_YEAR_COUNT;
+/** Jumps whose levels are compared. */
+const FAR_READ_COUNT = 10 * DATA_SUSPECTS_PER_YEAR_COUNT;
 
+/** A row, and by how many mean ranges of its day it is off. */
+interface Off {
+  readonly row: number;
+  readonly ratio: number;
+}
+
+/** Frozen rows, both included. */
 interface Run {
   readonly first: number;
   readonly last: number;
-  readonly rows: number;
-  readonly close: number;
+}
+
+const worstFirst = (a: Off, b: Off) => b.ratio - a.ratio || a.row - b.row;
+
+/** For each row, the mean of its UTC day of a measure of rows, and at least `least`. */
+function usualOf({ time }: KlineColumns, measure: (row: number) => number, firstRow: number, least: number): Float64Array {
+  const usual = new Float64Array(time.length);
+  for (let row = firstRow; row < time.length; ) {
+    const nextDay = (Math.floor((time[row] as number) / DAY_S) + 1) * DAY_S;
+    let sum = 0;
+    let end = row;
+    for (; end < time.length && (time[end] as number) < nextDay; end += 1) sum += measure(end);
+    usual.fill(Math.max(sum / (end - row), least), row, end);
+    row = end;
+  }
+  return usual;
+}
+
+/** Klines beyond the close before and the open after, in mean ranges of their UTC day. */
+function spikesOf(minutes: KlineColumns, leastRange: number): Off[] {
+  const { time, open, high, low, close } = minutes;
+  const usual = usualOf(minutes, (row) => (high[row] as number) - (low[row] as number), 0, leastRange);
+  const found: Off[] = [];
+  for (let row = 1; row < time.length - 1; row += 1) {
+    const [before, after, size] = [close[row - 1] as number, open[row + 1] as number, usual[row] as number];
+    const above = (high[row] as number) - Math.max(before, after);
+    const beyond = Math.max(above, Math.min(before, after) - (low[row] as number));
+    if (beyond >= DATA_SPIKE_MIN_RATIO * size) found.push({ row, ratio: beyond / size });
+  }
+  return found.sort(worstFirst).slice(0, DATA_SUSPECTS_PER_YEAR_COUNT);
+}
+
+/** Runs of minutes with the same prices, without a missing one, longest first. */
+function frozenOf({ time, open, high, low, close }: KlineColumns): Run[] {
+  const isSame = (row: number) =>
+    time[row] === (time[row - 1] as number) + MINUTE_S &&
+    open[row] === open[row - 1] &&
+    high[row] === high[row - 1] &&
+    low[row] === low[row - 1] &&
+    close[row] === close[row - 1];
+  const runs: Run[] = [];
+  for (let first = 0; first < time.length; ) {
+    let last = first;
+    while (last + 1 < time.length && isSame(last + 1)) last += 1;
+    if (last - first + 1 >= DATA_FROZEN_MIN_MINUTES) runs.push({ first, last });
+    first = last + 1;
+  }
+  const length = ({ first, last }: Run) => last - first;
+  return runs.sort((a, b) => length(b) - length(a) || a.first - b.first);
+}
+
+/** Klines that open far from the close before, in mean ranges of their UTC day, and whose prices stay there. */
+function jumpsOf(minutes: KlineColumns, leastRange: number): Off[] {
+  const { time, open, high, low, close } = minutes;
+  const before = (row: number) => close[row - 1] as number;
+  const range = (row: number) => Math.max(high[row] as number, before(row)) - Math.min(low[row] as number, before(row));
+  const usual = usualOf(minutes, range, 1, leastRange);
+  const far: Off[] = [];
+  for (let row = 1; row < time.length; row += 1) {
+    const [size, gap] = [usual[row] as number, Math.abs((open[row] as number) - before(row))];
+    const elapsed = Math.floor(((time[row] as number) - (time[row - 1] as number)) / MINUTE_S);
+    if (gap >= DATA_JUMP_MIN_RATIO * size * Math.sqrt(elapsed)) far.push({ row, ratio: gap / size });
+  }
+  const lasts = ({ row }: Off) => {
+    const earlier = medianOf(close.slice(Math.max(0, row - DATA_JUMP_LASTING_COUNT), row));
+    const later = medianOf(close.slice(row, row + DATA_JUMP_LASTING_COUNT));
+    return (later - earlier) / ((open[row] as number) - before(row)) >= 0.5;
+  };
+  return far.sort(worstFirst).slice(0, FAR_READ_COUNT).filter(lasts).slice(0, DATA_SUSPECTS_PER_YEAR_COUNT);
 }
 
 /** Reads the suspicious places of a UTC year of a ticker. */
 export async function readSuspects(
-  client: pg.ClientBase,
+  db: Pick<Database, "pool" | "segments">,
   { ticker, digits }: { readonly ticker: string; readonly digits: number },
   year: number,
   calendar: Pick<Calendar, "sessionAt"> | undefined,
 ): Promise<DataSuspects> {
   const { from, to } = yearSpan(year);
-  const values = [ticker, from, to];
-  const spikes = await client.query<Omit<DataSpike, "at"> & { time: number }>(SPIKES, [...values, 10 ** -digits]);
-  const frozen = await client.query<Run>(FROZEN, [...values, FROZEN_READ_COUNT]);
-  const jumps = await client.query<Omit<DataJump, "at"> & { time: number }>(JUMPS, [...values, 10 ** -digits]);
-  const lacking = await lackingOf(client, ticker, { from, to }, DATA_SUSPECTS_PER_YEAR_COUNT);
-  const isClosed = ({ first }: Run) => calendar?.sessionAt(first * 1_000).state === "closed";
+  const { rows: minutes } = await readRange(db.pool, db.segments, { ticker, timeframe: "M1", from, to });
+  const lacking = await lackingOf(db, ticker, { from, to }, DATA_SUSPECTS_PER_YEAR_COUNT);
+  const smallestStep = 10 ** -digits;
+  const kline = (row: number) => klineAt(minutes, row, ticker, "M1");
+  const at = (row: number) => isoOf(minutes.time[row] as number);
+  const isClosed = ({ first }: Run) => calendar?.sessionAt((minutes.time[first] as number) * 1_000).state === "closed";
   return {
     year,
-    spikes: spikes.rows.map(({ time, ...prices }) => ({ at: isoOf(time), ...prices })),
-    frozen: frozen.rows
+    spikes: spikesOf(minutes, smallestStep).map(({ row, ratio }) => {
+      const { open, high, low, close } = kline(row);
+      return { at: at(row), open, high, low, close, before: kline(row - 1).close, after: kline(row + 1).open, ratio };
+    }),
+    frozen: frozenOf(minutes)
+      .slice(0, FROZEN_READ_COUNT)
       .filter((run) => !isClosed(run))
       .slice(0, DATA_SUSPECTS_PER_YEAR_COUNT)
-      .map(({ first, last, rows, close }): DataFrozenRun => ({ from: isoOf(first), to: isoOf(last), rows, close })),
-    jumps: jumps.rows.map(({ time, ...jump }) => ({ at: isoOf(time), ...jump })),
+      .map(({ first, last }) => ({ from: at(first), to: at(last), rows: last - first + 1, close: kline(first).close })),
+    jumps: jumpsOf(minutes, smallestStep).map(({ row, ratio }) => ({
+      ...{ at: at(row), before: kline(row - 1).close, open: kline(row).open, ratio },
+    })),
     lacking: lacking.map(({ first, last, rows, reason }) => ({ from: isoOf(first), to: isoOf(last), rows, reason })),
   };
 }

@@ -1,75 +1,97 @@
-import type pg from "pg";
 import {
   DATA_CLOSED_RANGES_PER_YEAR_COUNT,
   DATA_GAPS_PER_YEAR_COUNT,
   type DataClosedRange,
   type DataYear,
   type DataYearSource,
-  NO_ROWS,
 } from "#lib/contract/portal-data";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import type { Calendar } from "#lib/domain/calendar";
+import { rowFrom, rowsBetween } from "#lib/domain/columns";
+import { FEED_LAYER, type Statements } from "#lib/domain/fold";
+import { createAlignment } from "#lib/domain/timeframe";
+import { readRange } from "#lib/history/minutes";
+import { runsOf } from "#lib/history/runs";
+import type { Queries } from "#lib/segments/segment-store";
+import type { Segments } from "#lib/segments/segments";
 import { MINUTE_S } from "#lib/units";
 import { coverageOf, longest, type Minutes } from "./coverage";
 import { isoOf, yearSpan } from "./data-reads";
-import { NUMBERS } from "./kline-rows";
 
-/** A year has no more runs of minutes than this. */
-const RUNS_MAX_COUNT = 264_000;
+const STORED_LONGER = "SELECT DISTINCT timeframe FROM history_visible WHERE ticker = $1 AND timeframe <> 'M1' AND rows > 0";
 
-/** The M1 klines of a ticker in a range of open times. */
-export const SERIES = "venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3";
-
-/** Minutes that follow a missing one, with the last one before. Reads the key alone. */
-const BREAKS = `SELECT time, before FROM (
-    SELECT time, lag(time) OVER (ORDER BY time) AS before FROM kline WHERE ${SERIES}
-  ) AS minutes WHERE before IS NULL OR time <> before + ${MINUTE_S} ORDER BY time LIMIT ${RUNS_MAX_COUNT}`;
-const LAST = `SELECT max(time) FROM kline WHERE ${SERIES}`;
-const SOURCES = `SELECT batch, count(*), min(time), max(time) FROM kline WHERE ${SERIES} GROUP BY batch`;
-const LONGER = `SELECT timeframe, count(*)::float8 AS rows FROM kline
-  WHERE venue = 'live' AND ticker = $1 AND timeframe = ANY($4) AND time >= $2 AND time < $3 GROUP BY timeframe`;
-const CLOSES = `SELECT time, close FROM kline WHERE ${SERIES} AND time = ANY($4::bigint[])`;
+const alignment = createAlignment();
 
 type Stretch = Minutes & { readonly minutes: number };
-type Values = readonly [ticker: string, from: number, to: number];
 
-/** Rows of numbers; a null stays one. */
-async function numbers<Row>(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<Row[]> {
-  const { rows } = await client.query({ text, values: [...values], rowMode: "array", types: NUMBERS });
-  return rows as Row[];
+/** Which layers the rows come from, the newest import first, and the feed last. */
+function sourcesOf({ time, layer }: Statements): DataYearSource[] {
+  const sources = new Map<number, { rows: number; first: number; last: number }>();
+  for (let row = 0; row < time.length; row += 1) {
+    const [from, at] = [layer[row] as number, time[row] as number];
+    const known = sources.get(from);
+    if (known === undefined) sources.set(from, { rows: 1, first: at, last: at });
+    else {
+      known.rows += 1;
+      known.last = at;
+    }
+  }
+  return [...sources]
+    .sort(([a], [b]) => b - a)
+    .map(([from, { rows, first, last }]) => {
+      const batch = from === FEED_LAYER ? null : from;
+      return { batch, rows, first_at: isoOf(first), last_at: isoOf(last) };
+    });
 }
 
-/** The stored minutes of a range as ascending runs. */
-export async function readRuns(client: pg.ClientBase, values: Values): Promise<Minutes[]> {
-  const breaks = await numbers<[number, number | null]>(client, BREAKS, values);
-  const [[last = null] = []] = await numbers<[number | null]>(client, LAST, values);
-  return breaks.map(([from], index) => ({ from, to: (breaks[index + 1]?.[1] ?? last ?? from) + MINUTE_S }));
+/** The end of the last interval of any timeframe that opens before an instant, Unix seconds. */
+const lastEnd = (to: number) => Math.max(...TIMEFRAMES.map((timeframe) => alignment.nextOpenTime(timeframe, to - 1)));
+
+/** Open times of the intervals within a span that have minutes. */
+function opensOf({ time }: Statements, timeframe: Timeframe, { from, to }: Minutes): number[] {
+  const opens: number[] = [];
+  for (let row = 0, end = 0; row < time.length; row += 1) {
+    const at = time[row] as number;
+    if (at < end) continue;
+    end = alignment.nextOpenTime(timeframe, at);
+    const open = alignment.openTime(timeframe, at);
+    if (open >= from && open < to) opens.push(open);
+  }
+  return opens;
 }
 
-async function readSources(client: pg.ClientBase, values: Values): Promise<DataYearSource[]> {
-  const rows = await numbers<[number | null, number, number, number]>(client, SOURCES, values);
-  return rows
-    .sort(([a], [b]) => (b ?? 0) - (a ?? 0))
-    .map(([batch, count, first, last]) => ({ batch, rows: count, first_at: isoOf(first), last_at: isoOf(last) }));
-}
-
-async function countLonger(client: pg.ClientBase, values: Values): Promise<Record<Timeframe, number>> {
-  const { rows } = await client.query<{ timeframe: Timeframe; rows: number }>(LONGER, [
-    ...values,
-    TIMEFRAMES.filter((timeframe) => timeframe !== "M1"),
-  ]);
-  return { ...NO_ROWS, ...Object.fromEntries(rows.map((row) => [row.timeframe, row.rows])) };
+/**
+ * How many klines of each timeframe show in a span: those that minutes make, and those that were imported as such.
+ * @param minutes of the span, and of the intervals that its end cuts
+ */
+async function countRows(
+  client: Queries,
+  segments: Segments,
+  ticker: string,
+  span: Minutes,
+  minutes: Statements,
+): Promise<Record<Timeframe, number>> {
+  const { rows } = await client.query<{ timeframe: Timeframe }>(STORED_LONGER, [ticker]);
+  const stored = rows.map(({ timeframe }) => timeframe);
+  const counts: [Timeframe, number][] = [];
+  for (const timeframe of TIMEFRAMES) {
+    const opens = opensOf(minutes, timeframe, span);
+    if (!stored.includes(timeframe)) counts.push([timeframe, opens.length]);
+    else {
+      const longer = await readRange(client, segments, { ticker, timeframe, ...span });
+      counts.push([timeframe, new Set([...opens, ...longer.rows.time]).size]);
+    }
+  }
+  return Object.fromEntries(counts) as Record<Timeframe, number>;
 }
 
 /** Ranges in closed hours with the close of their first kline. */
-async function withCloses(client: pg.ClientBase, values: Values, ranges: readonly Stretch[]): Promise<DataClosedRange[]> {
-  if (ranges.length === 0) return [];
-  const closes = new Map(await numbers<[number, number]>(client, CLOSES, [...values, ranges.map(({ from }) => from)]));
+function withCloses({ time, close }: Statements, ranges: readonly Stretch[]): DataClosedRange[] {
   return ranges.map(({ from, to, minutes }) => ({
     from: isoOf(from),
     to: isoOf(to - MINUTE_S),
     rows: minutes,
-    close: closes.get(from) ?? Number.NaN,
+    close: close[rowFrom(time, from)] as number,
   }));
 }
 
@@ -81,7 +103,8 @@ const lengthOf = ({ minutes }: Stretch) => minutes;
  * @param calendar undefined where the ticker has none
  */
 export async function readYear(
-  client: pg.ClientBase,
+  client: Queries,
+  segments: Segments,
   ticker: string,
   year: number,
   history: { readonly first: number; readonly last: number },
@@ -89,10 +112,10 @@ export async function readYear(
 ): Promise<DataYear> {
   const whole = yearSpan(year);
   const span = { from: Math.max(whole.from, history.first), to: Math.min(whole.to, history.last + MINUTE_S) };
-  const values: Values = [ticker, span.from, span.to];
-  const runs = await readRuns(client, values);
+  const read = await readRange(client, segments, { ticker, timeframe: "M1", from: span.from, to: lastEnd(span.to) });
+  const rows = rowsBetween(read.rows as never, 0, rowFrom(read.rows.time, span.to)) as Statements;
   const sessions = calendar?.sessionsBetween(span.from * 1_000, span.to * 1_000) ?? null;
-  const coverage = coverageOf(span, runs, sessions ?? []);
+  const coverage = coverageOf(span, runsOf(rows.time), sessions ?? []);
   const known = sessions !== null;
   const gaps = known ? coverage.gaps : [];
   const closedRanges = known ? coverage.closedRanges : [];
@@ -110,8 +133,8 @@ export async function readYear(
       open_minutes: minutes,
     })),
     closed_range_count: closedRanges.length,
-    closed_ranges: await withCloses(client, values, longest(closedRanges, lengthOf, DATA_CLOSED_RANGES_PER_YEAR_COUNT)),
-    timeframes: { ...(await countLonger(client, values)), M1: coverage.stored },
-    sources: await readSources(client, values),
+    closed_ranges: withCloses(rows, longest(closedRanges, lengthOf, DATA_CLOSED_RANGES_PER_YEAR_COUNT)),
+    timeframes: await countRows(client, segments, ticker, span, read.rows),
+    sources: sourcesOf(rows),
   };
 }

@@ -1,17 +1,13 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { TIMEFRAMES } from "#lib/contract/primitives";
-import { aggregate, type Kline } from "#lib/domain/kline";
-import { createAlignment } from "#lib/domain/timeframe";
+import type { Kline } from "#lib/domain/kline";
+import { inTransaction } from "#lib/history/transaction";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { beginTestImport } from "#server/testing/imports";
-import { type HistoryAdmin, undoImport } from "./import-undo";
-import { addCounts, NO_KLINES, storeBatch, tryBatch } from "./kline-batches";
+import { type HistoryAdmin, redoImport, undoImport } from "./import-undo";
+import { addCounts, createTrial, NO_KLINES, storeBatch } from "./kline-batches";
 import { createKlineStore, type KlineTable } from "./kline-store";
-import { dropShortKlines, inTransaction } from "./partitions";
-import { rebuildRange } from "./rebuild-range";
-import { strike } from "./struck-minutes";
 
 /** Monday before a month and a year end. */
 const START_S = Date.UTC(2025, 11, 29, 21, 50) / 1000;
@@ -22,8 +18,7 @@ let store: KlineTable;
 let admin: HistoryAdmin;
 beforeAll(async () => {
   db = await testDatabase();
-  store = createKlineStore(db.pool, "live");
-  await store.ensurePartitions(START_S, START_S + 40 * 86_400);
+  store = createKlineStore(db);
   admin = { db, clock, record: async () => undefined };
 });
 afterAll(() => db.close());
@@ -45,92 +40,12 @@ const beginBatch = () => beginTestImport({ db, clock });
 /** A batch of several writes, as an import stores them. @returns its number */
 async function importBatch(parts: readonly (readonly Kline[])[]): Promise<number> {
   const number = await beginBatch();
-  for (const part of parts) await inTransaction(db.pool, (client) => storeBatch(client, number, part));
-  const times = parts.flat().map(({ time }) => time);
-  const [ticker] = parts.flat().map((kline) => kline.ticker);
-  if (ticker === undefined) return number;
-  const range = { ticker, first: Math.min(...times), last: Math.max(...times) };
-  await inTransaction(db.pool, (client) => rebuildRange(client, range, clock.now()));
-  return number;
-}
-
-const timesOf = (klines: readonly Kline[]) => [...new Set(klines.map(({ time }) => time))].sort((a, b) => a - b);
-
-/** Strikes out the minutes that are stored, as an operator does. @returns the number of the correction */
-async function strikeBatch(ticker: string, times: readonly number[]): Promise<number> {
-  const number = await beginBatch();
-  await inTransaction(db.pool, async (client) => {
-    await strike(client, number, ticker, times);
-    const [first, last] = [times[0], times.at(-1)];
-    if (first === undefined || last === undefined) return;
-    await client.query("INSERT INTO backfill_series VALUES ($1, $2, $3, $4, 0, 0, 0)", [number, ticker, first, last]);
-    await rebuildRange(client, { ticker, first, last }, clock.now());
-  });
+  for (const part of parts) await inTransaction(db.pool, (client) => storeBatch(client, db.segments, number, part, clock.now()));
   return number;
 }
 
 const stored = (ticker: string, timeframe: (typeof TIMEFRAMES)[number]) =>
   store.read({ ticker, timeframe, from: 0, to: 4_000_000_000, limit: 100_000, end: "oldest" });
-
-/** Writes of the same few minutes: an import of one or two parts, a feed, or a strike of what they name. */
-const writes = fc.array(
-  fc.record({
-    by: fc.constantFrom("import" as const, "feed" as const, "strike" as const),
-    parts: fc.array(fc.array(fc.tuple(fc.nat(14), fc.nat(2)), { maxLength: 8 }), { minLength: 1, maxLength: 2 }),
-  }),
-  { minLength: 1, maxLength: 6 },
-);
-
-test("imports that are undone in any order leave the klines that would be stored without them", async () => {
-  let round = 0;
-  await fc.assert(
-    fc.asyncProperty(writes, fc.infiniteStream(fc.nat()), async (steps, choices) => {
-      round += 1;
-      const ticker = `T${round}`;
-      // Slots lie hours apart, so that they touch several days, weeks and months.
-      const rows = (part: readonly (readonly [number, number])[]) =>
-        part.map(([slot, value]) => minute(ticker, slot * 731, value));
-      const numbers = new Map<number, number>();
-      /** What each strike took out: only minutes that were stored. */
-      const strikes = new Map<number, readonly number[]>();
-      for (const [index, { by, parts }] of steps.entries()) {
-        if (by === "import") numbers.set(index, await importBatch(parts.map(rows)));
-        else if (by === "feed") for (const part of parts) await store.writeKlines(rows(part));
-        else {
-          const named = timesOf(parts.flatMap(rows));
-          strikes.set(
-            index,
-            timesOf(await stored(ticker, "M1")).filter((time) => named.includes(time)),
-          );
-          numbers.set(index, await strikeBatch(ticker, named));
-        }
-      }
-      const undone = new Set<number>();
-      while (numbers.size > 0) {
-        const left = [...numbers.keys()];
-        const chosen = left[(choices.next().value as number) % left.length] as number;
-        await undoImport(admin, numbers.get(chosen) as number);
-        numbers.delete(chosen);
-        undone.add(chosen);
-        const expected = new Map<number, Kline>();
-        for (const [index, { by, parts }] of steps.entries()) {
-          if (undone.has(index)) continue;
-          for (const time of strikes.get(index) ?? []) expected.delete(time);
-          if (by !== "strike") for (const kline of parts.flatMap(rows)) expected.set(kline.time, kline);
-        }
-        const minutes = [...expected.values()].sort((a, b) => a.time - b.time);
-        expect(await stored(ticker, "M1")).toEqual(minutes);
-        const touched = steps.some(({ by }) => by === "import");
-        if (touched && steps.every(({ by }) => by !== "feed"))
-          for (const timeframe of TIMEFRAMES.slice(1))
-            expect(await stored(ticker, timeframe)).toEqual(aggregate(minutes, timeframe, createAlignment()));
-      }
-    }),
-    { numRuns: 15 },
-  );
-  const left = await db.pool.query("SELECT FROM kline_previous");
-  expect(left.rowCount).toBe(0);
-});
 
 test("each kline of an import counts once: new, already there, overwritten, repeated or conflicting, in a trial too", async () => {
   const first = [0, 1, 2].map((slot) => minute("EURUSD", slot, 0));
@@ -142,14 +57,18 @@ test("each kline of an import counts once: new, already there, overwritten, repe
   const expected = { stored: 3, alreadyThere: 1, overwritten: 1, repeated: 2, conflicting: 2, covered: 0 };
   const client = await db.pool.connect();
   let trial = { ...NO_KLINES };
-  for (const part of parts) trial = addCounts(trial, await tryBatch(client, part));
+  const tried = createTrial(db.segments);
+  for (const part of parts) trial = addCounts(trial, await tried(client, part));
   client.release(true);
   expect(trial).toEqual(expected);
   expect(await stored("EURUSD", "M1")).toEqual(first);
   const number = await beginBatch();
   let counts = { ...NO_KLINES };
   for (const part of parts)
-    counts = addCounts(counts, await inTransaction(db.pool, (connection) => storeBatch(connection, number, part)));
+    counts = addCounts(
+      counts,
+      await inTransaction(db.pool, (connection) => storeBatch(connection, db.segments, number, part, clock.now())),
+    );
   expect(counts).toEqual(expected);
   expect(await db.prisma.backfillSeries.findMany({ where: { batch: number } })).toEqual([
     {
@@ -166,6 +85,44 @@ test("each kline of an import counts once: new, already there, overwritten, repe
   expect(await stored("EURUSD", "M1")).toEqual(first);
   await undoImport(admin, begun);
   expect(await stored("EURUSD", "M1")).toEqual([]);
+});
+
+const HOUR_S = START_S - (START_S % 3_600);
+const hours = (ticker: string, values: readonly number[]) =>
+  values.map((value, index): Kline => ({ ...minute(ticker, 0, value), timeframe: "H1", time: HOUR_S + index * 3_600 }));
+
+test("each longer kline of an import counts once: new, already there, overwritten, covered, repeated or conflicting, in a trial too", async () => {
+  await importBatch([hours("CADJPY", [0, 0])]);
+  await importBatch([[{ ...minute("CADJPY", 0, 0), time: HOUR_S + 2 * 3_600 + 600 }]]);
+  const last = { ...(hours("CADJPY", [0, 0, 0, 0, 2])[4] as Kline) };
+  const parts = [hours("CADJPY", [0, 1, 0, 0, 0]), [...hours("CADJPY", [0]), last]];
+  const counts = { stored: 2, alreadyThere: 1, overwritten: 1, covered: 1, repeated: 1, conflicting: 1 };
+  const before = await stored("CADJPY", "H1");
+  const tried = createTrial(db.segments);
+  const client = await db.pool.connect();
+  let trial = { ...NO_KLINES };
+  for (const part of parts) trial = addCounts(trial, await tried(client, part));
+  client.release();
+  expect(trial).toEqual(counts);
+  expect(await stored("CADJPY", "H1")).toEqual(before);
+  const number = await beginBatch();
+  let real = { ...NO_KLINES };
+  for (const part of parts)
+    real = addCounts(real, await inTransaction(db.pool, (on) => storeBatch(on, db.segments, number, part, clock.now())));
+  expect(real).toEqual(counts);
+  expect(await db.prisma.importedSeries.findFirst({ where: { batch: number } })).toMatchObject({
+    ...{ ticker: "CADJPY", timeframe: "H1", first: BigInt(HOUR_S), last: BigInt(HOUR_S + 4 * 3_600) },
+    ...{ stored: 2n, alreadyThere: 1n, overwritten: 1n, covered: 1n },
+  });
+  await undoImport(admin, number);
+  expect(await stored("CADJPY", "H1")).toEqual(before);
+});
+
+test("one import of minutes and longer klines is undone as a whole", async () => {
+  const number = await importBatch([hours("CHFJPY", [1, 1, 1]), [{ ...minute("CHFJPY", 0, 0), time: HOUR_S }]]);
+  expect((await stored("CHFJPY", "H1")).map(({ open }) => open)).toEqual([1, 1.1, 1.1]);
+  expect(await undoImport(admin, number)).toMatchObject([{ timeframe: "H1", removed: 3 }, { timeframe: "M1" }]);
+  for (const timeframe of TIMEFRAMES) expect(await stored("CHFJPY", timeframe)).toEqual([]);
 });
 
 test("an undo is refused with its reason: unknown, done twice, running, or while its history changes", async () => {
@@ -198,14 +155,55 @@ test("an undo that fails changes nothing and can be repeated", async () => {
   expect(await stored("AUDUSD", "M1")).toEqual([]);
 });
 
-test("an import whose minutes the retention deleted can no longer be undone, so its days stay", async () => {
-  const at = Date.UTC(2011, 5, 6, 10) / 1000;
-  await store.ensurePartitions(at, at);
-  const number = await importBatch([[{ ...minute("NZDUSD", 0, 0), time: at }]]);
-  expect(await dropShortKlines(db.pool, 2011)).toBe("dropped");
+test("an import that was undone can be put back, in any order and as often as wanted", async () => {
+  const first = await importBatch([[minute("USDCHF", 0, 0), minute("USDCHF", 1, 0)]]);
+  const second = await importBatch([[minute("USDCHF", 1, 2)]]);
+  const both = [minute("USDCHF", 0, 0), minute("USDCHF", 1, 2)];
+  await undoImport(admin, first);
+  expect(await stored("USDCHF", "M1")).toEqual([minute("USDCHF", 1, 2)]);
+  await redoImport(admin, first);
+  expect(await stored("USDCHF", "M1")).toEqual(both);
+  await undoImport(admin, second);
+  await undoImport(admin, first);
+  await redoImport(admin, second);
+  expect(await stored("USDCHF", "M1")).toEqual([minute("USDCHF", 1, 2)]);
+  await redoImport(admin, first);
+  expect(await stored("USDCHF", "M1")).toEqual(both);
+  await expect(redoImport(admin, first)).rejects.toMatchObject({ data: { detail: expect.stringContaining("not undone") } });
+});
+
+test("an import whose replaced klines an earlier release deleted cannot be undone", async () => {
+  const number = await importBatch([[minute("NZDUSD", 0, 0)]]);
+  await db.pool.query("UPDATE backfill SET sealed_at = now() WHERE number = $1", [number]);
   await expect(undoImport(admin, number)).rejects.toMatchObject({
     data: { detail: expect.stringContaining("can no longer be undone") },
   });
-  expect(await stored("NZDUSD", "M1")).toEqual([]);
-  expect(await stored("NZDUSD", "D1")).toHaveLength(1);
+  expect(await stored("NZDUSD", "M1")).toHaveLength(1);
+});
+
+test("an import of a ticker that is not converted yet can be neither undone nor put back, and stays as it was", async () => {
+  const number = await importBatch([[minute("EURNOK", 0, 0)]]);
+  const waiting = {
+    data: { detail: expect.stringContaining("The history of EURNOK is still being converted for this release.") },
+  };
+  const isUndone = async () => (await db.prisma.backfill.findUniqueOrThrow({ where: { number } })).undoneAt !== null;
+  // Its klines are rows until then: it has a count of them, and no layer.
+  await db.pool.query("DELETE FROM history_layer WHERE layer = $1", [number]);
+  await db.pool.query("INSERT INTO history_unconverted VALUES ('EURNOK')");
+  await expect(undoImport(admin, number)).rejects.toMatchObject(waiting);
+  expect(await isUndone()).toBe(false);
+  await db.pool.query("UPDATE backfill SET undone_at = now() WHERE number = $1", [number]);
+  await expect(redoImport(admin, number)).rejects.toMatchObject(waiting);
+  expect(await isUndone()).toBe(true);
+  await db.pool.query("DELETE FROM history_unconverted");
+});
+
+test("an import that an earlier release undid cannot be put back, because its klines are gone", async () => {
+  const number = await importBatch([[minute("EURSEK", 0, 0)]]);
+  await db.pool.query("DELETE FROM history_layer WHERE layer = $1", [number]);
+  await db.pool.query("UPDATE backfill SET undone_at = now(), sealed_at = now() WHERE number = $1", [number]);
+  await expect(redoImport(admin, number)).rejects.toMatchObject({
+    data: { detail: `Import ${number} cannot be put back: none of its klines are kept.` },
+  });
+  expect(await db.prisma.backfill.findUniqueOrThrow({ where: { number } })).toMatchObject({ undoneAt: expect.any(Date) });
 });

@@ -3,6 +3,7 @@ import type { IngestState } from "#lib/contract/ingest-klines";
 import { INGEST_KLINES_MAX_AGE_S, INGEST_STATE_RANGES_MAX_COUNT } from "#lib/contract/limits";
 import { isFault } from "#lib/fault";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { storeFeed, storeTail } from "#server/testing/layered";
 import { testKlines } from "#server/testing/market";
 import { createCatalogue } from "./catalogue";
 import { ingestState } from "./ingest-state";
@@ -21,11 +22,11 @@ let store: KlineTable;
 let catalogue: Catalogue;
 beforeAll(async () => {
   db = await testDatabase();
-  store = createKlineStore(db.pool, "live");
+  store = createKlineStore(db);
   catalogue = await createCatalogue(db, "live");
 });
 afterAll(() => db?.close());
-beforeEach(() => db.pool.query("DELETE FROM kline"));
+beforeEach(() => db.pool.query("TRUNCATE kline_tail, history_layer, history_visible"));
 
 async function ask(tickers = ["EURUSD"], before?: number, more: object = {}): Promise<IngestState["items"]> {
   const view = { quote: (ticker: string) => (ticker === "EURUSD" ? { time_msc: NOW_MS - 5 } : undefined) };
@@ -35,7 +36,7 @@ async function ask(tickers = ["EURUSD"], before?: number, more: object = {}): Pr
   expect((data as IngestState).server_time_msc).toBe(NOW_MS);
   return (data as IngestState).items;
 }
-const write = (from: number, to: number) => store.copyKlines(testKlines("EURUSD", "M1", from, (to - from) / 60, 60));
+const write = (from: number, to: number) => storeFeed(db, testKlines("EURUSD", "M1", from, (to - from) / 60, 60));
 
 test("the state names the newest records and the open minutes without a kline, over a weekend as one range", async () => {
   const oldest = Math.ceil((NOW_MS / 1000 - INGEST_KLINES_MAX_AGE_S) / 60) * 60;
@@ -66,7 +67,7 @@ test("a ticker without klines misses every open minute of the last 40 days, and 
 test("of many ranges the newest come first, and `before` asks for the earlier ones", async () => {
   // Every second minute since the open, which is more than two pages.
   const minutes = testKlines("EURUSD", "M1", OPEN_S, 500, 60).filter((_, index) => index % 2 === 0);
-  await store.writeKlines(minutes);
+  await storeTail(db, minutes);
   const from: number[] = [];
   let before: number | undefined;
   for (let page = 0; page < 3; page += 1) {

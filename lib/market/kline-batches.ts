@@ -1,12 +1,13 @@
 import type pg from "pg";
-import { longQuery } from "#lib/db";
+import type { Timeframe } from "#lib/contract/primitives";
+import { columnsOf, rowFrom } from "#lib/domain/columns";
+import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
-import { distinct, rangesOf } from "./kline-rows";
-import { anyStored, copyInto, listOf, mergeIncoming, VALUES } from "./kline-sql";
-import { linkToStruck, restoreStruck } from "./struck-minutes";
-
-/** The venue that takes imports; kline_previous holds rows of no other. */
-const VENUE = "live";
+import { say } from "#lib/history/layers";
+import { readRange } from "#lib/history/minutes";
+import { periodOf } from "#lib/history/period";
+import { createReader } from "#lib/history/reader";
+import { type Segments, saidBy } from "#lib/segments/segments";
 
 /** What happened, or in a trial would happen, to the klines of an import. Each kline counts once. */
 export interface BatchCounts {
@@ -20,7 +21,7 @@ export interface BatchCounts {
   repeated: number;
   /** Repeated in the import with other values: the last one counts. */
   conflicting: number;
-  /** Longer than a minute, and kept, but not shown: minutes of its interval are stored. */
+  /** Kept, but not shown: minutes of its interval are stored or, of an M1 kline, an operator corrected the minute. */
   covered: number;
 }
 
@@ -50,8 +51,17 @@ export function addCounts(a: BatchCounts, b: BatchCounts): BatchCounts {
 export const valuesOf = ({ open, high, low, close, tick_volume, real_volume, spread }: Kline) =>
   [open, high, low, close, tick_volume, real_volume, spread].join();
 
+/** Klines of one series by time, without duplicates: the last one of a time wins. */
+function distinct(klines: readonly Kline[]): Kline[] {
+  let isAscending = true;
+  for (const [index, { time }] of klines.entries())
+    if (index > 0 && time <= (klines[index - 1] as Kline).time) isAscending = false;
+  if (isAscending) return [...klines];
+  return [...new Map(klines.map((kline) => [kline.time, kline])).values()].sort((a, b) => a.time - b.time);
+}
+
 /** Counts the klines of one series that a batch holds more than once. */
-export function countRepeats(klines: readonly Kline[]): Pick<BatchCounts, "repeated" | "conflicting"> {
+function countRepeats(klines: readonly Kline[]): Pick<BatchCounts, "repeated" | "conflicting"> {
   const seen = new Map<number, string>();
   const counts = { repeated: 0, conflicting: 0 };
   for (const kline of klines) {
@@ -63,154 +73,185 @@ export function countRepeats(klines: readonly Kline[]): Pick<BatchCounts, "repea
   return counts;
 }
 
-/**
- * Keeps what a batch is about to replace, and counts. The range lets the planner skip other years and tickers. A row that the
- * batch itself wrote is a repetition in the import, so there is nothing to keep.
- */
-const KEEP_PREVIOUS = `WITH met AS MATERIALIZED (
-    SELECT k.ticker, k.time, ${listOf("k", VALUES)}, k.batch,
-      (${listOf("k", VALUES)}) IS DISTINCT FROM (${listOf("i", VALUES)}) AS differs
-    FROM incoming i JOIN kline k ON k.time = i.time
-    WHERE k.venue = '${VENUE}' AND k.ticker = $2 AND k.timeframe = 'M1' AND k.time BETWEEN $3 AND $4
-  ), kept AS (
-    INSERT INTO kline_previous (batch, ticker, time, ${VALUES.join(", ")}, owner)
-    SELECT $1, ticker, time, ${VALUES.join(", ")}, batch FROM met WHERE batch IS DISTINCT FROM $1
-  )
-  SELECT count(*) FILTER (WHERE batch IS DISTINCT FROM $1 AND NOT differs)::float8 AS "alreadyThere",
-    count(*) FILTER (WHERE batch IS DISTINCT FROM $1 AND differs)::float8 AS overwritten,
-    count(*) FILTER (WHERE batch = $1 AND NOT differs)::float8 AS repeated,
-    count(*) FILTER (WHERE batch = $1 AND differs)::float8 AS conflicting
-  FROM met`;
+/** What was stored of a series, and which klines of it would not show although they are stored. */
+interface Before {
+  readonly rows: Statements;
+  isCovered(time: number): boolean;
+}
+
+const isSame = (rows: Statements, row: number, kline: Kline) =>
+  rows.open[row] === kline.open &&
+  rows.high[row] === kline.high &&
+  rows.low[row] === kline.low &&
+  rows.close[row] === kline.close &&
+  rows.tickVolume[row] === kline.tick_volume &&
+  Object.is(rows.realVolume[row], kline.real_volume ?? Number.NaN) &&
+  Object.is(rows.spread[row], kline.spread ?? Number.NaN);
+
+/** What becomes of klines without duplicates that layer `number` says. */
+function count(klines: readonly Kline[], { rows, isCovered }: Before, number: number): BatchCounts {
+  const counts: BatchCounts = { ...NO_KLINES };
+  for (const kline of klines) {
+    const row = rowFrom(rows.time, kline.time);
+    const found = rows.time[row] === kline.time;
+    const same = found && isSame(rows, row, kline);
+    if (found && rows.layer[row] === number) counts[same ? "repeated" : "conflicting"] += 1;
+    else if (isCovered(kline.time)) counts.covered += 1;
+    else if (!found) counts.stored += 1;
+    else counts[same ? "alreadyThere" : "overwritten"] += 1;
+  }
+  return counts;
+}
+
+/** The range of a series that klines cover, Unix seconds, `to` excluded. */
+interface Range {
+  readonly ticker: string;
+  readonly timeframe: Timeframe;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** @param klines ascending */
+function rangeOf(klines: readonly Kline[]): Range | null {
+  const [first, last] = [klines[0], klines.at(-1)];
+  return first === undefined || last === undefined
+    ? null
+    : { ticker: first.ticker, timeframe: first.timeframe, from: first.time, to: last.time + 1 };
+}
+
+const BY_OPERATOR = "SELECT number FROM backfill WHERE by_operator AND number = ANY($1::integer[])";
+
+/** Reads what is stored where klines are to be stored. */
+async function readBefore(client: pg.ClientBase, segments: Segments, number: number, range: Range): Promise<Before> {
+  const { rows, struck } = await readRange(client, segments, range);
+  if (range.timeframe === "M1") {
+    const layers = [...new Set([...rows.layer, ...struck.layer])].filter((layer) => layer !== FEED_LAYER);
+    const operators =
+      layers.length === 0 ? [] : (await client.query<{ number: number }>(BY_OPERATOR, [[...layers, number]])).rows;
+    const isOperator = new Set(operators.map((row) => row.number));
+    // A later correction shows over an earlier one.
+    if (isOperator.size === 0 || isOperator.has(number)) return { rows, isCovered: () => false };
+    const corrected = new Set<number>();
+    for (const { time, layer } of [rows, struck])
+      for (const [row, at] of time.entries()) if (isOperator.has(layer[row] as number)) corrected.add(at);
+    return { rows, isCovered: (time) => corrected.has(time) };
+  }
+  const { columns, imported } = await createReader(segments).read(client, {
+    ...range,
+    limit: Number.MAX_SAFE_INTEGER,
+    end: "oldest",
+  });
+  const computed = new Set([...columns.time].filter((time) => !imported.has(time)));
+  return { rows, isCovered: (time) => computed.has(time) };
+}
 
 const ADD_TO_SERIES = `INSERT INTO backfill_series AS s (batch, ticker, first, last, stored, already_there, overwritten)
   VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT (batch, ticker) DO UPDATE SET first = least(s.first, $3), last = greatest(s.last, $4),
     stored = s.stored + $5, already_there = s.already_there + $6, overwritten = s.overwritten + $7`;
-
-type Compared = Omit<BatchCounts, "stored" | "covered">;
-
-/** The counts of klines that were compared with stored ones; klines that are neither stored nor repeated are new. */
-function counted(klines: readonly Kline[], repeats: ReturnType<typeof countRepeats>, met: Compared): BatchCounts {
-  const known = met.alreadyThere + met.overwritten + met.repeated + met.conflicting;
-  return {
-    stored: klines.length - repeats.repeated - repeats.conflicting - known,
-    alreadyThere: met.alreadyThere,
-    overwritten: met.overwritten,
-    repeated: met.repeated + repeats.repeated,
-    conflicting: met.conflicting + repeats.conflicting,
-    covered: 0,
-  };
-}
-
-/** Without statistics the planner believes a series to be one row, and would compare every row with every other. */
-async function planForManyRows(client: pg.ClientBase): Promise<void> {
-  await client.query("SET LOCAL enable_nestloop = off");
-}
-
-async function stage(client: pg.ClientBase, klines: readonly Kline[], batch: number | null): Promise<void> {
-  await planForManyRows(client);
-  await client.query("CREATE TEMPORARY TABLE incoming (LIKE kline) ON COMMIT DROP");
-  await copyInto(client, "incoming", VENUE, distinct(klines), batch);
-}
+const ADD_TO_LONGER = `INSERT INTO imported_series AS s
+    (batch, ticker, first, last, stored, already_there, overwritten, timeframe, covered)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  ON CONFLICT (batch, ticker, timeframe) DO UPDATE SET first = least(s.first, $3), last = greatest(s.last, $4),
+    stored = s.stored + $5, already_there = s.already_there + $6, overwritten = s.overwritten + $7, covered = s.covered + $9`;
 
 /**
- * Stores M1 klines of one ticker as a part of batch `batch`, in the caller's transaction; the last write of a key wins. What
- * they replace is kept, so that the batch can be undone. The partitions must exist.
- * @param turn resolves when earlier parts of the batch are committed. Until then nothing is written that they write, too
+ * Stores klines of one series as a part of import `number`, in the caller's transaction, which must hold the lock of the ticker. The last one of a
+ * time counts. M1 klines show over those of earlier imports and of the feed, not over corrections of operators; longer ones show
+ * where no minutes of their interval are stored.
+ * @param nowMs when they are stored, Unix milliseconds
  */
 export async function storeBatch(
   client: pg.ClientBase,
-  batch: number,
+  segments: Segments,
+  number: number,
   klines: readonly Kline[],
-  turn?: Promise<unknown>,
+  nowMs: number,
 ): Promise<BatchCounts> {
-  const [range] = rangesOf(klines);
-  if (range === undefined) return { ...NO_KLINES };
-  const { ticker, first, last } = range;
-  let counts: BatchCounts = { ...NO_KLINES, stored: klines.length };
-  if (range.ascending && !(await anyStored(client, VENUE, [range]))) await copyInto(client, "kline", VENUE, klines, batch);
-  else {
-    await stage(client, klines, batch);
-    const { rows } = await client.query<Compared>(longQuery({ text: KEEP_PREVIOUS, values: [batch, ticker, first, last] }));
-    await client.query(longQuery({ text: mergeIncoming("kline") }));
-    counts = counted(klines, countRepeats(klines), rows[0] as Compared);
-  }
-  await linkToStruck(client, batch, range);
-  const { stored, alreadyThere, overwritten } = counts;
-  await turn;
-  await client.query(ADD_TO_SERIES, [batch, ticker, first, last, stored, alreadyThere, overwritten]);
+  const rows = distinct(klines);
+  const range = rangeOf(rows);
+  if (range === null) return { ...NO_KLINES };
+  const before = await readBefore(client, segments, number, range);
+  const counts = addCounts(count(rows, before, number), {
+    ...NO_KLINES,
+    ...countRepeats(rows.length === klines.length ? [] : klines),
+  });
+  await say(client, segments, range, saidBy(columnsOf(rows), number, nowMs));
+  const { ticker, timeframe, from, to } = range;
+  const { stored, alreadyThere, overwritten, covered } = counts;
+  const series = [number, ticker, from, to - 1, stored, alreadyThere, overwritten];
+  if (timeframe === "M1") await client.query(ADD_TO_SERIES, series);
+  else await client.query(ADD_TO_LONGER, [...series, timeframe, covered]);
   return counts;
 }
 
-/** A table of this connection that holds the klines of a trial. */
-const PLANNED = `CREATE TEMPORARY TABLE IF NOT EXISTS planned
-  (LIKE kline, PRIMARY KEY (venue, ticker, timeframe, time))`;
-const COMPARE = `WITH met AS (
-    SELECT p.time IS NOT NULL AS mine,
-      CASE WHEN p.time IS NULL THEN (${listOf("k", VALUES)}) IS DISTINCT FROM (${listOf("i", VALUES)})
-        ELSE (${listOf("p", VALUES)}) IS DISTINCT FROM (${listOf("i", VALUES)}) END AS differs
-    FROM incoming i
-      LEFT JOIN (SELECT * FROM planned WHERE ticker = $1 AND time BETWEEN $2 AND $3) p ON p.time = i.time
-      LEFT JOIN (SELECT * FROM kline WHERE venue = '${VENUE}' AND ticker = $1 AND timeframe = 'M1'
-        AND time BETWEEN $2 AND $3) k ON k.time = i.time
-    WHERE p.time IS NOT NULL OR k.time IS NOT NULL
-  )
-  SELECT count(*) FILTER (WHERE NOT mine AND NOT differs)::float8 AS "alreadyThere",
-    count(*) FILTER (WHERE NOT mine AND differs)::float8 AS overwritten,
-    count(*) FILTER (WHERE mine AND NOT differs)::float8 AS repeated,
-    count(*) FILTER (WHERE mine AND differs)::float8 AS conflicting
-  FROM met`;
+/** The layer of what a trial would store: higher than all imports. */
+const TRIAL = 2_147_483_647;
 
-/**
- * Counts what storeBatch would do with M1 klines of one ticker. They are kept in a temporary table of this connection, so that
- * klines of one trial are compared with each other too.
- */
-export async function tryBatch(client: pg.ClientBase, klines: readonly Kline[]): Promise<BatchCounts> {
-  const [range] = rangesOf(klines);
-  if (range === undefined) return { ...NO_KLINES };
-  const { ticker, first, last } = range;
-  await client.query("BEGIN");
-  await client.query(PLANNED);
-  await stage(client, klines, null);
-  const { rows } = await client.query<Compared>(longQuery({ text: COMPARE, values: [ticker, first, last] }));
-  await client.query(longQuery({ text: mergeIncoming("planned") }));
-  await client.query("COMMIT");
-  return counted(klines, countRepeats(klines), rows[0] as Compared);
+/** The minutes that a trial has seen of one period, ascending, with a checksum of their values: a trial can be of millions. */
+interface Seen {
+  readonly time: Float64Array;
+  readonly checksum: Float64Array;
 }
 
-/** The versions after those of the batch take over its predecessors, or become the first of their key. */
-const SPLICE = [
-  `UPDATE kline_previous later SET (${VALUES.join(", ")}, owner) = (${listOf("mine", VALUES)}, mine.owner)
-    FROM kline_previous mine WHERE later.owner = $1 AND mine.batch = $1 AND mine.ticker = later.ticker AND mine.time = later.time`,
-  // An owner is still the batch only where the batch had no predecessor.
-  "DELETE FROM kline_previous WHERE owner = $1",
-];
+const NOTHING_SEEN: Seen = { time: new Float64Array(0), checksum: new Float64Array(0) };
 
-/** Where the batch has the newest version, its predecessor is restored; a kline without one, or that was struck out, is deleted. */
-const RESTORE = [
-  `UPDATE kline k SET (${VALUES.join(", ")}, batch) = (${listOf("mine", VALUES)}, mine.owner)
-    FROM kline_previous mine WHERE mine.batch = $1 AND mine.ticker = $2 AND mine.time = k.time AND mine.open IS NOT NULL AND k.batch = $1
-      AND k.venue = '${VENUE}' AND k.ticker = $2 AND k.timeframe = 'M1' AND k.time BETWEEN $3 AND $4`,
-  `DELETE FROM kline WHERE batch = $1
-    AND venue = '${VENUE}' AND ticker = $2 AND timeframe = 'M1' AND time BETWEEN $3 AND $4`,
-];
-
-/** A range of M1 klines that a batch wrote: open times in Unix seconds, both included. */
-export interface BatchRange {
-  readonly ticker: string;
-  readonly first: number;
-  readonly last: number;
+function checksumOf({ open, high, low, close, tick_volume, real_volume, spread }: Kline): number {
+  let sum = 0;
+  for (const value of [open, high, low, close, tick_volume, real_volume ?? -1, spread ?? -1]) sum = sum * 31.7 + value;
+  return sum;
 }
 
-/**
- * Removes the M1 klines of a batch in the caller's transaction. They are then what they would be if the batch had never been
- * imported, whatever was stored since.
- */
-export async function removeBatch(client: pg.ClientBase, batch: number, ranges: readonly BatchRange[]): Promise<void> {
-  await planForManyRows(client);
-  for (const text of SPLICE) await client.query(longQuery({ text, values: [batch] }));
-  for (const { ticker, first, last } of ranges)
-    for (const text of RESTORE) await client.query(longQuery({ text, values: [batch, ticker, first, last] }));
-  await restoreStruck(client, batch);
-  await client.query(longQuery({ text: "DELETE FROM kline_previous WHERE batch = $1", values: [batch] }));
+/** Adds klines, ascending; one that was seen replaces it. */
+function see({ time, checksum }: Seen, klines: readonly Kline[]): Seen {
+  const [times, sums]: [number[], number[]] = [[], []];
+  let next = 0;
+  const keepUntil = (end: number) => {
+    for (; next < time.length && (time[next] as number) < end; next += 1) {
+      times.push(time[next] as number);
+      sums.push(checksum[next] as number);
+    }
+  };
+  for (const kline of klines) {
+    keepUntil(kline.time);
+    if (time[next] === kline.time) next += 1;
+    times.push(kline.time);
+    sums.push(checksumOf(kline));
+  }
+  keepUntil(Number.POSITIVE_INFINITY);
+  return { time: Float64Array.from(times), checksum: Float64Array.from(sums) };
+}
+
+/** Counts what storeBatch would do with the klines of an import. Its klines are compared with each other, too. */
+export function createTrial(segments: Segments) {
+  const seen = new Map<string, Seen>();
+  return async (client: pg.ClientBase, klines: readonly Kline[]): Promise<BatchCounts> => {
+    const rows = distinct(klines);
+    const range = rangeOf(rows);
+    if (range === null) return { ...NO_KLINES };
+    const before = await readBefore(client, segments, TRIAL, range);
+    let counts: BatchCounts = { ...NO_KLINES, ...countRepeats(rows.length === klines.length ? [] : klines) };
+    for (let from = 0; from < rows.length; ) {
+      const period = periodOf(range.timeframe, (rows[from] as Kline).time);
+      const end = rows.findIndex(({ time }, index) => index >= from && time >= period.to);
+      const part = rows.slice(from, end < 0 ? rows.length : end);
+      from += part.length;
+      const key = `${range.timeframe} ${range.ticker} ${period.from}`;
+      const own = seen.get(key) ?? NOTHING_SEEN;
+      const rowOf = ({ time }: Kline) => rowFrom(own.time, time);
+      const isOwn = (kline: Kline) => own.time[rowOf(kline)] === kline.time;
+      counts = addCounts(
+        counts,
+        count(
+          part.filter((kline) => !isOwn(kline)),
+          before,
+          TRIAL,
+        ),
+      );
+      for (const kline of part.filter(isOwn))
+        counts[own.checksum[rowOf(kline)] === checksumOf(kline) ? "repeated" : "conflicting"] += 1;
+      seen.set(key, see(own, part));
+    }
+    return counts;
+  };
 }

@@ -2,13 +2,14 @@ import type pg from "pg";
 import type { Venue } from "#lib/contract/primitives";
 import { longQuery } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
-import { columnsOf, distinct } from "./kline-rows";
-import { COLUMNS, LAST_WRITE_WINS } from "./kline-sql";
+import { columnsOf, distinct } from "#lib/history/kline-rows";
+import { COLUMNS, LAST_WRITE_WINS, listOf, VALUES } from "#lib/history/kline-sql";
 import type { LastQuote } from "./ports";
 
 /**
  * The rows of the lease and of the writer stay locked until the batch is written, so that nobody can take either in between. A
- * null token writes without a lease, a null writer without numbers.
+ * null token writes without a lease, a null writer without numbers. A ticker that waits for its conversion does so until the batch is
+ * written: the conversion has the batch, or the tail has it.
  */
 const WRITE = `WITH held AS MATERIALIZED (
     SELECT FROM venue_lease WHERE venue = $1 AND token = $22::bigint FOR SHARE
@@ -25,13 +26,23 @@ const WRITE = `WITH held AS MATERIALIZED (
       SET (time_msc, bid, ask, ask_high, ask_low)
         = (excluded.time_msc, excluded.bid, excluded.ask, excluded.ask_high, excluded.ask_low)
       WHERE excluded.time_msc >= kept.time_msc
+  ), given AS MATERIALIZED (
+    SELECT * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::float8[], $6::float8[], $7::float8[], $8::float8[],
+      $9::float8[], $10::float8[], $11::float8[]) AS klines (${COLUMNS}) WHERE (SELECT yes FROM allowed)
+  ), waiting AS MATERIALIZED (
+    SELECT ticker FROM history_unconverted WHERE ticker = ANY($2::text[]) FOR SHARE
+  ), tail AS (
+    INSERT INTO kline_tail AS kept (ticker, time, ${VALUES.join(", ")})
+    SELECT ticker, time, ${VALUES.join(", ")} FROM given
+      WHERE timeframe = 'M1' AND NOT EXISTS (SELECT FROM waiting w WHERE w.ticker = given.ticker)
+    ON CONFLICT (ticker, time) DO UPDATE SET (${VALUES.join(", ")}) = (${listOf("excluded", VALUES)})
+      WHERE (${listOf("kept", VALUES)}) IS DISTINCT FROM (${listOf("excluded", VALUES)})
   ), klines AS (
     INSERT INTO kline AS kept (venue, ${COLUMNS})
-    SELECT $1, * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::float8[], $6::float8[], $7::float8[], $8::float8[],
-      $9::float8[], $10::float8[], $11::float8[]) WHERE (SELECT yes FROM allowed)
+    SELECT $1, ${COLUMNS} FROM given WHERE EXISTS (SELECT FROM waiting w WHERE w.ticker = given.ticker)
     ${LAST_WRITE_WINS}
   )
-  SELECT yes FROM allowed`;
+  SELECT yes, EXISTS (SELECT FROM history_unconverted) AS waits FROM allowed`;
 
 const ADD = "INSERT INTO venue_writer (venue) VALUES ($1) ON CONFLICT DO NOTHING";
 const BEGIN = `UPDATE venue_writer SET writer = GREATEST(writer, $3) + 1, write = 0
@@ -62,19 +73,27 @@ export interface VenueWriter {
 }
 
 /** A place, and who writes it. */
-interface Numbers extends JournalPlace {
+export interface WriteNumbers extends JournalPlace {
   readonly token: number | null;
   readonly writer: number;
   readonly write: number;
 }
 
-/** Writes a batch; false, with nothing written, when the numbers are no longer the highest. Null writes without numbers. */
+/** What became of a batch. */
+interface Outcome {
+  /** False, with nothing written, when the numbers are no longer the highest. */
+  readonly isWritten: boolean;
+  /** Whether klines of any ticker are still stored as rows, in all timeframes. Once they are not, minutes are enough. */
+  readonly isConverting: boolean;
+}
+
+/** Writes a batch. Null writes without numbers. */
 export async function writeRows(
   pool: pg.Pool,
   venue: Venue,
   [klines, lastQuotes]: readonly [readonly Kline[], readonly LastQuote[]],
-  numbers: Numbers | null,
-): Promise<boolean> {
+  numbers: WriteNumbers | null,
+): Promise<Outcome> {
   const newest = new Map<string, LastQuote>();
   for (const quote of lastQuotes)
     if (quote.time_msc >= (newest.get(quote.ticker)?.time_msc ?? 0)) newest.set(quote.ticker, quote);
@@ -91,8 +110,8 @@ export async function writeRows(
     ...(numbers ? [numbers.writer, numbers.write, numbers.journal, numbers.ticks, numbers.token] : [null, 0, 0, 0, null]),
   ];
   const query = { text: WRITE, values };
-  const { rows } = await pool.query<{ yes: boolean }>(klines.length > LONG_BATCH_ROWS ? longQuery(query) : query);
-  return rows[0]?.yes ?? false;
+  const { rows } = await pool.query<{ yes: boolean; waits: boolean }>(klines.length > LONG_BATCH_ROWS ? longQuery(query) : query);
+  return { isWritten: rows[0]?.yes ?? false, isConverting: rows[0]?.waits ?? true };
 }
 
 /**

@@ -1,13 +1,19 @@
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { LackReason } from "#lib/contract/portal-data";
+import type { Database } from "#lib/db";
+import { rowFrom } from "#lib/domain/columns";
+import { FEED_LAYER } from "#lib/domain/fold";
+import { readRange } from "#lib/history/minutes";
 import type { Logger } from "#lib/log";
 import { startRepeating } from "#lib/repeat";
 import { DAY_S, MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
 import type { Minutes } from "./coverage";
-import { NUMBERS } from "./kline-rows";
 
 const VENUE = "live";
+type Stored = Pick<Database, "pool" | "segments">;
+/** Ranges before are not looked at again: nothing mends them any more but an import. */
+const MENDED_MAX_S = 60 * DAY_S;
 /** The most ranges that are kept, the newest; a feed that is lost every minute would make more. */
 export const LACKING_MAX_RANGES = 20_000;
 /** How long it takes at most until a process knows what another one has noted. */
@@ -23,23 +29,25 @@ const NOTE = `INSERT INTO lacking_minutes AS kept (venue, ticker, from_s, to_s, 
   SELECT '${VENUE}', * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])
   WHERE $5::bigint IS NULL OR EXISTS (SELECT FROM venue_lease WHERE venue = '${VENUE}' AND token = $5)
   ON CONFLICT (venue, ticker, from_s, reason) DO UPDATE SET to_s = GREATEST(kept.to_s, excluded.to_s)`;
-/** A minute without a kline is a gap, and one that an import, a repair or a correction wrote has what its source says. */
-const PARTIAL = `SELECT FROM kline
-  WHERE venue = '${VENUE}' AND kline.ticker = kept.ticker AND timeframe = 'M1' AND time >= from_s AND time < to_s AND batch IS NULL`;
-/** Old ranges whose klines were mended, and the oldest beyond the limit. */
-const FORGET = `DELETE FROM lacking_minutes AS kept WHERE venue = '${VENUE}' AND (
-    (to_s < $1 AND NOT EXISTS (${PARTIAL})) OR from_s <= (
-      SELECT from_s FROM lacking_minutes WHERE venue = '${VENUE}' ORDER BY from_s DESC OFFSET ${LACKING_MAX_RANGES} LIMIT 1))`;
+/** The oldest beyond the limit. */
+const FORGET_OLDEST = `DELETE FROM lacking_minutes WHERE venue = '${VENUE}' AND from_s <= (
+    SELECT from_s FROM lacking_minutes WHERE venue = '${VENUE}' ORDER BY from_s DESC OFFSET ${LACKING_MAX_RANGES} LIMIT 1)`;
+const FORGET = `DELETE FROM lacking_minutes WHERE venue = '${VENUE}' AND ticker = $1 AND from_s = ANY($2::bigint[]) AND to_s < $3`;
 const ALL = `SELECT ticker, from_s::float8 AS from, to_s::float8 AS to FROM lacking_minutes WHERE venue = '${VENUE}' ORDER BY from_s`;
-/** The ranges of a ticker in a span, each with the open times of its klines that nothing has mended. */
-const PARTIAL_ROWS = `lacking_minutes, LATERAL (
-    SELECT time FROM kline WHERE venue = '${VENUE}' AND ticker = $1 AND timeframe = 'M1'
-      AND time >= GREATEST(from_s, $2) AND time < LEAST(to_s, $3) AND batch IS NULL
-  ) AS minutes
-  WHERE venue = '${VENUE}' AND ticker = $1 AND to_s > $2 AND from_s < $3`;
-const PARTIAL_MINUTES = `SELECT DISTINCT time FROM ${PARTIAL_ROWS} ORDER BY time`;
-const PARTIAL_BY_RANGE = `SELECT reason, min(time)::float8 AS first, max(time)::float8 AS last, count(*)::int AS rows
-  FROM ${PARTIAL_ROWS} GROUP BY from_s, reason ORDER BY from_s DESC LIMIT $4`;
+const RANGES = `SELECT ticker, from_s::float8 AS from, to_s::float8 AS to, reason FROM lacking_minutes
+  WHERE venue = '${VENUE}' AND ($1::text IS NULL OR ticker = $1) AND to_s > $2 AND from_s < $3 ORDER BY from_s DESC`;
+
+/**
+ * The open times of the klines of a span that the feed made and nothing has mended. A minute without a kline is a gap, and one that an
+ * import, a repair or a correction wrote has what its source says.
+ */
+async function feedMinutes({ pool, segments }: Stored, ticker: string, { from, to }: Minutes): Promise<Float64Array> {
+  const { rows } = await readRange(pool, segments, { ticker, timeframe: "M1", from, to });
+  return rows.time.filter((_, row) => rows.layer[row] === FEED_LAYER);
+}
+
+/** The times within a range. */
+const within = (times: Float64Array, { from, to }: Minutes) => times.subarray(rowFrom(times, from), rowFrom(times, to));
 
 /** Some M1 klines that lack ticks for one reason: open times of the first and the last, Unix seconds. */
 interface LackingRows {
@@ -51,12 +59,36 @@ interface LackingRows {
 
 /** The ranges of a span in which klines lack ticks, the newest first, at most `limit`. */
 export async function lackingOf(
-  client: Pick<pg.ClientBase, "query">,
+  db: Stored,
   ticker: string,
   { from, to }: Minutes,
   limit: number,
 ): Promise<readonly LackingRows[]> {
-  return (await client.query<LackingRows>(PARTIAL_BY_RANGE, [ticker, from, to, limit])).rows;
+  const { rows } = await db.pool.query<LackingMinutes>(RANGES, [ticker, from, to]);
+  if (rows.length === 0) return [];
+  const times = await feedMinutes(db, ticker, { from, to });
+  const found: LackingRows[] = [];
+  for (const { reason, ...range } of rows) {
+    const lacking = within(times, range);
+    const [first, last] = [lacking[0], lacking.at(-1)];
+    if (first !== undefined && last !== undefined && found.length < limit)
+      found.push({ reason, first, last, rows: lacking.length });
+  }
+  return found;
+}
+
+/** Forgets the ranges of the last weeks that ended more than a day ago and whose klines were all mended. */
+export async function forgetMended(db: Stored, nowMs: number): Promise<void> {
+  const nowS = Math.floor(nowMs / SECOND_MS);
+  const { rows } = await db.pool.query<LackingMinutes>(RANGES, [null, nowS - MENDED_MAX_S, nowS - DAY_S]);
+  const tickers = new Map<string, LackingMinutes[]>();
+  for (const row of rows) tickers.set(row.ticker, [...(tickers.get(row.ticker) ?? []), row]);
+  for (const [ticker, ranges] of tickers) {
+    const span = { from: Math.min(...ranges.map(({ from }) => from)), to: Math.max(...ranges.map(({ to }) => to)) };
+    const times = await feedMinutes(db, ticker, span);
+    const mended = ranges.filter((range) => within(times, range).length === 0).map(({ from }) => from);
+    if (mended.length > 0) await db.pool.query(FORGET, [ticker, mended, nowS - DAY_S]);
+  }
 }
 
 /** The whole minutes that a range of instants (Unix ms) touches. */
@@ -72,7 +104,6 @@ export async function noteLacking(
   pool: Pick<pg.Pool, "query">,
   token: number | null,
   ranges: readonly LackingMinutes[],
-  nowMs: number,
 ): Promise<void> {
   if (ranges.length === 0) return;
   // Two rows with one key cannot be written at once.
@@ -84,7 +115,7 @@ export async function noteLacking(
   const rows = [...longest.values()];
   const columns = [rows.map(({ ticker }) => ticker), rows.map(({ from }) => from), rows.map(({ to }) => to)];
   await pool.query(NOTE, [...columns, rows.map(({ reason }) => reason), token]);
-  await pool.query(FORGET, [Math.floor(nowMs / SECOND_MS) - DAY_S]);
+  await pool.query(FORGET_OLDEST);
 }
 
 /** Knows which klines of the live venue lack ticks. */
@@ -101,17 +132,17 @@ export interface LackingKlines {
 
 /** Reads the ranges again and again; they are few. Where they cannot be read, the last ones count. */
 export async function followLacking(options: {
-  readonly pool: Pick<pg.Pool, "query">;
+  readonly db: Stored;
   readonly clock: Clock;
   readonly log: Logger;
 }): Promise<LackingKlines> {
-  const { pool, clock, log } = options;
+  const { db, clock, log } = options;
   let ranges = new Map<string, Minutes[]>();
   let text = "";
   let revision = 0;
 
   async function read(): Promise<void> {
-    const { rows } = await pool.query<Minutes & { ticker: string }>(ALL);
+    const { rows } = await db.pool.query<Minutes & { ticker: string }>(ALL);
     const now = JSON.stringify(rows);
     if (now === text) return;
     text = now;
@@ -128,9 +159,9 @@ export async function followLacking(options: {
     revision: () => revision,
     async minutes(ticker, from, to) {
       if (!ranges.get(ticker)?.some((range) => range.to > from && range.from < to)) return [];
-      const query = { text: PARTIAL_MINUTES, values: [ticker, from, to], rowMode: "array" as const, types: NUMBERS };
-      const { rows } = await pool.query<[number]>(query);
-      return rows.map(([time]) => time);
+      const known = ranges.get(ticker) ?? [];
+      const times = await feedMinutes(db, ticker, { from, to });
+      return [...times].filter((time) => known.some((range) => time >= range.from && time < range.to));
     },
     stop,
   };

@@ -1,22 +1,18 @@
-import type pg from "pg";
 import type { Calendar } from "#lib/domain/calendar";
+import { FEED_LAYER } from "#lib/domain/fold";
+import { readRange } from "#lib/history/minutes";
+import { runsOf } from "#lib/history/runs";
+import type { Queries } from "#lib/segments/segment-store";
+import type { Segments } from "#lib/segments/segments";
 import { type Minutes, openWithout } from "./coverage";
-import { NUMBERS } from "./kline-rows";
 
-/** Minutes that an import wrote, or a repair, as runs; and those that were watched, or that an operator struck out. */
-const SETTLED = `SELECT min(time), max(time) + 60 FROM (
-    SELECT time, time / 60 - row_number() OVER (ORDER BY time) AS run FROM kline
-    WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 AND batch IS NOT NULL
-  ) AS minutes GROUP BY run
-  UNION ALL SELECT from_s, to_s FROM watched_minutes
-    WHERE venue = 'live' AND ticker IN ('', $1) AND to_s > $2 AND from_s < $3
-  UNION ALL SELECT time, time + 60 FROM struck_minute WHERE ticker = $1 AND time >= $2 AND time < $3
-  ORDER BY 1`;
+const WATCHED = `SELECT from_s::float8 AS from, to_s::float8 AS to FROM watched_minutes
+  WHERE venue = 'live' AND ticker IN ('', $1) AND to_s > $2 AND from_s < $3`;
 
-/** Ascending ranges without overlaps. */
+/** Ranges as ascending ones without overlaps. */
 function merged(ranges: readonly Minutes[]): Minutes[] {
   const found: { from: number; to: number }[] = [];
-  for (const { from, to } of ranges) {
+  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
     const last = found.at(-1);
     if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
     else found.push({ from, to });
@@ -26,17 +22,20 @@ function merged(ranges: readonly Minutes[]): Minutes[] {
 
 /**
  * The open minutes of a span that a provider's history can mend, as ascending ranges: those without a kline, and those that this
- * service saw only in part. A watched minute without a kline had no price. None where the calendar is unknown.
+ * service saw only in part. A watched minute without a kline had no price; one that an import or a repair wrote, or that an operator
+ * struck out, stays as it is. None where the calendar is unknown.
  */
 export async function mendableMinutes(
-  pool: Pick<pg.Pool, "query">,
+  client: Queries,
+  segments: Segments,
   ticker: string,
   span: Minutes,
   calendar: Pick<Calendar, "sessionsBetween"> | undefined,
 ): Promise<Minutes[]> {
   const sessions = calendar?.sessionsBetween(span.from * 1_000, span.to * 1_000);
   if (!sessions) return [];
-  const read = { text: SETTLED, values: [ticker, span.from, span.to], rowMode: "array" as const, types: NUMBERS };
-  const { rows } = await pool.query<[number, number]>(read);
-  return openWithout(span, merged(rows.map(([from, to]) => ({ from, to }))), sessions);
+  const { rows: watched } = await client.query<Minutes>(WATCHED, [ticker, span.from, span.to]);
+  const { rows, struck } = await readRange(client, segments, { ticker, timeframe: "M1", ...span });
+  const imported = rows.time.filter((_, row) => rows.layer[row] !== FEED_LAYER);
+  return openWithout(span, merged([...runsOf(imported), ...runsOf(struck.time), ...watched]), sessions);
 }

@@ -2,18 +2,19 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { TIMEFRAMES } from "#lib/contract/primitives";
-import { aggregate, isClosed, type Kline } from "#lib/domain/kline";
+import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
+import { lockTicker } from "#lib/history/lock";
+import { inTransaction } from "#lib/history/transaction";
 import { DAY_MS, MINUTE_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { storeTail } from "#server/testing/layered";
 import { testKline } from "#server/testing/market";
 import { listBackfills } from "./backfills";
-import { lockTicker } from "./history-lock";
 import { undoImport } from "./import-undo";
 import { createKlineStore, type KlineTable } from "./kline-store";
 import { createMinuteMender, LeaseLost, type MinuteMender } from "./mended-minutes";
 import type { Mending } from "./mending";
-import { inTransaction } from "./partitions";
 
 const alignment = createAlignment();
 const START_MS = Date.UTC(2026, 0, 7, 12);
@@ -30,13 +31,13 @@ const recorded: unknown[] = [];
 
 beforeAll(async () => {
   db = await testDatabase();
-  store = createKlineStore(db.pool, "live");
+  store = createKlineStore(db);
   const record = async (_: unknown, change: unknown) => void recorded.push(change);
-  mender = createMinuteMender({ pool: db.pool, clock, record });
+  mender = createMinuteMender({ db, clock, record });
 });
 afterAll(() => db?.close());
 beforeEach(async () => {
-  for (const table of ["kline", "kline_previous", "backfill", "watched_minutes", "venue_lease"])
+  for (const table of ["kline_tail", "history_layer", "history_visible", "backfill", "watched_minutes"])
     await db.pool.query(`DELETE FROM ${table}`);
   recorded.length = 0;
   clock.set(START_MS);
@@ -51,7 +52,7 @@ const watched = (from: number, to: number, ticker: string | null = null) =>
   mender.noteWatched(null, [{ ticker, from: FROM_S + from * 60, to: FROM_S + to * 60 }]);
 
 test("minutes without a kline and minutes seen in part are stored, watched ones never", async () => {
-  await store.writeKlines([at(0), at(1), at(2), at(4)]);
+  await storeTail(db, [at(0), at(1), at(2), at(4)]);
   await watched(1, 2);
   await watched(2, 3, "XAUUSD");
   for (const mending of [GAPS, ALL]) {
@@ -81,7 +82,7 @@ test("a minute that another import stored is replaced only by `all`, one of the 
 });
 
 test("batches of a key are one import until it pauses or a day ends; it is listed, audited and can be undone", async () => {
-  await store.writeKlines([at(0)]);
+  await storeTail(db, [at(0)]);
   const numbers: number[] = [];
   const push = async (minute: number) => numbers.push((await mender.mend(null, [at(minute, 1.2)], GAPS)).number ?? 0);
   await push(0);
@@ -123,7 +124,7 @@ test("the import of a repair takes no more minutes once it is undone", async () 
 });
 
 test("a batch that changes nothing begins no import, and one that fails leaves nothing", async () => {
-  await store.writeKlines([at(0)]);
+  await storeTail(db, [at(0)]);
   expect(await mender.mend(null, [at(0)], GAPS)).toEqual({ outcomes: ["duplicate"], number: null, changed: [] });
   expect(await mender.mend(null, [], GAPS)).toEqual({ outcomes: [], number: null, changed: [] });
   await inTransaction(db.pool, async (client) => {
@@ -174,13 +175,11 @@ test("after any batches M5 to MN1 are the aggregation of the minutes, and the ch
         }
         const minutes = await read();
         for (const timeframe of TIMEFRAMES.slice(1)) {
-          const expected = aggregate(minutes, timeframe, alignment).filter((kline) => isClosed(kline, START_MS, alignment));
-          expect(await read(timeframe)).toEqual(expected);
+          expect(await read(timeframe)).toEqual(aggregate(minutes, timeframe, alignment));
         }
       })
       .beforeEach(async () => {
-        await db.pool.query("DELETE FROM kline");
-        await db.pool.query("DELETE FROM kline_previous");
+        await db.pool.query("TRUNCATE kline_tail, history_layer, history_visible");
       }),
     { numRuns: 15 },
   );

@@ -1,19 +1,19 @@
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { Replace } from "#lib/contract/ingest-klines";
-import { longQuery } from "#lib/db";
+import type { Database } from "#lib/db";
+import { klineAt, rowFrom } from "#lib/domain/columns";
+import { FEED_LAYER } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
 import { Fault } from "#lib/fault";
-import { DAY_MS, DAY_S, MINUTE_MS } from "#lib/units";
-import { lockTicker } from "./history-lock";
-import { type BatchRange, storeBatch, valuesOf } from "./kline-batches";
-import { type KlineRow, NUMBERS, rangesOf, toKline } from "./kline-rows";
-import { VALUES } from "./kline-sql";
+import { lockForChange } from "#lib/history/lock";
+import { readRange } from "#lib/history/minutes";
+import { inTransaction } from "#lib/history/transaction";
+import type { Segments } from "#lib/segments/segments";
+import { DAY_MS, MINUTE_MS, MINUTE_S } from "#lib/units";
+import { storeBatch, valuesOf } from "./kline-batches";
 import { type LackingMinutes, noteLacking } from "./lacking-minutes";
 import type { Mended, Mending, MendOutcome } from "./mending";
-import { createPartitions, inTransaction } from "./partitions";
-import { rebuildRange } from "./rebuild-range";
-import { struckMinutes } from "./struck-minutes";
 import { noteWatched, type WatchedMinutes, watchedMinutes } from "./watched-minutes";
 import { beginWritten } from "./written-import";
 
@@ -23,7 +23,6 @@ type Pusher = Extract<MendedBy, { readonly keyId: string }>;
 /** Batches that a key pushes with shorter pauses, on one day (UTC), are one import. */
 const PUSH_PAUSE_MAX_MS = 10 * MINUTE_MS;
 const RETRY_AFTER_S = 10;
-const MONTH_MAX_S = 32 * DAY_S;
 
 /** Another node holds the venue's lease; nothing was written. */
 export class LeaseLost extends Error {
@@ -33,7 +32,7 @@ export class LeaseLost extends Error {
 /** Writes minutes after the fact. `token`: that of the venue's lease; null where one process runs the venue. */
 export interface MinuteMender {
   /**
-   * Stores closed M1 klines as a part of an import, with M5 to MN1 rebuilt: all of them, or none. A minute that this service
+   * Stores closed M1 klines as a part of an import: all of them, or none. A minute that this service
    * watched itself or an operator corrected stays; of those that another import stored, only `all` replaces any. The klines of a minute must not repeat.
    * @throws LeaseLost; Fault service_unavailable while another command changes the same history, not_found when the import of a
    * repair is undone
@@ -46,14 +45,12 @@ export interface MinuteMender {
 }
 
 interface MinuteMenderOptions {
-  readonly pool: pg.Pool;
+  readonly db: Pick<Database, "pool" | "segments">;
   readonly clock: Clock;
   /** Writes the audit entry of a new import of pushed klines, in its transaction. */
   record(client: pg.ClientBase, change: { action: "history.push"; target: string; after: unknown }): Promise<void>;
 }
 
-const STORED = `SELECT time, ${VALUES.join(", ")}, batch FROM kline
-  WHERE venue = '${VENUE}' AND ticker = $1 AND timeframe = 'M1' AND time = ANY($2::bigint[])`;
 /** A concurrent undo holds the same lock, and an import that is undone is not continued. */
 const OPEN_PUSH = `SELECT number FROM backfill
   WHERE pushed_by = $1 AND updated_at > $2 AND started_at >= $3 AND undone_at IS NULL AND sealed_at IS NULL
@@ -89,37 +86,35 @@ async function openImport(client: pg.ClientBase, by: MendedBy, nowMs: number): P
   return rows[0]?.number ?? null;
 }
 
-/** Which klines of a ticker are to be stored. */
-async function judge(client: pg.ClientBase, ticker: string, klines: readonly Kline[], replace: Replace, own: number | null) {
-  const [range] = rangesOf(klines);
-  const { first = 0, last = 0 } = range ?? {};
+/** Which klines of a ticker are to be stored; @param klines by time */
+async function judge(
+  client: pg.ClientBase,
+  segments: Segments,
+  klines: readonly Kline[],
+  replace: Replace,
+  own: number | null,
+): Promise<MendOutcome[]> {
   const times = klines.map(({ time }) => time);
-  const read = longQuery({ text: STORED, values: [ticker, times], rowMode: "array" as const, types: NUMBERS });
-  const { rows } = await client.query<[...KlineRow, number | null]>(read);
-  const stored = new Map(
-    rows.map((row) => {
-      const [time] = row;
-      return [time, { values: valuesOf(toKline(ticker, "M1", row as unknown as KlineRow)), batch: row[8] }];
-    }),
-  );
-  const span = { from: first, to: last + 60 };
-  const [watched, struck] = [await watchedMinutes(client, ticker, span), await struckMinutes(client, ticker, span)];
-  const batches = [...new Set([...stored.values()].map(({ batch }) => batch))];
-  const operators = new Set((await client.query<{ number: number }>(BY_OPERATOR, [batches])).rows.map(({ number }) => number));
+  const ticker = klines[0]?.ticker ?? "";
+  const span = { from: Math.min(...times), to: Math.max(...times) + MINUTE_S };
+  const { rows, struck } = await readRange(client, segments, { ticker, timeframe: "M1", ...span });
+  const watched = await watchedMinutes(client, ticker, span);
+  const corrected = new Set(struck.time);
+  const layers = [...new Set(rows.layer)];
+  const operators = new Set((await client.query<{ number: number }>(BY_OPERATOR, [layers])).rows.map(({ number }) => number));
   return klines.map((kline): MendOutcome => {
-    const before = stored.get(kline.time);
-    if (before === undefined) return struck.has(kline.time) ? "corrected" : null;
-    if (before.values === valuesOf(kline)) return "duplicate";
-    if (before.batch !== null && operators.has(before.batch)) return "corrected";
-    if (before.batch === null) return watched.has(kline.time) ? "watched" : null;
-    return before.batch === own || replace === "all" ? null : "stored";
+    const row = rowFrom(rows.time, kline.time);
+    if (rows.time[row] !== kline.time) return corrected.has(kline.time) ? "corrected" : null;
+    const layer = rows.layer[row] as number;
+    if (valuesOf(klineAt(rows, row, ticker, "M1")) === valuesOf(kline)) return "duplicate";
+    if (operators.has(layer)) return "corrected";
+    if (layer === FEED_LAYER) return watched.has(kline.time) ? "watched" : null;
+    return layer === own || replace === "all" ? null : "stored";
   });
 }
 
 /** Makes the writer of the live venue's minutes. */
-export function createMinuteMender({ pool, clock, record }: MinuteMenderOptions): MinuteMender {
-  const ensurePartitions = createPartitions(pool);
-
+export function createMinuteMender({ db: { pool, segments }, clock, record }: MinuteMenderOptions): MinuteMender {
   async function beginPush(client: pg.ClientBase, by: Pusher, nowMs: number): Promise<number> {
     const number = await beginWritten(client, { label: `klines pushed with ${by.label}`, rows: 0, nowMs, pushedBy: by.keyId });
     await record(client, { action: "history.push", target: VENUE, after: { number, key: by.label } });
@@ -129,30 +124,25 @@ export function createMinuteMender({ pool, clock, record }: MinuteMenderOptions)
   async function store(client: pg.ClientBase, klines: readonly Kline[], { by, replace }: Mending): Promise<Mended> {
     const nowMs = clock.now();
     const outcomes: MendOutcome[] = new Array(klines.length).fill(null);
-    const changed: BatchRange[] = [];
+    const changed: Mended["changed"][number][] = [];
     let number = await openImport(client, by, nowMs);
     for (const [ticker, group] of byTicker(klines)) {
-      if (!(await lockTicker(client, ticker, "transaction")))
-        throw new Fault("service_unavailable", {
-          detail: `Another command is changing the history of ${ticker}.`,
-          retry_after: RETRY_AFTER_S,
-        });
+      const reason = await lockForChange(client, ticker, "transaction");
+      if (reason !== null) throw new Fault("service_unavailable", { detail: reason, retry_after: RETRY_AFTER_S });
       const judged = await judge(
         client,
-        ticker,
+        segments,
         group.map(({ kline }) => kline),
         replace,
         number,
       );
       for (const [place, { index }] of group.entries()) outcomes[index] = judged[place] ?? null;
       const writes = group.map(({ kline }) => kline).filter((_, place) => judged[place] === null);
-      const [range] = rangesOf(writes);
-      if (range === undefined) continue;
+      if (writes.length === 0) continue;
       number ??= await beginPush(client, by as Pusher, nowMs);
-      await storeBatch(client, number, writes);
-      await client.query("DROP TABLE IF EXISTS incoming");
-      await rebuildRange(client, range, nowMs);
-      changed.push({ ticker, first: range.first, last: range.last });
+      await storeBatch(client, segments, number, writes, nowMs);
+      const times = writes.map(({ time }) => time);
+      changed.push({ ticker, first: Math.min(...times), last: Math.max(...times) });
     }
     if (changed.length === 0 || number === null) return { outcomes, number: null, changed };
     if ("keyId" in by) {
@@ -164,13 +154,7 @@ export function createMinuteMender({ pool, clock, record }: MinuteMenderOptions)
 
   return {
     async mend(token, klines, mending) {
-      const [first, ...rest] = klines.map(({ time }) => time);
-      if (first === undefined) return { outcomes: [], number: null, changed: [] };
-      await ensurePartitions(
-        // The month of the first minute may have begun in the year before.
-        rest.reduce((a, b) => Math.min(a, b), first) - MONTH_MAX_S,
-        rest.reduce((a, b) => Math.max(a, b), first),
-      );
+      if (klines.length === 0) return { outcomes: [], number: null, changed: [] };
       return inTransaction(pool, async (client) => {
         const mended = await store(client, klines, mending);
         // Comes last: until the commit, the holder cannot renew its lease.
@@ -179,6 +163,6 @@ export function createMinuteMender({ pool, clock, record }: MinuteMenderOptions)
       });
     },
     noteWatched: (token, ranges) => noteWatched(pool, token, ranges, clock.now()),
-    noteLacking: (token, ranges) => noteLacking(pool, token, ranges, clock.now()),
+    noteLacking: (token, ranges) => noteLacking(pool, token, ranges),
   };
 }

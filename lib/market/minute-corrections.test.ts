@@ -4,17 +4,18 @@ import { CORRECTION_SETTLE_S, type CorrectionForm, STRIKE_MAX_MINUTES } from "#l
 import type { Listing } from "#lib/domain/instrument";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
+import { lockTicker } from "#lib/history/lock";
+import { inTransaction } from "#lib/history/transaction";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { storeTail } from "#server/testing/layered";
 import { testKline } from "#server/testing/market";
 import { createCatalogue } from "./catalogue";
 import { openWithout } from "./coverage";
-import { lockTicker } from "./history-lock";
 import { undoImport } from "./import-undo";
 import { createKlineStore, type KlineTable } from "./kline-store";
 import { mendableMinutes } from "./mendable-minutes";
 import { createMinuteMender } from "./mended-minutes";
 import { correctMinutes } from "./minute-corrections";
-import { inTransaction } from "./partitions";
 
 /** A Wednesday. */
 const START_MS = Date.UTC(2026, 0, 7, 12);
@@ -30,23 +31,26 @@ const announced: unknown[] = [];
 
 beforeAll(async () => {
   db = await testDatabase();
-  store = createKlineStore(db.pool, "live");
+  store = createKlineStore(db);
   const catalogue = await createCatalogue(db, "live");
   listing = catalogue.find("EURUSD") as Listing;
   calendar = catalogue.calendar("EURUSD") as typeof calendar;
 });
 afterAll(() => db?.close());
 beforeEach(async () => {
-  for (const table of ["kline", "kline_previous", "struck_minute", "backfill", "watched_minutes"])
+  for (const table of ["kline_tail", "history_layer", "history_visible", "backfill", "watched_minutes"])
     await db.pool.query(`DELETE FROM ${table}`);
   recorded.length = 0;
   announced.length = 0;
   clock.set(START_MS);
-  await store.writeKlines([0, 1, 2].map((minute) => at(minute, minute === 1 ? 1.9 : 1.1)));
+  await storeTail(
+    db,
+    [0, 1, 2].map((minute) => at(minute, minute === 1 ? 1.9 : 1.1)),
+  );
 });
 
 const admin = () => ({
-  db: { pool: db.pool, control: { publish: async (message: unknown) => void announced.push(message) } },
+  db: { pool: db.pool, segments: db.segments, control: { publish: async (message: unknown) => void announced.push(message) } },
   clock,
   record: async (_: unknown, change: unknown) => void recorded.push(change),
 });
@@ -63,7 +67,7 @@ const read = (timeframe: Kline["timeframe"] = "M1") =>
   store.read({ ticker: "EURUSD", timeframe, from: 0, to: 4e9, limit: 1_000, end: "oldest" });
 const closes = async () => (await read()).map(({ time, close }) => [(time - FROM_S) / 60, close]);
 const mend = (minute: number, replaceWhat: "gaps" | "all" = "all") =>
-  createMinuteMender({ pool: db.pool, clock, record: async () => undefined }).mend(null, [at(minute, 1.3)], {
+  createMinuteMender({ db, clock, record: async () => undefined }).mend(null, [at(minute, 1.3)], {
     ...{ replace: replaceWhat, by: { keyId: "key-1", label: "sw_live_abcd…wxyz" } },
   });
 const expectLongerKlines = async () => {
@@ -89,7 +93,6 @@ test("a struck minute is gone, longer klines are rebuilt, and the correction is 
   await undoImport(admin(), number);
   expect(await read()).toEqual([at(0), at(1, 1.9), at(2)]);
   await expectLongerKlines();
-  expect((await db.pool.query("SELECT FROM struck_minute")).rowCount).toBe(0);
 });
 
 test("a replaced minute has the new values, rounded to the digits of the instrument", async () => {
@@ -107,7 +110,7 @@ test("until the undo, neither pushes nor repairs write to a corrected minute; th
   const corrections = [await correct(strike(1)), await correct(replace(2))];
   for (const minute of [1, 2]) expect((await mend(minute)).outcomes).toEqual(["corrected"]);
   const span = { from: FROM_S, to: FROM_S + 240 };
-  expect(await mendableMinutes(db.pool, "EURUSD", span, calendar)).toEqual([
+  expect(await mendableMinutes(db.pool, db.segments, "EURUSD", span, calendar)).toEqual([
     { from: FROM_S, to: FROM_S + 60 },
     { from: FROM_S + 180, to: FROM_S + 240 },
   ]);
@@ -142,7 +145,7 @@ test.each([
 });
 
 test("the minute of 60 s ago can be corrected, and while an import changes the same ticker none can", async () => {
-  await store.writeKlines([at(58)]);
+  await storeTail(db, [at(58)]);
   expect((await correct(strike(58))).minutes).toBe(1);
   expect(CORRECTION_SETTLE_S).toBe(60);
   await inTransaction(db.pool, async (client) => {

@@ -1,22 +1,17 @@
-import {
-  CORRECTION_SETTLE_S,
-  type CorrectionForm,
-  type CorrectionMade,
-  STRIKE_MAX_MINUTES,
-} from "#lib/contract/portal-corrections";
+import { CORRECTION_SETTLE_S, type CorrectionForm, type CorrectionMade } from "#lib/contract/portal-corrections";
+import { klineAt } from "#lib/domain/columns";
 import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
 import { judgePlausible, plausibleRange } from "#lib/domain/price-ranges";
 import { Fault } from "#lib/fault";
+import { say, strikes } from "#lib/history/layers";
+import { lockForChange } from "#lib/history/lock";
+import { readRange } from "#lib/history/minutes";
+import { inTransaction } from "#lib/history/transaction";
 import { MINUTE_S, SECOND_MS } from "#lib/units";
-import { lockTicker } from "./history-lock";
 import { announceChanges, type HistoryAdmin } from "./import-undo";
 import { storeBatch } from "./kline-batches";
-import { readKlines } from "./kline-sql";
-import { createPartitions, inTransaction } from "./partitions";
-import { rebuildRange } from "./rebuild-range";
-import { strike } from "./struck-minutes";
 import { beginWritten } from "./written-import";
 
 type Replacement = Extract<CorrectionForm, { action: "replace" }>;
@@ -51,7 +46,7 @@ function replacementOf(listing: Listing, form: Replacement): Kline {
 /**
  * Replaces the kline of a minute of the live venue, or strikes out the stored klines of up to STRIKE_MAX_MINUTES minutes, also
  * those that the service watched itself. It is an import of its own that can be undone; until then neither feeds nor pushes
- * write to these minutes. M5 to MN1 are rebuilt, and all running servers are notified. One transaction: all of it, or nothing.
+ * write to these minutes, and no file that is imported. All running servers are notified. One transaction: all of it, or nothing.
  * @throws Fault invalid_parameter for a minute that is not over, prices that cannot be a kline, a strike without a stored kline,
  * and while another command changes the same history
  */
@@ -67,12 +62,11 @@ export async function correctMinutes(
   if ((end + CORRECTION_SETTLE_S) * SECOND_MS > nowMs)
     throw refuse("time", `A minute can be corrected ${CORRECTION_SETTLE_S} s after its end.`);
   const replacement = form.action === "replace" ? replacementOf(listing, form) : null;
-  if (replacement !== null) await createPartitions(db.pool)(time, time);
   const made = await inTransaction(db.pool, async (client) => {
-    if (!(await lockTicker(client, ticker, "transaction")))
-      throw refuse("time", `Another command is changing the history of ${ticker}. Try again when it has ended.`);
-    const stored = { ticker, timeframe: "M1", from: time, to: end, limit: STRIKE_MAX_MINUTES, end: "oldest" } as const;
-    const before = await readKlines(client, "live", stored);
+    const busy = await lockForChange(client, ticker, "transaction");
+    if (busy !== null) throw refuse("time", busy);
+    const { rows } = await readRange(client, db.segments, { ticker, timeframe: "M1", from: time, to: end });
+    const before = Array.from(rows.time, (_, row) => klineAt(rows, row, ticker, "M1"));
     const after = replacement === null ? [] : [replacement];
     if (replacement === null && before.length === 0) throw refuse("time", `No kline is stored at ${instantOf(time)}.`);
     const klines = replacement === null ? before : after;
@@ -80,15 +74,11 @@ export async function correctMinutes(
     const number = await beginWritten(client, { label, rows: klines.length, nowMs, byOperator: true });
     const [first, last] = [klines[0]?.time ?? time, klines.at(-1)?.time ?? time];
     if (replacement === null) {
-      await strike(
-        client,
-        number,
-        ticker,
-        before.map((kline) => kline.time),
-      );
+      const times = before.map((kline) => kline.time);
+      const layers = times.map(() => number);
+      await say(client, db.segments, { ticker, timeframe: "M1" }, strikes(times, layers, nowMs));
       await client.query(STRUCK_SERIES, [number, ticker, first, last, before.length]);
-    } else await storeBatch(client, number, after);
-    await rebuildRange(client, { ticker, first, last }, nowMs);
+    } else await storeBatch(client, db.segments, number, after, nowMs);
     await record(client, { action: "history.correct", target: ticker, before, after: { number, reason, klines: after } });
     return { number, minutes: klines.length, first, last };
   });

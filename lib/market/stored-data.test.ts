@@ -3,15 +3,14 @@ import { manualClock } from "#lib/clock";
 import { DATA_JUMP_MIN_RATIO } from "#lib/contract/portal-data";
 import type { Kline } from "#lib/domain/kline";
 import { isFault } from "#lib/fault";
+import { inTransaction } from "#lib/history/transaction";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { openMinutes } from "#server/testing/import-rows";
 import { beginTestImport } from "#server/testing/imports";
+import { storeTail } from "#server/testing/layered";
 import { clockShift } from "./data-compare";
-import { createDataReader, withinBudget } from "./data-reads";
-import { storeImported } from "./imported-klines";
+import { createDataReader, medianOf, withinBudget } from "./data-reads";
 import { storeBatch } from "./kline-batches";
-import { createKlineStore } from "./kline-store";
-import { inTransaction } from "./partitions";
 import { createStoredData, type StoredData } from "./stored-data";
 
 const clock = manualClock(Date.UTC(2026, 6, 1));
@@ -38,13 +37,14 @@ function kline(ticker: string, time: number, price = priceAt(time)): Kline {
   };
 }
 
+/** How many intervals of a length in seconds times lie in. */
+const countOf = (times: readonly number[], length: number) => new Set(times.map((time) => Math.floor(time / length))).size;
+
 /** Imports klines, and returns the number of the import. */
-async function importKlines(file: string, klines: readonly Kline[], store = storeBatch): Promise<number> {
+async function importKlines(file: string, klines: readonly Kline[]): Promise<number> {
   const done = { state: "done", filesDone: 1, file, share: 1, rows: klines.length, readMs: 1 } as const;
   const number = await beginTestImport({ db: database, clock }, done);
-  const times = klines.map(({ time }) => time);
-  await createKlineStore(database.pool, "live").ensurePartitions(Math.min(...times), Math.max(...times));
-  await inTransaction(database.pool, (client) => store(client, number, klines));
+  await inTransaction(database.pool, (client) => storeBatch(client, database.segments, number, klines, clock.now()));
   return number;
 }
 
@@ -63,7 +63,12 @@ test("a year is stored, closed and gap to the minute, with its gaps, closed hour
     "EURUSD.csv",
     times.map((time) => kline("EURUSD", time)),
   );
-  await createKlineStore(database.pool, "live").writeKlines([{ ...kline("EURUSD", at("2024-03-07T00:00Z")), timeframe: "H1" }]);
+  // One of these hours has minutes.
+  const hours = ["2024-03-07T00:00Z", "2024-03-09T15:00Z"];
+  await importKlines(
+    "EURUSD_H1.csv",
+    hours.map((hour) => ({ ...kline("EURUSD", at(hour)), timeframe: "H1" })),
+  );
 
   const { items, next_before } = await data.years("EURUSD", {});
   expect(next_before).toBeNull();
@@ -78,7 +83,11 @@ test("a year is stored, closed and gap to the minute, with its gaps, closed hour
       { from: iso("2024-03-07T10:00Z"), to: iso("2024-03-07T10:10Z"), open_minutes: 10 },
     ],
     closed_ranges: [{ from: iso("2024-03-09T10:00Z"), to: iso("2024-03-09T10:01Z"), rows: 2, close: priceAt(saturday[0] ?? 0) }],
-    timeframes: { M1: times.length, H1: 1, M5: 0 },
+    timeframes: {
+      ...{ M1: times.length, M5: countOf(times, 300), M30: countOf(times, 1_800), H1: countOf(times, 3_600) + 1 },
+      // The month began before the first minute, and so did the week and the first day.
+      ...{ D1: 4, W1: 1, MN1: 0 },
+    },
     sources: [{ batch: number, rows: times.length }],
   });
   const minutes = year?.minutes;
@@ -148,7 +157,7 @@ test("a stretch at another level is found where it begins and ends, and the move
   expect(jumps[0]?.ratio).toBeGreaterThan(DATA_JUMP_MIN_RATIO);
 });
 
-test("two sources are compared in the minutes both have, also where a third one replaced them, and an hour off is named", async () => {
+test("two sources are compared in the minutes both have, also where a third one replaced them, and an hour off is named; an undone one has none", async () => {
   const times = openMinutes("2021-02-02T00:00Z", 2_000);
   const broker = (shiftS: number, by: number) =>
     times.map((time) => kline("USDCHF", time, Number((priceAt(time + shiftS) - 0.2 + by).toFixed(5))));
@@ -165,6 +174,10 @@ test("two sources are compared in the minutes both have, also where a third one 
   expect(await compare(late, first)).toMatchObject([{ shift: { hours: -1, months: [2] } }]);
   expect((await data.compare("USDCHF", { a: String(first), b: "feed" })).items).toEqual([]);
   expect(await compare(first, first)).toMatchObject([{ common: 2_000, equal: 2_000, median_pips: 0, shift: null }]);
+  await storeTail(database, broker(0, 0).slice(-300));
+  expect((await data.compare("USDCHF", { a: String(first), b: "feed" })).items).toMatchObject([{ common: 300, equal: 300 }]);
+  await database.pool.query("UPDATE backfill SET undone_at = now() WHERE number = $1", [second]);
+  expect(await compare(first, second)).toEqual([]);
 });
 
 test("a month with few common minutes does not decide the clock", () => {
@@ -177,13 +190,13 @@ test("a month with few common minutes does not decide the clock", () => {
 });
 
 test("reads take turns, and too many waiting ones are refused", async () => {
-  const read = createDataReader(database);
+  const read = createDataReader();
   let running = 0;
   const work = () =>
-    read(async (client) => {
+    read(async () => {
       running += 1;
       expect(running).toBe(1);
-      await client.query("SELECT 1");
+      await database.pool.query("SELECT 1");
       running -= 1;
     });
   const outcomes = await Promise.allSettled(Array.from({ length: 21 }, work));
@@ -193,14 +206,13 @@ test("reads take turns, and too many waiting ones are refused", async () => {
   await work();
 });
 
-test("a query past its time limit is a fault, and the next read works", async () => {
-  const read = createDataReader(database);
-  const slow = read(async (client) => {
-    await client.query("SET LOCAL statement_timeout = 1");
-    await client.query("SELECT pg_sleep(1)");
-  });
-  await expect(slow).rejects.toMatchObject({ id: "service_unavailable" });
-  expect(await read(async (client) => (await client.query("SELECT 1 AS one")).rows)).toEqual([{ one: 1 }]);
+test.each([
+  [[3], 3],
+  [[3, 1], 2],
+  [[9, 1, 3], 3],
+  [[1, 2, 9, 4], 3],
+])("the median of %j is %d", (values, median) => {
+  expect(medianOf(Float64Array.from(values))).toBe(median);
 });
 
 test("a page ends with the first item past its budget, and the next one starts after it", async () => {
@@ -216,13 +228,13 @@ test("a page ends with the first item past its budget, and the next one starts a
 test("imports of longer timeframes are listed where no minutes are stored, with how many are behind minutes elsewhere", async () => {
   const hours = (ticker: string) =>
     ["2024-03-06T12:00Z", "2024-03-06T13:00Z"].map((hour) => ({ ...kline(ticker, at(hour)), timeframe: "H1" as const }));
-  const number = await importKlines("NZDCAD_H1.csv", hours("NZDCAD"), storeImported);
+  const number = await importKlines("NZDCAD_H1.csv", hours("NZDCAD"));
   expect(await data.ticker("NZDCAD")).toMatchObject({
     first_at: null,
     imports: [],
     longer: [{ number, file: "NZDCAD_H1.csv", timeframe: "H1", first_at: iso("2024-03-06T12:00Z"), stored: 2, covered: 0 }],
   });
   await importKlines("NZDCHF.csv", [kline("NZDCHF", at("2024-03-06T12:30Z"))]);
-  await importKlines("NZDCHF_H1.csv", hours("NZDCHF"), storeImported);
+  await importKlines("NZDCHF_H1.csv", hours("NZDCHF"));
   expect((await data.ticker("NZDCHF")).longer).toMatchObject([{ timeframe: "H1", stored: 1, covered: 1 }]);
 });

@@ -1,5 +1,4 @@
 import { LRUCache } from "lru-cache";
-import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { DataMinutes } from "#lib/contract/portal-corrections";
 import {
@@ -19,32 +18,34 @@ import type { Timeframe } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Listing } from "#lib/domain/instrument";
 import { Fault } from "#lib/fault";
+import { storedMonths } from "#lib/history/runs";
 import { MINUTE_MS } from "#lib/units";
 import { createCatalogue, type ReloadableCatalogue } from "./catalogue";
 import { compareYear, type SourceId } from "./data-compare";
 import { readMinutesAround } from "./data-minutes";
-import { createDataReader, isoOf, withinBudget, yearOf, yearSpan } from "./data-reads";
+import { createDataReader, isoOf, withinBudget, yearOf } from "./data-reads";
 import { readSuspects } from "./data-suspects";
-import { readYear, SERIES } from "./data-year";
+import { readYear } from "./data-year";
 
 /** A page of years or tickers is sent after this time, so that the reader sees the first ones soon. */
 const PAGE_BUDGET_MS = 1_500;
 /** Years that are kept in memory, of a few kilobytes each. */
 const YEARS_KEPT_COUNT = 400;
-/** Imports void a kept year at once; what else changes past years, such as the retention, shows after this. */
+/** What changes layers voids a kept year at once; a past year whose last minutes are still in the tail is read again after this. */
 const YEAR_KEPT_MS = 5 * MINUTE_MS;
 
-/** The first and last M1 kline, by the key. */
-const BOUNDS = `SELECT (SELECT time::float8 FROM kline_oldest('live', $1, 'M1', 0, 9999999999999, 1)) AS first,
-  (SELECT time::float8 FROM kline_newest('live', $1, 'M1', 0, 9999999999999, 1)) AS last`;
-const COUNT = `SELECT count(*)::float8 AS rows FROM kline WHERE ${SERIES}`;
-/** Changes with every import and undo of the ticker. */
-const STAMP = `SELECT concat_ws(' ', count(*), max(b.updated_at), max(b.undone_at)) AS stamp
-  FROM backfill b JOIN backfill_series s ON s.batch = b.number WHERE s.ticker = $1`;
+/** Changes with what is stored of the ticker, except in its tail. */
+const STAMP = `SELECT md5(string_agg(concat_ws(' ', timeframe, start, content, sources::text), ',' ORDER BY timeframe, start)) AS stamp
+  FROM history_visible WHERE ticker = $1`;
 
+/** The stored minutes of a ticker. */
 interface History {
+  /** Open times of the first and the last, Unix seconds. */
   readonly first: number;
   readonly last: number;
+  readonly rows: number;
+  /** UTC years with at least one. */
+  readonly years: number;
 }
 
 /** Stored history of the live venue, as the pages for operators show it. */
@@ -61,18 +62,6 @@ export interface StoredData {
   suspects(ticker: string, query: { readonly year: string }): Promise<DataSuspects>;
   /** The years in which two sources have common minutes, newest first. */
   compare(ticker: string, query: DataComparisonQuery): Promise<DataPage<DataComparison>>;
-}
-
-async function boundsOf(client: pg.ClientBase, ticker: string): Promise<History | null> {
-  const { rows } = await client.query<{ first: number | null; last: number | null }>(BOUNDS, [ticker]);
-  const { first = null, last = null } = rows[0] ?? {};
-  return first === null || last === null ? null : { first, last };
-}
-
-async function countYear(client: pg.ClientBase, ticker: string, year: number): Promise<number> {
-  const { from, to } = yearSpan(year);
-  const { rows } = await client.query<{ rows: number }>(COUNT, [ticker, from, to]);
-  return rows[0]?.rows ?? 0;
 }
 
 /** Years of a history, newest first, those before `before`. */
@@ -128,9 +117,10 @@ async function longerImportsOf({ prisma }: Pick<Database, "prisma">, ticker: str
   return rows.map((row) => ({ ...importOf(row), timeframe: row.timeframe as Timeframe, covered: Number(row.covered) }));
 }
 
-/** Reads stored history for operators, in pieces that the database answers soon. */
+/** Reads stored history for operators, in pieces that are answered soon. */
 export function createStoredData({ db, clock }: { readonly db: Database; readonly clock: Clock }): StoredData {
-  const read = createDataReader(db);
+  const { pool, segments } = db;
+  const read = createDataReader();
   const kept = new LRUCache<string, { readonly year: DataYear; readonly atMs: number }>({ max: YEARS_KEPT_COUNT });
 
   async function find(ticker: string): Promise<{ listing: Listing; catalogue: ReloadableCatalogue }> {
@@ -140,7 +130,13 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
     return { listing, catalogue };
   }
 
-  const history = (ticker: string) => read((client) => boundsOf(client, ticker));
+  async function history(ticker: string): Promise<History | null> {
+    const months = await storedMonths(pool, segments, ticker);
+    const [first, last] = [months[0]?.first, months.at(-1)?.last];
+    if (first === undefined || last === undefined) return null;
+    const years = new Set(months.map(({ start }) => yearOf(start))).size;
+    return { first, last, rows: months.reduce((sum, { rows }) => sum + rows, 0), years };
+  }
 
   return {
     async tickers({ before }) {
@@ -150,14 +146,8 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
       return withinBudget(rest, clock.now, PAGE_BUDGET_MS, async (ticker): Promise<DataTicker> => {
         const bounds = await history(ticker);
         if (bounds === null) return { ticker, rows: 0, first_at: null, last_at: null, years: 0 };
-        // Year by year, so that no count is too long for the database and other reads get their turn.
-        const counts: number[] = [];
-        for (const year of yearsOf(bounds, undefined)) counts.push(await read((client) => countYear(client, ticker, year)));
-        return {
-          ...{ ticker, first_at: isoOf(bounds.first), last_at: isoOf(bounds.last) },
-          rows: counts.reduce((sum, count) => sum + count, 0),
-          years: counts.filter((count) => count > 0).length,
-        };
+        const { first, last, rows, years } = bounds;
+        return { ticker, rows, first_at: isoOf(first), last_at: isoOf(last), years };
       });
     },
 
@@ -181,13 +171,13 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
       const bounds = await history(ticker);
       if (bounds === null) return { items: [], next_before: null };
       const calendar = catalogue.calendar(ticker);
-      const { rows } = await db.pool.query<{ stamp: string }>(STAMP, [ticker]);
+      const { rows } = await pool.query<{ stamp: string | null }>(STAMP, [ticker]);
       const stamp = `${rows[0]?.stamp} ${bounds.first} ${JSON.stringify(calendar?.rules)}`;
       return withinBudget(yearsOf(bounds, before), clock.now, PAGE_BUDGET_MS, async (number) => {
         const key = `${ticker} ${number} ${stamp}`;
         const known = kept.get(key);
         if (known !== undefined && clock.now() - known.atMs < YEAR_KEPT_MS) return known.year;
-        const year = await read((client) => readYear(client, ticker, number, bounds, calendar));
+        const year = await read(() => readYear(pool, segments, ticker, number, bounds, calendar));
         // The newest year grows with every minute.
         if (number < yearOf(bounds.last)) kept.set(key, { year, atMs: clock.now() });
         return year;
@@ -196,21 +186,20 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
 
     async minutes(ticker, { at }) {
       await find(ticker);
-      return read((client) => readMinutesAround(client, ticker, at));
+      return readMinutesAround(pool, segments, ticker, at);
     },
 
     async suspects(ticker, { year }) {
       const { listing, catalogue } = await find(ticker);
-      return read((client) => readSuspects(client, listing, Number(year), catalogue.calendar(ticker)));
+      return read(() => readSuspects(db, listing, Number(year), catalogue.calendar(ticker)));
     },
 
     async compare(ticker, { a, b, before }) {
       const { listing } = await find(ticker);
       const bounds = await history(ticker);
       if (bounds === null) return { items: [], next_before: null };
-      const imports = (await importsOf(db, ticker)).map(({ number }) => number);
       return withinBudget(yearsOf(bounds, before), clock.now, PAGE_BUDGET_MS, (year) =>
-        read((client) => compareYear(client, listing, year, [sourceOf(a), sourceOf(b)], imports)),
+        read(() => compareYear(pool, segments, listing, year, [sourceOf(a), sourceOf(b)])),
       );
     },
   };

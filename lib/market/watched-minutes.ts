@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { INGEST_KLINES_MAX_AGE_S } from "#lib/contract/limits";
+import { NUMBERS } from "#lib/history/kline-rows";
 import { DAY_S } from "#lib/units";
 import type { Minutes } from "./coverage";
-import { NUMBERS } from "./kline-rows";
 
 /** Ranges older than any minute that may be pushed are of no use. */
 const KEPT_S = INGEST_KLINES_MAX_AGE_S + DAY_S;

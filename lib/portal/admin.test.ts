@@ -17,6 +17,7 @@ import * as stored from "#app/api/portal/admin/data/route";
 import * as feedPin from "#app/api/portal/admin/feeds/pin/route";
 import * as feeds from "#app/api/portal/admin/feeds/route";
 import * as health from "#app/api/portal/admin/health/route";
+import * as redo from "#app/api/portal/admin/imports/[number]/redo/route";
 import * as undo from "#app/api/portal/admin/imports/[number]/undo/route";
 import * as incidentNote from "#app/api/portal/admin/incident-notes/[id]/route";
 import * as incidentNotes from "#app/api/portal/admin/incident-notes/route";
@@ -26,15 +27,14 @@ import * as plans from "#app/api/portal/admin/plans/route";
 import { putAccount } from "#lib/access/accounts";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { type FeedsReport, PREVIEW_SESSIONS_MAX_COUNT } from "#lib/contract/portal-admin";
+import { inTransaction } from "#lib/history/transaction";
 import { beginBackfill } from "#lib/market/backfills";
 import { recordBackup } from "#lib/market/backup-runs";
 import type { ReloadableCatalogue } from "#lib/market/catalogue";
 import { readPin } from "#lib/market/feed-pin";
 import { storeBatch } from "#lib/market/kline-batches";
-import { createKlineStore } from "#lib/market/kline-store";
 import { createNodeReport } from "#lib/market/node-report";
 import { writeNodeReport } from "#lib/market/node-reports";
-import { inTransaction } from "#lib/market/partitions";
 import { LOOP_SAMPLE_MS } from "#lib/metrics";
 import { openPortalSession } from "#lib/testing/portal-session";
 import { DAY_MS, DAY_S, SECOND_MS } from "#lib/units";
@@ -116,6 +116,7 @@ const ROUTES: readonly (Call & { readonly name: string })[] = [
   { name: "GET suspects", route: suspects.GET, params: { ticker: "EURUSD" }, query: "?year=2024" },
   { name: "GET comparison", route: comparison.GET, params: { ticker: "EURUSD" }, query: "?a=1&b=feed" },
   { name: "POST imports/[number]/undo", route: undo.POST, method: "POST", params: { number: "1" } },
+  { name: "POST imports/[number]/redo", route: redo.POST, method: "POST", params: { number: "1" } },
   { name: "GET audit", route: auditLog.GET },
 ];
 
@@ -279,16 +280,18 @@ describe("an operator", () => {
     ]);
   });
 
-  test("an operator undoes an import, once, with an entry in the audit log", async () => {
+  test("an operator undoes an import and puts it back, each once and with an entry in the audit log", async () => {
     const progress = { state: "done", files: 1, filesDone: 1, filesFailed: 0, file: "a.csv", step: "", share: 1 } as const;
     const { number } = await beginBackfill(t, "live", { ...progress, rows: 1, readMs: 1, problem: null, doubts: [] });
-    await createKlineStore(t.db.pool, "live").ensurePartitions(1_709_683_200, 1_709_683_200);
-    await inTransaction(t.db.pool, (client) => storeBatch(client, number, [testKline("EURUSD", "M1", 1_709_683_200)]));
+    await inTransaction(t.db.pool, (client) =>
+      storeBatch(client, t.db.segments, number, [testKline("EURUSD", "M1", 1_709_683_200)], t.clock.now()),
+    );
     const undoing = { route: undo.POST, method: "POST", params: { number: String(number) } };
     const { status, data } = await call(undoing);
     expect({ status, data }).toMatchObject({ status: 200, data: { series: [{ ticker: "EURUSD", removed: 1, restored: 0 }] } });
-    const rows = await t.db.pool.query("SELECT FROM kline WHERE ticker = 'EURUSD' AND venue = 'live'");
-    expect(rows.rowCount).toBe(0);
+    const left = async () =>
+      (await t.db.pool.query("SELECT sum(rows)::integer AS left FROM history_visible WHERE ticker = 'EURUSD'")).rows;
+    expect(await left()).toEqual([{ left: 0 }]);
     expect(await lastEntry()).toMatchObject({
       action: "history.undo",
       target: String(number),
@@ -297,8 +300,15 @@ describe("an operator", () => {
     const [listed] = (await call({ route: feeds.GET })).data.backfills;
     expect(listed).toMatchObject({ number, undone_at: expect.any(String), series: [{ ticker: "EURUSD", stored: 1 }] });
     expect(await call(undoing)).toMatchObject({ status: 400, message: "invalid_parameter" });
+    const redoing = { ...undoing, route: redo.POST };
+    expect(await call(redoing)).toMatchObject({ status: 200, data: { series: [{ ticker: "EURUSD", removed: 1 }] } });
+    expect(await left()).toEqual([{ left: 1 }]);
+    expect(await lastEntry()).toMatchObject({ action: "history.redo", target: String(number) });
+    expect((await call({ route: feeds.GET })).data.backfills[0]).toMatchObject({ number, undone_at: null });
+    expect(await call(redoing)).toMatchObject({ status: 400, message: "invalid_parameter" });
     for (const unknown of ["999999", "0", "first"])
-      expect(await call({ ...undoing, params: { number: unknown } })).toMatchObject({ status: 404, message: "not_found" });
+      for (const wrong of [undoing, redoing])
+        expect(await call({ ...wrong, params: { number: unknown } })).toMatchObject({ status: 404, message: "not_found" });
   });
 
   test("answers to an operator use one naming style", async () => {

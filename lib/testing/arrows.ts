@@ -66,9 +66,19 @@ const ARROWS: readonly ArrowRule[] = [
     packages: ["zod", "lru-cache", "node:", "fumadocs-core", "fumadocs-mdx", "shiki"],
   },
   {
+    place: "lib/segments/",
+    project: ["lib/segments/", "lib/clock", "lib/units", "lib/with-timeout", "lib/repeat", "types:lib/env-history", ...MEANING],
+    packages: ["node:", "lru-cache", "hyparquet", "hyparquet-writer", "aws4fetch", "types:pg"],
+  },
+  {
+    place: "lib/history/",
+    project: ["lib/history/", "lib/segments/", ...MEANING, ...GROUND],
+    packages: ["node:", "pg", "types:pg"],
+  },
+  {
     place: "lib/market/",
-    project: ["lib/market/", ...MEANING, ...GROUND],
-    packages: ["node:", "pg", "pg-copy-streams", "lru-cache", "zod"],
+    project: ["lib/market/", "lib/history/", "lib/segments/", ...MEANING, ...GROUND],
+    packages: ["node:", "pg", "lru-cache", "zod"],
   },
   {
     place: "lib/access/",
@@ -108,7 +118,12 @@ const ARROWS: readonly ArrowRule[] = [
     packages: ["@modelcontextprotocol/sdk"],
   },
   { place: "lib/testing/", project: ["lib/"], packages: ["*"] },
-  { place: "lib/env", project: ["lib/contract/", "lib/units", "lib/env-feeds", "lib/env-telemetry"], packages: ["zod", "node:"] },
+  {
+    place: "lib/env",
+    project: ["lib/contract/", "lib/units", "lib/env-feeds", "lib/env-history", "lib/env-telemetry"],
+    packages: ["zod", "node:"],
+  },
+  { place: "lib/env-history", project: [], packages: ["zod", "node:"] },
   { place: "lib/env-telemetry", project: [], packages: ["zod"] },
   { place: "lib/env-feeds", project: ["lib/contract/"], packages: ["zod"] },
   { place: "lib/", project: ["lib/"], packages: ["*"] },

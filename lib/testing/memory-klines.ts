@@ -1,6 +1,10 @@
-import type { Kline } from "#lib/domain/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import { aggregate, type Kline } from "#lib/domain/kline";
+import { createAlignment } from "#lib/domain/timeframe";
 import type { JournalPlace, VenueWriter } from "#lib/market/kline-writer";
 import type { KlineStore, LastQuote } from "#lib/market/ports";
+
+const alignment = createAlignment();
 
 /** A kline store in memory, with its writer, for tests that need no database. */
 export interface MemoryKlines extends KlineStore {
@@ -31,9 +35,15 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
     },
     all: () => [...klines.values()].sort((a, b) => a.time - b.time),
     async read({ ticker, timeframe, from, to, limit, end }) {
-      const found = [...klines.values()]
-        .filter((kline) => kline.ticker === ticker && kline.timeframe === timeframe && kline.time >= from && kline.time < to)
-        .sort((a, b) => a.time - b.time);
+      const rowsOf = (wanted: Timeframe) =>
+        [...klines.values()]
+          .filter((kline) => kline.ticker === ticker && kline.timeframe === wanted)
+          .sort((a, b) => a.time - b.time);
+      // Longer klines are computed from minutes, and those that were put show where there are none.
+      const own = timeframe === "M1" ? rowsOf("M1") : aggregate(rowsOf("M1"), timeframe, alignment);
+      const times = new Set(own.map(({ time }) => time));
+      const others = timeframe === "M1" ? [] : rowsOf(timeframe).filter(({ time }) => !times.has(time));
+      const found = [...own, ...others].filter(({ time }) => time >= from && time < to).sort((a, b) => a.time - b.time);
       return end === "oldest" ? found.slice(0, limit) : found.slice(-limit);
     },
     async minutesSince(tickers, from) {

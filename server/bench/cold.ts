@@ -4,9 +4,9 @@ import pg from "pg";
 import { operations } from "#lib/contract/operations";
 import type { Database } from "#lib/db";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
-import { createKlineStore } from "#lib/market/kline-store";
+import { createPartitions } from "#lib/market/partitions";
 import { MINUTE_S } from "#lib/units";
-import { ADD_MINUTES, HISTORY_FROM_S } from "./history";
+import { ADD_MINUTES, HISTORY_FROM_S, storeMinutes } from "./history";
 import type { Effort } from "./load";
 import { startSpotwire } from "./product";
 import { rounded, spreadOf, spreadText } from "./spread";
@@ -27,16 +27,19 @@ const QUERY = `
     WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 ORDER BY kline.time LIMIT ${ROWS_COUNT}`;
 
 /** @returns the URL of the database */
-async function fill({ pool }: Pick<Database, "pool">): Promise<string> {
+async function fill(db: Pick<Database, "pool" | "segments">): Promise<string> {
   const last = HISTORY_FROM_S + (EACH_COUNT - 1) * MINUTE_S;
-  await createKlineStore(pool, "live").ensurePartitions(HISTORY_FROM_S, last);
-  const connectionString = String(pool.options.connectionString);
+  await createPartitions(db.pool)(HISTORY_FROM_S, last);
+  const connectionString = String(db.pool.options.connectionString);
   // A connection of its own, because those of the pool give up a query after some seconds.
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {
-    for (const { ticker } of LIVE_LISTINGS.slice(0, TICKERS_COUNT))
+    for (const { ticker } of LIVE_LISTINGS.slice(0, TICKERS_COUNT)) {
+      // As rows, for the anchor, which is how earlier releases stored them.
       await client.query(ADD_MINUTES, [ticker, HISTORY_FROM_S, last]);
+      await storeMinutes(db, ticker, HISTORY_FROM_S, last);
+    }
     await client.query("VACUUM ANALYZE kline");
   } finally {
     await client.end();

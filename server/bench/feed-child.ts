@@ -43,7 +43,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
 const log = createLog("error");
 const { db, release } = await acquireDatabase(readEnv({ DATA_DIR: folder, LOG_LEVEL: "error" }), log, systemClock);
 const catalogue = await createCatalogue(db, "live");
-const store = createKlineStore(db.pool, "live");
+const store = createKlineStore(db);
 const parts = { catalogue, store, writer: store, clock: systemClock, log, metrics: createMetrics() };
 const market = await startMarket({ ...parts, venue: "live", feed, acceptsPush: false, provider: "bench" });
 

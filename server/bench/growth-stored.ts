@@ -15,7 +15,7 @@ import { createKlineStore } from "#lib/market/kline-store";
 import { MINUTE_S } from "#lib/units";
 import { borrowDatabase } from "#server/database/database";
 import { growthRows, type Sized } from "./growth-rows";
-import { ADD_MINUTES } from "./history";
+import { storeMinutes } from "./history";
 import { type Effort, load } from "./load";
 import { startSpotwire } from "./product";
 import { spreadOf } from "./spread";
@@ -107,19 +107,15 @@ async function timed(rounds: number, count: number, work: () => Promise<unknown>
 
 /** A window of klines that nobody asked for before: time of its read. */
 export function benchGrowthOfKlines({ rounds }: Effort): Promise<Row[]> {
-  return withDatabase(async ({ pool }) => {
-    const store = createKlineStore(pool, "live");
+  return withDatabase(async (db) => {
+    const store = createKlineStore(db);
     const last = Math.floor(Date.now() / 1000 / MINUTE_S) * MINUTE_S;
     const costs: Sized[] = [];
     let stored = 0;
     for (const size of KLINES_COUNTS) {
       const each = Math.ceil(size / LIVE_LISTINGS.length);
       const [from, to] = [last - each * MINUTE_S, last - (stored + 1) * MINUTE_S];
-      await store.ensurePartitions(from, to);
-      for (const { ticker } of LIVE_LISTINGS)
-        for (const [first, end] of steps(0, each - stored - 1))
-          await pool.query(ADD_MINUTES, [ticker, from + first * MINUTE_S, from + end * MINUTE_S]);
-      await pool.query("VACUUM ANALYZE kline");
+      for (const { ticker } of LIVE_LISTINGS) await storeMinutes(db, ticker, from, to);
       stored = each;
       const times = await timed(rounds, READS_COUNT, async () => {
         const { ticker = "" } = LIVE_LISTINGS[randomInt(LIVE_LISTINGS.length)] ?? {};

@@ -1,10 +1,17 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { systemClock } from "#lib/clock";
+import type { Database } from "#lib/db";
 import { compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
+import { columnsOf, emptyColumns, type KlineColumns, setRow } from "#lib/domain/columns";
+import { FEED_LAYER } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
+import { say } from "#lib/history/layers";
+import { periodOf } from "#lib/history/period";
+import { inTransaction } from "#lib/history/transaction";
+import { saidBy } from "#lib/segments/segments";
 import { MINUTE_S } from "#lib/units";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
 import { createBlockStore } from "#server/feed/sandbox/block-store";
@@ -14,6 +21,8 @@ import { createSandboxPrices } from "#server/feed/sandbox/prices";
 /** First minute of the bench history, Unix seconds: 2024-01-01. */
 export const HISTORY_FROM_S = 1_704_067_200;
 const PAGE_ROWS = 5_000;
+/** The most that a month can have. */
+const MONTH_ROWS = 44_640;
 
 /** Inserts M1 klines of the live instrument $1, from $2 to $3 inclusive (Unix seconds), in primary key order. */
 export const ADD_MINUTES = `
@@ -21,8 +30,35 @@ export const ADD_MINUTES = `
   SELECT 'live', $1, 'M1', time, 1.1, 1.2, 1.0, 1.1 + (time / 60 % 1000) * 0.0001, 60, NULL, 0.0001
     FROM generate_series($2::bigint, $3::bigint, 60) AS time`;
 
+type Stored = Pick<Database, "pool" | "segments">;
+
+async function store({ pool, segments }: Stored, ticker: string, columns: KlineColumns): Promise<void> {
+  const statements = saidBy(columns, FEED_LAYER, Number.NaN);
+  await inTransaction(pool, (client) => say(client, segments, { ticker, timeframe: "M1" }, statements));
+}
+
+/** Stores the same klines as ADD_MINUTES as segments, a month at a time. */
+export async function storeMinutes(db: Stored, ticker: string, from: number, to: number): Promise<void> {
+  for (let first = from; first <= to; ) {
+    const end = Math.min(to + MINUTE_S, periodOf("M1", first).to);
+    const columns = emptyColumns((end - first) / MINUTE_S);
+    for (let row = 0, time = first; time < end; row += 1, time += MINUTE_S) {
+      const close = 1.1 + ((time / MINUTE_S) % 1_000) * 0.0001;
+      const values = { open: 1.1, high: 1.2, low: 1, close, tick_volume: 60, real_volume: null, spread: 0.0001 };
+      setRow(columns, row, { time, ...values });
+    }
+    await store(db, ticker, columns);
+    first = end;
+  }
+}
+
+/** Stores `rows` synthetic M1 klines of XAUUSD. */
+export async function storeHistory(db: Stored, rows: number): Promise<void> {
+  for await (const page of history(rows, MONTH_ROWS)) await store(db, "XAUUSD", columnsOf(page));
+}
+
 /** Generates `rows` synthetic M1 klines of XAUUSD in pages. */
-export async function* history(rows: number): AsyncGenerator<Kline[]> {
+async function* history(rows: number, pageRows: number = PAGE_ROWS): AsyncGenerator<Kline[]> {
   const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
   const always = compileCalendar({ kind: "always" }, []);
   const catalogue = { list: () => SANDBOX_LISTINGS, find: (ticker: string) => listings.get(ticker), calendar: () => always };
@@ -34,8 +70,8 @@ export async function* history(rows: number): AsyncGenerator<Kline[]> {
     blocks: createBlockStore(makeBlocksHere()),
   });
   const to = HISTORY_FROM_S + rows * MINUTE_S;
-  for (let from = HISTORY_FROM_S; from < to; from += PAGE_ROWS * MINUTE_S) {
-    const limit = Math.min(PAGE_ROWS, (to - from) / MINUTE_S);
+  for (let from = HISTORY_FROM_S; from < to; from += pageRows * MINUTE_S) {
+    const limit = Math.min(pageRows, (to - from) / MINUTE_S);
     yield await store.read({ ticker: "XAUUSD", timeframe: "M1", from, to, limit, end: "oldest" });
   }
 }

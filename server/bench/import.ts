@@ -5,7 +5,7 @@ import path from "node:path";
 import { systemClock } from "#lib/clock";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
-import { createKlineStore } from "#lib/market/kline-store";
+import { createPartitions } from "#lib/market/partitions";
 import { acquireDatabase } from "#server/database/database";
 import { HISTORY_FROM_S, writeHistory } from "./history";
 import type { Effort } from "./load";
@@ -46,8 +46,9 @@ export async function benchImport({ rounds }: Effort): Promise<Row[]> {
   const env = readEnv({ DATA_DIR: path.join(folder, "data"), LOG_LEVEL: "error" });
   const { db, release } = await acquireDatabase(env, log, systemClock);
   const url = String(db.pool.options.connectionString);
-  await createKlineStore(db.pool, "live").ensurePartitions(HISTORY_FROM_S, HISTORY_FROM_S + ROWS_COUNT * 60);
-  const empty = () => db.pool.query("TRUNCATE kline; TRUNCATE import_job");
+  await createPartitions(db.pool)(HISTORY_FROM_S, HISTORY_FROM_S + ROWS_COUNT * 60);
+  const empty = () =>
+    db.pool.query("TRUNCATE kline, import_job, history_content, history_layer, history_visible, history_derived");
   const times: { copy: number[]; import: number[] } = { copy: [], import: [] };
   try {
     for (let round = 0; round < Math.min(rounds, ROUNDS_MAX_COUNT); round += 1) {
@@ -65,10 +66,10 @@ export async function benchImport({ rounds }: Effort): Promise<Row[]> {
   return [
     {
       id: "import",
-      what: `import of ${rounded(ROWS_COUNT)} M1 rows: detect, parse, check, copy, rebuild M5 to MN1`,
+      what: `import of ${rounded(ROWS_COUNT)} M1 rows: detect, parse, check, store; all timeframes readable`,
       value: `${spreadText(rates(times.import))} rows/s`,
       anchor: `${spreadText(rates(times.copy))} rows/s`,
-      ratio: ratioOf(ratio, { target: 0.6, against: "psql `\\copy` of the same rows" }),
+      ratio: ratioOf(ratio, { target: 1.2, against: "psql `\\copy` of the same rows" }),
     },
   ];
 }

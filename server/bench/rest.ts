@@ -5,13 +5,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { operations } from "#lib/contract/operations";
-import type { Database } from "#lib/db";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
-import { createKlineStore } from "#lib/market/kline-store";
 import { MINUTE_S } from "#lib/units";
 import type { FixedAnswer } from "./anchor";
 import { startChild } from "./child";
-import { HISTORY_FROM_S, history } from "./history";
+import { HISTORY_FROM_S, storeHistory } from "./history";
 import { compare, type Effort, type Target } from "./load";
 import { type Spotwire, startSpotwire } from "./product";
 import { rounded, spreadText } from "./spread";
@@ -165,12 +163,6 @@ async function measure(spotwire: Spotwire, rest: RestCase, effort: Effort, folde
   }
 }
 
-async function storeHistory({ pool }: Database): Promise<void> {
-  const store = createKlineStore(pool, "live");
-  for await (const page of history(STORED_ROWS_COUNT)) await store.copyKlines(page);
-  await pool.query("ANALYZE kline");
-}
-
 async function benchRest(
   names: readonly (keyof typeof CASES)[],
   effort: Effort,
@@ -180,7 +172,7 @@ async function benchRest(
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
   const chosen = names.flatMap((name): readonly RestCase[] => CASES[name]).filter(({ id }) => ids?.includes(id) ?? true);
   const asksKlines = chosen.some(({ path: asked }) => asked.startsWith(KLINES));
-  const spotwire = await startSpotwire(env, asksKlines ? storeHistory : undefined);
+  const spotwire = await startSpotwire(env, asksKlines ? (db) => storeHistory(db, STORED_ROWS_COUNT) : undefined);
   try {
     const rows: Row[] = [];
     for (const rest of chosen) rows.push(await measure(spotwire, rest, effort, folder));

@@ -14,10 +14,9 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { LIVE_LISTINGS, SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
-import { createKlineStore } from "#lib/market/kline-store";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { acquireDatabase } from "#server/database/database";
-import { HISTORY_FROM_S, history } from "./history";
+import { HISTORY_FROM_S, storeHistory } from "./history";
 import { startSpotwire } from "./product";
 import type { Row } from "./table";
 
@@ -196,8 +195,7 @@ export async function benchUnits(): Promise<Row[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
   const env = readEnv({ DATA_DIR: folder, LOG_LEVEL: "error" });
   const { db, release } = await acquireDatabase(env, createLog("error"), systemClock);
-  const store = createKlineStore(db.pool, "live");
-  for await (const page of history(STORED_ROWS_COUNT)) await store.copyKlines(page);
+  await storeHistory(db, STORED_ROWS_COUNT);
   const settings = { DATABASE_URL: String(db.pool.options.connectionString), LIVE_FEED: "push" };
   const server = await startSpotwire({ ...settings, NEXTAUTH_SECRET: randomBytes(32).toString("hex") });
   try {

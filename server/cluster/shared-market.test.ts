@@ -74,7 +74,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   async function start(produces: boolean, name: string, source?: Source): Promise<Node> {
     const venue = source?.venue ?? "live";
     const redis = openRedis({ url: server.url, prefix: `test${prefix}`, log });
-    const table = createKlineStore(db.pool, venue);
+    const table = createKlineStore(db);
     const recording = createRecording({
       ...{ folder: path.join(recordings, name), days: 1, maxBytes: 1e9, upstreamOf: () => "push", clock, log },
       leftOut: () => undefined,
@@ -84,7 +84,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       ...(source ?? {
         store: table,
         writer: table,
-        mender: createMinuteMender({ pool: db.pool, clock, record: async () => undefined }),
+        mender: createMinuteMender({ db, clock, record: async () => undefined }),
       }),
       announceHistoryChange: () => undefined,
       forwardPush: (_venue, address) => Promise.reject(new Error(`to ${address}`)),
@@ -117,7 +117,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
     } finally {
       for (const node of open.splice(0)) await node.close();
       await db.pool.query("DELETE FROM venue_lease");
-      await db.pool.query("DELETE FROM kline");
+      await db.pool.query("TRUNCATE kline_tail, history_layer, history_visible");
       await db.pool.query("DELETE FROM last_quote");
     }
   }
@@ -153,7 +153,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
         const members = [providerAt(node, "oanda", 1.1), providerAt(node, "tiingo", 1.2)];
         const record = async () => undefined;
         const feed = severalFeed({ members, catalogue, clock, log, metrics: createMetrics(), record, pin: async () => null });
-        return start(true, node, { venue: "live", feed, store: createKlineStore(db.pool, "live") });
+        return start(true, node, { venue: "live", feed, store: createKlineStore(db) });
       }
       const [first, second] = [await startNode("first"), await startNode("second")];
       await until(() => quoteOf(first) === 1.1 && quoteOf(second) === 1.1);
@@ -179,8 +179,8 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await db.pool.query("UPDATE venue_lease SET token = token + 1, beat = beat + 1, holder = 'http://other'");
       const later = { ...minute, time: minute.time + 60 };
       await expect(mend?.([later], mending)).rejects.toMatchObject({ id: "service_unavailable" });
-      const { rows } = await db.pool.query("SELECT time::float8 AS time FROM kline WHERE timeframe = 'M1' ORDER BY time");
-      expect(rows).toEqual([{ time: minute.time }]);
+      const { rows } = await db.pool.query("SELECT first::float8 AS first, rows FROM history_visible");
+      expect(rows).toEqual([{ first: minute.time, rows: 1 }]);
       expect(paused.market.mend).not.toBe(mend);
     }));
 
@@ -341,7 +341,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await second.tick("EURUSD", 1.4);
       await until(() => first.market.push === undefined);
       await until(() => quoteOf(first) === 1.4);
-      const table = createKlineStore(db.pool, "live");
+      const table = createKlineStore(db);
       expect(await table.beginWriter(1, 0)).toBeNull();
       const fenced = new Promise<void>((resolve) => {
         const late = createPublisher({
@@ -397,7 +397,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await until(() => !first.redis.connected());
       try {
         await first.tick("EURUSD", 1.2);
-        const stored = await db.pool.query("SELECT close FROM kline WHERE ticker = 'EURUSD' AND timeframe = 'M1'");
+        const stored = await db.pool.query("SELECT close FROM kline_tail WHERE ticker = 'EURUSD'");
         expect(stored.rows).toEqual([{ close: 1.2 }]);
         // Another node takes the lease, and this one does not know it yet.
         await db.pool.query("UPDATE venue_lease SET token = token + 1, beat = beat + 1, holder = 'http://second'");

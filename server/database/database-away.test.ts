@@ -158,7 +158,7 @@ async function expectWhole({ ready, call, close, query, quotesAsked }: Scene, ne
   await vi.waitFor(async () => expect((await call(operations.instruments.path, stranger)).status).toBe(401), NOTICED);
   expect(await close(400)).toBe(newest);
   await vi.waitFor(async () => {
-    expect(await query("SELECT close FROM kline WHERE timeframe = 'M1' ORDER BY time DESC LIMIT 1")).toEqual([{ close: newest }]);
+    expect(await query("SELECT close FROM kline_tail ORDER BY time DESC LIMIT 1")).toEqual([{ close: newest }]);
     const counted = "SELECT sum(calls)::int AS calls FROM usage_bucket WHERE grain = 'day' AND operation = 'latestQuotes'";
     expect(await query(counted)).toEqual([{ calls: quotesAsked() }]);
   }, bound);

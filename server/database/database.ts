@@ -3,12 +3,16 @@ import type { ControlChannel } from "#lib/control/control";
 import { createRedisChannel } from "#lib/control/redis-channel";
 import { createStartUp, type Database, openDatabase, type StartUp } from "#lib/db";
 import type { Env } from "#lib/env";
+import type { HistoryEnv } from "#lib/env-history";
 import type { Logger } from "#lib/log";
+import { historyOptions } from "#lib/segments/open-store";
 import { migrate } from "#prisma/migrate";
 import { seed } from "#prisma/seed";
 import { DataDirInUseError, findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded/embedded-postgres";
 
-type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_WAIT_S"> & Partial<Pick<Env, "DATABASE_POOL_SIZE">>;
+type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_WAIT_S"> &
+  Partial<Pick<Env, "DATABASE_POOL_SIZE">> &
+  HistoryEnv;
 type CommandEnv = DatabaseEnv & Pick<Env, "REDIS_URL" | "REDIS_PREFIX"> & Partial<Pick<Env, "REDIS_CA_FILE">>;
 
 /** Connections of a node, unless DATABASE_POOL_SIZE says otherwise. */
@@ -61,6 +65,7 @@ async function open({ url, ended, stop }: Source, { env, channel, ...rest }: Ope
       ...wait,
       startUp,
       poolSize: env.DATABASE_POOL_SIZE ?? POOL_COUNT,
+      ...historyOptions(env, rest.clock),
       ...(channel && { channel }),
     });
     try {

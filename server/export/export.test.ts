@@ -13,6 +13,7 @@ import { writeWhole } from "#server/database/whole-file";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { hurriedClock, IMPORT_NOW_MS, importCommand, storedKlines } from "#server/testing/import-command";
 import { openMinutes } from "#server/testing/import-rows";
+import { storeFeed, storeTail } from "#server/testing/layered";
 import { createTestMarket } from "#server/testing/market";
 import { commandOutcome } from "#server/testing/terminal";
 import { exportCommand } from "./index";
@@ -36,9 +37,7 @@ beforeAll(async () => {
       spread: index % 5 === 0 ? null : index % 5 === 1 ? 0 : index % 5 === 2 ? 1 : (index % 40) / 1e6,
     };
   });
-  await createKlineStore(database.pool, "live").copyKlines(
-    klines.map((kline) => ({ ...kline, close: round(kline.close) })).map(sound),
-  );
+  await storeFeed(database, klines.map((kline) => ({ ...kline, close: round(kline.close) })).map(sound));
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
@@ -102,7 +101,7 @@ test.each(["H1", "D1"] as const)("an exported %s file is read back exactly where
     return { type: "kline", ticker, timeframe: "M1", time, ...prices, tick_volume: 1, real_volume: null, spread: null };
   });
   const alignment = createAlignment();
-  await createKlineStore(source.pool, "live").copyKlines(aggregate(minutes, timeframe, alignment));
+  await storeFeed(source, aggregate(minutes, timeframe, alignment));
   const [file, again] = [place(`${timeframe}.parquet`), place(`${timeframe} again.parquet`)];
   const argv = ["--ticker", ticker, "--timeframe", timeframe, "--out"];
   expect(await run([...argv, file], { db: source })).toMatchObject({ exitCode: 0 });
@@ -117,7 +116,7 @@ test("the rows of an export are those of the API for the same range", async () =
   const argv = ["--ticker", "EURUSD", "--from", "2024-03-06T10:00:00Z", "--to", String(window.to), "--out", file];
   expect(await run(argv)).toMatchObject({ exitCode: 0 });
   const catalogue = await createCatalogue(database, "live");
-  const market = { ...createTestMarket("live", catalogue), store: createKlineStore(database.pool, "live") };
+  const market = { ...createTestMarket("live", catalogue), store: createKlineStore(database) };
   const call = {
     market,
     mayRead: () => true,
@@ -145,7 +144,7 @@ test("the open kline and the latest ten seconds are left out", async () => {
     ...{ type: "kline", ticker, timeframe: "M1", time, open: 0.66, high: 0.66, low: 0.66, close: 0.66 },
     ...{ tick_volume: 1, real_volume: null, spread: null },
   });
-  await createKlineStore(database.pool, "live").writeKlines([first, second, third].map(kline));
+  await storeTail(database, [first, second, third].map(kline));
   const rowsAt = async (nowMs: number, name: string) => {
     const file = place(name);
     await run(["--ticker", ticker, "--out", file], { clock: manualClock(nowMs) });

@@ -56,7 +56,7 @@ let store: KlineTable;
 let catalogue: Catalogue;
 beforeAll(async () => {
   db = await testDatabase();
-  store = createKlineStore(db.pool, "live");
+  store = createKlineStore(db);
   const all = await createCatalogue(db, "live");
   const few = all.list().filter(({ ticker }) => ticker === "EURUSD" || ticker === "GBPUSD");
   catalogue = { ...all, list: () => few, find: (ticker) => few.find((one) => one.ticker === ticker) };
@@ -115,7 +115,8 @@ interface Scene {
 async function startScene(
   makers: readonly ((options: Omit<Parameters<typeof createProvider>[0], "upstream">) => Provider | null)[],
 ): Promise<Scene> {
-  for (const table of ["kline", "backfill", "watched_minutes", "last_quote"]) await db.pool.query(`DELETE FROM ${table}`);
+  for (const table of ["kline_tail", "history_layer", "history_visible", "backfill", "watched_minutes", "last_quote"])
+    await db.pool.query(`DELETE FROM ${table}`);
   const clock = manualClock(START_MS);
   const heard = new Map<string, number>();
   const counted = createMetrics();
@@ -149,7 +150,7 @@ async function startScene(
   };
   const market = await startMarket({
     ...{ venue: "live", catalogue, store, writer: store, feed, recording, clock, log, metrics },
-    mender: createMinuteMender({ pool: db.pool, clock, record: async () => undefined }),
+    mender: createMinuteMender({ db, clock, record: async () => undefined }),
     ...{ acceptsPush: members.includes(null), provider: feed.name, namesSpeakers: true },
   });
   onTestFinished(market.stop);

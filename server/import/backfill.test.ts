@@ -43,7 +43,7 @@ test("an import stores its progress at most once a second, across all files and 
     state: "running",
     file: "EURUSD.zip:a.csv",
     step: "importing",
-    share: 0.1125,
+    share: 0.125,
     rows: 3_000,
     rows_per_s: 3_000,
   });
@@ -51,12 +51,12 @@ test("an import stores its progress at most once a second, across all files and 
   report.source("EURUSD.zip:b.csv", 1, 2);
   await clock.advance(1_000);
   report.step("detecting the clock", 0.9, 100);
-  await expectProgress({ file: "EURUSD.zip:b.csv", step: "detecting the clock", share: 0.225, rows: 4_000 });
+  await expectProgress({ file: "EURUSD.zip:b.csv", step: "detecting the clock", share: 0.25, rows: 4_000 });
   report.fileDone("b.csv: cannot be read");
   report.source("GBPUSD.csv", 0, 1);
   await clock.advance(1_000);
   report.step(IMPORTING, 1, 1_000);
-  await expectProgress({ files_done: 1, files_failed: 1, problem: "b.csv: cannot be read", share: 0.9, rows: 5_000 });
+  await expectProgress({ files_done: 1, files_failed: 1, problem: "b.csv: cannot be read", share: 1, rows: 5_000 });
   report.fileDone(null);
   await report.end({ state: "failed", tickers: ["EURUSD", "GBPUSD"], through: true });
   expect(await latest()).toMatchObject({ state: "failed", files_done: 2, share: 1, problem: "b.csv: cannot be read" });
@@ -92,7 +92,6 @@ test.each([
   try {
     const { exitCode, text } = await importCommand(database, [minutes("USDCHF.csv", 500), "--force"]);
     expect(exitCode).toBe(0);
-    expect(text).toContain("USDCHF: ");
     expect(text).toMatch(/WARNING: the operators' page and the audit log do not show .*refusing/s);
     expect(await latest()).toMatchObject({ state, problem: null });
   } finally {

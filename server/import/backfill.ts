@@ -6,8 +6,6 @@ import { type BackfillProgress, beginBackfill, noteBackfill } from "#lib/market/
 
 /** Shortest interval between two progress updates; the operators' page polls at the same rate. */
 const NOTE_INTERVAL_MS = 1_000;
-/** Share of the work spent on reading and storing rows; rebuilding longer timeframes takes the rest. */
-const READING_SHARE = 0.9;
 
 /** Title of the step that stores rows. */
 export const IMPORTING = "importing";
@@ -95,7 +93,7 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
   }
 
   /** Share of all the work that is done when `share` of the current file is read. */
-  const reading = (share: number) => (READING_SHARE * (progress.filesDone + share)) / Math.max(files, 1);
+  const reading = (share: number) => (progress.filesDone + share) / Math.max(files, 1);
 
   return {
     number,

@@ -14,8 +14,13 @@ let store: KlineTable;
 let batch: Batch;
 beforeAll(async () => {
   db = await testDatabase();
-  store = createKlineStore(db.pool, "live");
-  batch = await openBatch({ database: db, store, number: await beginTestImport({ db, clock }) });
+  store = createKlineStore(db);
+  batch = await openBatch({
+    database: db,
+    clock,
+    signal: new AbortController().signal,
+    number: await beginTestImport({ db, clock }),
+  });
 });
 afterAll(async () => {
   await batch.close();
@@ -39,7 +44,7 @@ function gate() {
   return { open, opened };
 }
 
-test("a later part is copied meanwhile, but neither it nor its position is stored before the part before it", async () => {
+test("neither a later part nor its position is stored before the part before it", async () => {
   const saved: string[] = [];
   const [started, hold] = [gate(), gate()];
   const first = batch.put(minutes("EURUSD", 0, 10), async () => {
@@ -69,7 +74,7 @@ test("parts with the same minutes wait for each other, and the last one counts",
 });
 
 test("the parts of a trial are compared one after the other", async () => {
-  const trial = await openBatch({ database: db, store, number: null });
+  const trial = await openBatch({ database: db, clock, signal: new AbortController().signal, number: null });
   const parts = [minutes("USDJPY", 0, 10), minutes("USDJPY", 10, 10), minutes("USDJPY", 19, 2)];
   const counts = await Promise.all(parts.map((klines) => trial.put(klines, async () => undefined)));
   expect(counts.map((each) => [each.stored, each.repeated])).toEqual([

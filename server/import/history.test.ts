@@ -13,7 +13,6 @@ import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
 import { type RunningMarket, startMarket } from "#server/market";
 import { testKline } from "#server/testing/market";
-import { createRebuilder } from "./rebuild";
 
 const TICKER = "EURUSD";
 const DIGITS = 5;
@@ -63,14 +62,13 @@ const event = fc.oneof(
 function scene(startMs: number) {
   const clock: ManualClock = manualClock(startMs);
   const memory = createMemoryKlines();
-  const store = { ...memory, copyKlines: (klines: readonly Kline[]) => memory.writeBatch(klines, []) };
   const { calendar, find, list } = createSandboxCatalogue();
   const catalogue = { calendar, find, list: () => list().filter(({ ticker }) => ticker === TICKER), instrument: () => undefined };
   /** The minutes that there should be. */
   const minutes = new Map<number, Kline>();
   const start = () =>
     startMarket({
-      ...{ venue: "live", catalogue, store, writer: store, acceptsPush: true, provider: "push", clock },
+      ...{ venue: "live", catalogue, store: memory, writer: memory, acceptsPush: true, provider: "push", clock },
       log: createLog("silent"),
       metrics: createMetrics(),
     });
@@ -89,13 +87,10 @@ function scene(startMs: number) {
   }
 
   async function importRows(market: RunningMarket, rows: readonly Kline[], tookMs: number, heardMs: number): Promise<void> {
-    const rebuilder = createRebuilder(store, TICKER, clock);
-    await rebuilder.follow(rows);
-    await store.copyKlines(rows);
+    await memory.writeBatch(rows, []);
     for (const row of rows) minutes.set(row.time, row);
     await pass(tookMs);
     await tick(market, 101_000);
-    await rebuilder.finish(() => undefined);
     await pass(heardMs);
     const changed = market.historyChanged(TICKER);
     await clock.advance(1_200);

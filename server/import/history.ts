@@ -1,9 +1,10 @@
 import { auditOn, COMMAND_LINE } from "#lib/access/audit";
 import { BACKFILLS_MAX_COUNT, type BackfillReport } from "#lib/contract/portal-admin";
+import { dropRows } from "#lib/history/drop-rows";
 import { listBackfills } from "#lib/market/backfills";
-import { undoImport } from "#lib/market/import-undo";
+import { type HistoryAdmin, redoImport, undoImport } from "#lib/market/import-undo";
 import { type CommandContext, wordsOf } from "#server/cli/run-command";
-import { EXIT_DONE, UsageError } from "#server/cli/usage-error";
+import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
 import { countText } from "#server/cli/words";
 
 type Context = Pick<CommandContext, "clock" | "print" | "withDatabase">;
@@ -39,20 +40,54 @@ export async function listImports(words: readonly string[], { clock, print, with
   return EXIT_DONE;
 }
 
+/** The number of an import, as the only word. @throws UsageError */
+function numberIn(words: readonly string[], command: string): number {
+  const [text] = wordsOf(words, "NUMBER");
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`${command} ${text}: must be the number of an import, as list prints it.`);
+  return Number(text);
+}
+
+const adminOf = (db: Pick<HistoryAdmin, "db">["db"], clock: HistoryAdmin["clock"]): HistoryAdmin => ({
+  db,
+  clock,
+  record: (client, change) => auditOn(client, { ...COMMAND_LINE, accountId: null, ...change }),
+});
+
+const named = (ticker: string, timeframe: string) => (timeframe === "M1" ? ticker : `${ticker} ${timeframe}`);
+
 /** `npm run import -- undo NUMBER`. */
 export async function undoNumbered(words: readonly string[], { clock, print, withDatabase }: Context): Promise<number> {
-  const [text] = wordsOf(words, "NUMBER");
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`undo ${text}: must be the number of an import, as list prints it.`);
-  const series = await withDatabase((db) =>
-    undoImport(
-      { db, clock, record: (client, change) => auditOn(client, { ...COMMAND_LINE, accountId: null, ...change }) },
-      Number(text),
-    ),
-  );
-  print(`Import ${text} is undone. Its files can be imported again.`);
-  for (const { ticker, timeframe, removed, restored } of series) {
-    const changes = `${countText(removed)} klines removed, ${countText(restored)} overwritten ones restored`;
-    print(timeframe === "M1" ? `  ${ticker}: ${changes}, M5 to MN1 rebuilt` : `  ${ticker} ${timeframe}: ${changes}`);
+  const number = numberIn(words, "undo");
+  const series = await withDatabase((db) => undoImport(adminOf(db, clock), number));
+  print(`Import ${number} is undone. Its files can be imported again. To put it back: npm run import -- redo ${number}`);
+  for (const { ticker, timeframe, removed, restored } of series)
+    print(
+      `  ${named(ticker, timeframe)}: ${countText(removed)} klines removed, ${countText(restored)} overwritten ones restored`,
+    );
+  return EXIT_DONE;
+}
+
+/** `npm run import -- redo NUMBER`. */
+export async function redoNumbered(words: readonly string[], { clock, print, withDatabase }: Context): Promise<number> {
+  const number = numberIn(words, "redo");
+  const series = await withDatabase((db) => redoImport(adminOf(db, clock), number));
+  print(`Import ${number} is put back.`);
+  for (const { ticker, timeframe, removed, restored } of series)
+    print(`  ${named(ticker, timeframe)}: ${countText(removed)} klines put back, ${countText(restored)} overwritten again`);
+  return EXIT_DONE;
+}
+
+/** `npm run import -- drop-rows`. */
+export async function dropOldRows(words: readonly string[], { print, withDatabase }: Context): Promise<number> {
+  wordsOf(words);
+  const { waiting, bytes } = await withDatabase(dropRows);
+  if (waiting.length > 0) {
+    print(
+      `Nothing was deleted: ${waiting.join(", ")} ${waiting.length === 1 ? "is" : "are"} not converted yet. The service does it.`,
+    );
+    return EXIT_FAILED;
   }
+  print(`The klines that earlier releases stored as rows are deleted: ${countText(Math.round(bytes / 1e6))} MB on disk.`);
   return EXIT_DONE;
 }

@@ -1,5 +1,5 @@
 import { defineCommand, runAsProcess } from "#server/cli/run-command";
-import { listImports, undoNumbered } from "./history";
+import { dropOldRows, listImports, redoNumbered, undoNumbered } from "./history";
 import { OPTIONS, readOptions, USAGE } from "./options";
 import { terminalOf } from "./progress";
 import { runImport } from "./run";
@@ -13,6 +13,8 @@ export const importCommand = defineCommand({
     const [word, ...words] = positionals;
     if (word === "list") return listImports(words, { clock, print, withDatabase });
     if (word === "undo") return undoNumbered(words, { clock, print, withDatabase });
+    if (word === "drop-rows") return dropOldRows(words, { clock, print, withDatabase });
+    if (word === "redo") return redoNumbered(words, { clock, print, withDatabase });
     const options = readOptions(values, positionals);
     return withDatabase((database) => runImport({ options, database, terminal: terminalOf(print), clock, signal: stopSignal() }));
   },

@@ -21,8 +21,7 @@ import { createEnds } from "./seam";
 /** Share of the klines of a file that can be in closed hours: with more, they are not what they seem to be. */
 const CLOSED_MAX_SHARE = 0.5;
 
-/** Nothing is stored, nor rebuilt, while a file is judged. */
-export const NO_REBUILDER = { follow: async () => undefined, writeSome: async () => undefined };
+/** Nothing is stored while a file is judged. */
 const NO_BATCH = { put: async () => NO_KLINES };
 
 interface JudgeContext extends Omit<PrepareContext, "survey" | "signal"> {
@@ -30,10 +29,7 @@ interface JudgeContext extends Omit<PrepareContext, "survey" | "signal"> {
 }
 
 /** How a file is read, to be judged and to be stored. */
-export type Reading = Omit<
-  Parameters<typeof loadFile>[0],
-  "batch" | "jobs" | "rebuilder" | "progress" | "onRow" | "check" | "onStored"
->;
+export type Reading = Omit<Parameters<typeof loadFile>[0], "batch" | "jobs" | "progress" | "onRow" | "check" | "onStored">;
 
 /** Hours of the week, and those of the calendar, in which the market is closed although the file has rows. */
 function createHoursJudge(prepared: Prepared, calendar: CalendarHours, isGiven: boolean) {
@@ -100,7 +96,6 @@ export async function judgeFile(
       progress,
       batch: NO_BATCH,
       jobs: NO_JOBS,
-      rebuilder: NO_REBUILDER,
       onRow: hours.row,
       onStored: () => undefined,
       async check(klines) {

@@ -12,7 +12,6 @@ import type { Job, JobKey, Jobs } from "./jobs";
 import { type Counts, CROSSED, type Harvest, MISALIGNED } from "./ledger";
 import { createMinutes } from "./minutes";
 import type { Progress } from "./progress";
-import type { Rebuilder } from "./rebuild";
 import type { ReaderSettings, Row } from "./row";
 
 /** Klines stored in one transaction. */
@@ -58,7 +57,6 @@ interface LoadOptions {
   readonly job: Job;
   readonly key: JobKey;
   readonly batch: Pick<Batch, "put">;
-  readonly rebuilder: Pick<Rebuilder, "follow" | "writeSome">;
   readonly jobs: Jobs;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -71,13 +69,12 @@ interface LoadOptions {
   onStored(klines: readonly Kline[], counts: BatchCounts): void;
 }
 
-/** Batches that are written at the same time: one is copied while the one before is committed. */
+/** Batches that wait to be written or are: one, while the next is read. */
 const WRITING_MAX_COUNT = 2;
 
 /** Writes batches while the next is read, and saves how far the file is stored. */
-function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: LoadOptions, take: () => Harvest) {
+function createWriter({ batch, jobs, job, key, check, onStored }: LoadOptions, take: () => Harvest) {
   const writing: Promise<unknown>[] = [];
-  let rebuilding: Promise<unknown> = Promise.resolve();
   let counts: BatchCounts = { ...NO_KLINES };
 
   async function write({ klines, rows }: Harvest): Promise<void> {
@@ -92,9 +89,7 @@ function createWriter({ batch, rebuilder, jobs, job, key, check, onStored }: Loa
       if (writing.length === WRITING_MAX_COUNT) await writing.shift();
       const harvest = take();
       if (harvest.klines.length > 0) await check(harvest.klines);
-      await rebuilder.follow(harvest.klines);
-      rebuilding = rebuilding.then(rebuilder.writeSome);
-      const written = Promise.all([write(harvest), rebuilding]);
+      const written = write(harvest);
       // A later flush awaits it; until then its failure must not count as unhandled.
       written.catch(() => undefined);
       writing.push(written);

@@ -31,11 +31,13 @@ export interface Options extends Given {
 export const USAGE = `npm run import -- [options] FILE…
 npm run import -- list
 npm run import -- undo NUMBER
+npm run import -- redo NUMBER
+npm run import -- drop-rows
 
 Imports history into the stored klines of the live venue. FILE is a file of ticks or klines: text, Parquet or .bi5,
-plain or in a .gz, .zip or .tar archive, or a folder of such files. M5 to MN1 are rebuilt from M1; klines of M5 to MN1
-are taken where no M1 is stored. Rows that are already stored are not stored again. To resume an interrupted import, run
-the same command again.
+plain or in a .gz, .zip or .tar archive, or a folder of such files. M5 to MN1 are computed from M1 when they are
+asked for; klines of M5 to MN1 are taken where no M1 is stored. To resume an interrupted import, run the same command
+again.
 
   --venue live          the venue; the sandbox generates its klines and accepts no imports
   --ticker EURUSD       the instrument; by default read from the file's name, path or symbol column
@@ -59,7 +61,8 @@ the same command again.
   --help                prints this text
 
 The import detects the format and the time zone, and prints what it detected. Each import has a number: \`list\` shows the
-imports, and \`undo\` restores the klines that would be stored without one.
+imports, \`undo\` restores the klines that would be stored without one, at any time, and \`redo\` puts it back.
+\`drop-rows\` frees the room of what releases before 0.2.0 stored as rows, once all of it is converted.
 Exit code: 0 done, 1 a file or row was refused or no kline is stored, 2 wrong usage, 3 unsure or doubtful: an
 option must decide.`;
 

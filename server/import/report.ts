@@ -101,7 +101,7 @@ export function summarise({ counts, klines, ms }: Loaded, { timeframe, skippedRo
   const rest = [
     ...(alreadyThere > 0 ? [`${countText(alreadyThere)} already there`] : []),
     ...(overwritten > 0 ? [`${countText(overwritten)} ${trial ? "would be overwritten" : "overwritten"}`] : []),
-    ...(covered > 0 ? [`${countText(covered)} kept behind stored M1`] : []),
+    ...(covered > 0 ? [`${countText(covered)} kept behind ${timeframe === "M1" ? "corrections" : "stored M1"}`] : []),
   ];
   const lines = [
     `  ${rows(counts.rows)} read, ${[`${countText(stored)} ${timeframe} klines ${trial ? "would be " : ""}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,

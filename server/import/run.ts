@@ -1,11 +1,9 @@
 import type { Clock } from "#lib/clock";
 import { type Database, isDatabaseAway, reasonOf } from "#lib/db";
+import { inTransaction } from "#lib/history/transaction";
 import { createCatalogue } from "#lib/market/catalogue";
 import { announceChanges } from "#lib/market/import-undo";
 import { createKlineStore } from "#lib/market/kline-store";
-import { inTransaction } from "#lib/market/partitions";
-import { sealOldImports } from "#lib/market/undo-retention";
-import { countText } from "#server/cli/words";
 import { type BackfillReporter, NO_REPORT, reportBackfill } from "./backfill";
 import { openBatch } from "./batch";
 import { surveyClocks } from "./clock-survey";
@@ -16,7 +14,7 @@ import { BATCH_KLINES } from "./load";
 import { surveyMonths } from "./months";
 import type { Options } from "./options";
 import { createPriceCheck } from "./price-check";
-import { startProgress, type Terminal } from "./progress";
+import type { Terminal } from "./progress";
 import { createReport } from "./report";
 import { importSource, type Session } from "./source";
 import { createSourceFinder, type SourceFinder } from "./sources";
@@ -79,17 +77,6 @@ async function importFile(file: string, run: Run): Promise<string | null> {
   return problem;
 }
 
-/** Rebuilds the longer timeframes of everything that was imported. */
-async function rebuild({ finished, rebuilders, jobs, terminal, clock, database }: Run): Promise<void> {
-  for (const [ticker, rebuilder] of rebuilders) {
-    const progress = startProgress(terminal, `${ticker} M5 to MN1`, 1, clock);
-    const written = await rebuilder.finish(progress.update).finally(() => progress.stop());
-    terminal.line(`${ticker}: ${countText(written)} klines of M5 to MN1 rebuilt`);
-  }
-  // Saved only now, so that the next run repeats a rebuild that was interrupted.
-  await inTransaction(database.pool, (client) => jobs.save(client, finished, true));
-}
-
 async function importAll(files: readonly string[], begun: Begun): Promise<void> {
   const { backfill, changed, database, signal } = begun;
   const options = { ...begun.options, months: await surveyMonths(files, begun) };
@@ -99,7 +86,8 @@ async function importAll(files: readonly string[], begun: Begun): Promise<void> 
     // An interrupted file is neither done nor failed.
     if (!signal.aborted) backfill.fileDone(problem);
   }
-  await rebuild(run);
+  // Saved only now, so that files whose end nobody was told of are looked at again.
+  await inTransaction(database.pool, (client) => run.jobs.save(client, run.finished, true));
   const { rows } = await database.pool.query<Written>(WRITTEN, [backfill.number]);
   await announceChanges(database.control, rows);
   // A run that resumed a file to its end may have written nothing itself.
@@ -147,7 +135,6 @@ async function importAndReport(files: readonly string[], run: Begun): Promise<nu
     terminal.line(`This is import ${backfill.number}. To undo it: npm run import -- undo ${backfill.number}`);
   try {
     await backfill.end({ state: ended(!tally.failed()), tickers: tickers(), through: !signal.aborted });
-    await sealOldImports(database, clock);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     terminal.line(`WARNING: the operators' page and the audit log do not show how this import ended: ${reason}`);
@@ -156,7 +143,7 @@ async function importAndReport(files: readonly string[], run: Begun): Promise<nu
 }
 
 /**
- * Imports files in sequence as one batch, rebuilds the longer timeframes and notifies running servers. The operators' page
+ * Imports files in sequence as one batch and notifies running servers. The operators' page
  * shows the progress. A file that cannot be imported does not stop the others. If the end cannot be stored for the operators'
  * page, the terminal prints a warning and the exit code stays the same. A trial stores nothing.
  * @returns the exit code
@@ -168,8 +155,8 @@ export async function runImport(context: ImportContext): Promise<number> {
   const catalogue = await createCatalogue(database, venue);
   const files = await filesOf(options.files);
   const backfill = dryRun ? NO_REPORT : await reportBackfill({ database, clock, venue, files: files.length });
-  const store = createKlineStore(database.pool, venue);
-  const batch = await openBatch({ database, store, number: dryRun ? null : backfill.number });
+  const store = createKlineStore(database);
+  const batch = await openBatch({ database, clock, signal, number: dryRun ? null : backfill.number });
   const run: Begun = {
     ...{ options, database, catalogue, clock, signal, store, batch, batchKlines, backfill },
     listings: catalogue.list(),
@@ -180,7 +167,6 @@ export async function runImport(context: ImportContext): Promise<number> {
     tally: createTally(dryRun),
     finished: [],
     prices: createPriceCheck(store),
-    rebuilders: new Map(),
     changed: new Set(),
     doubt: backfill.doubt,
   };

@@ -3,7 +3,6 @@ import { plausibleRange } from "#lib/domain/price-ranges";
 import { addCounts, NO_KLINES } from "#lib/market/kline-batches";
 import type { KlineTable } from "#lib/market/kline-store";
 import type { Catalogue } from "#lib/market/ports";
-import { MINUTE_MS, MINUTE_S } from "#lib/units";
 import { countText } from "#server/cli/words";
 import { IMPORTING } from "./backfill";
 import type { Batch } from "./batch";
@@ -13,13 +12,12 @@ import { type Doubt, doubtLines, refusalOf } from "./doubt";
 import { ImportFailure, isFileError } from "./failure";
 import { createIntervals } from "./interval";
 import { type Job, type JobKey, type JobState, type Jobs, jobId } from "./jobs";
-import { judgeFile, NO_REBUILDER, type Reading } from "./judge";
+import { judgeFile, type Reading } from "./judge";
 import { type Loaded, loadFile } from "./load";
 import type { Options } from "./options";
 import { type PrepareContext, type Prepared, prepare } from "./prepare";
 import type { PriceCheck } from "./price-check";
 import { startProgress } from "./progress";
-import { createRebuilder, type Rebuilder, type Touched } from "./rebuild";
 import { createSamples, describe, notable, type Report, summarise } from "./report";
 import type { Tally, TallyPart } from "./tally";
 
@@ -32,11 +30,9 @@ export interface Session extends PrepareContext {
   readonly jobs: Jobs;
   readonly report: Report;
   readonly tally: Tally;
-  /** Files whose rows are all stored, but not necessarily their longer timeframes. */
+  /** Files whose rows are all stored. */
   readonly finished: JobState[];
   readonly prices: PriceCheck;
-  /** One for each ticker of which minutes were imported; none in a trial. */
-  readonly rebuilders: Map<string, Rebuilder>;
   /** Tickers of which klines were imported; none in a trial. */
   readonly changed: Set<string>;
   /** Keeps what was doubtful about a file with the import. */
@@ -61,12 +57,6 @@ function keyOf({ source, format, listing, clock, settings, recognition, timefram
   const klines = timeframe === "M1" ? [] : [timeframe];
   const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits, ...form, ...klines]);
   return { venue, ticker: listing.ticker, file: source.name, part, reading };
-}
-
-function touchedBy({ counts }: Loaded): Touched | null {
-  if (Number.isNaN(counts.firstMs)) return null;
-  const minute = (ms: number) => Math.floor(ms / MINUTE_MS) * MINUTE_S;
-  return { first: minute(counts.firstMs), last: minute(counts.lastMs) };
 }
 
 const calendarOf = ({ catalogue }: Session, ticker: string) => catalogue.calendar(ticker) ?? MISSING_CALENDAR;
@@ -111,24 +101,17 @@ function readingOf(prepared: Prepared, job: Job, key: JobKey, { options, clock, 
   };
 }
 
-function rebuilderOf({ rebuilders, store, clock }: Session, ticker: string): Rebuilder {
-  const rebuilder = rebuilders.get(ticker) ?? createRebuilder(store, ticker, clock);
-  rebuilders.set(ticker, rebuilder);
-  return rebuilder;
-}
-
 async function load(prepared: Prepared, reading: Reading, session: Session, begun: Begun): Promise<Loaded> {
   const { options, terminal, clock, jobs, batch, tally, report } = session;
   const { source, listing, timeframe } = prepared;
   const { job, maxErrors } = reading;
   const trial = options.dryRun;
-  const rebuilder = trial || timeframe !== "M1" ? undefined : rebuilderOf(session, listing.ticker);
   if (!trial) session.changed.add(listing.ticker);
   const { hooks, samples, closedHours, part } = startPart(session, prepared);
   const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
   let loaded: Loaded;
   try {
-    loaded = await loadFile({ ...reading, ...hooks, batch, jobs, progress, rebuilder: rebuilder ?? NO_REBUILDER });
+    loaded = await loadFile({ ...reading, ...hooks, batch, jobs, progress });
   } catch (error) {
     tally.add(part());
     begun.stored = part().klines.stored > 0;
@@ -141,8 +124,6 @@ async function load(prepared: Prepared, reading: Reading, session: Session, begu
   const circumstances = { timeframe, skippedRows: job.rows, maxErrors, closedHours, trial, countsRows };
   const usual = [...summarise(loaded, circumstances), ...(trial ? samples.lines() : [])];
   report.result(usual, notable(loaded, circumstances));
-  const touched = job.rows > 0 ? touchedBy(loaded) : null;
-  if (touched !== null) rebuilder?.include(touched);
   return loaded;
 }
 

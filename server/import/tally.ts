@@ -68,6 +68,12 @@ function createRowReasons() {
   };
 }
 
+/** The line about klines that are stored and do not show. Of minutes there are rarely any. */
+function coveredOf(count: number, isMinutes: boolean): [string, string][] {
+  if (!isMinutes) return [["kept behind stored M1", countText(count)]];
+  return count === 0 ? [] : [["kept behind corrections", countText(count)]];
+}
+
 /** @param trial true when nothing is stored */
 export function createTally(trial: boolean): Tally {
   let files = 0;
@@ -144,7 +150,7 @@ export function createTally(trial: boolean): Tally {
         [trial ? "would be stored" : "stored", countText(klines.stored)],
         ["already there", countText(klines.alreadyThere)],
         [trial ? "would be overwritten" : "overwritten", countText(klines.overwritten)],
-        ...(isMinutes ? [] : [["kept behind stored M1", countText(klines.covered)] satisfies [string, string]]),
+        ...coveredOf(klines.covered, isMinutes),
         ["repeated in the files", countText(klines.repeated)],
         ["conflicting in the files", countText(klines.conflicting)],
         ["in closed hours", countText(closedHours)],

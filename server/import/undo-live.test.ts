@@ -3,19 +3,18 @@ import { manualClock } from "#lib/clock";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
+import { inTransaction } from "#lib/history/transaction";
 import { createLog } from "#lib/log";
 import { undoImport } from "#lib/market/import-undo";
-import { storeImported } from "#lib/market/imported-klines";
 import { storeBatch } from "#lib/market/kline-batches";
 import { mergeRows } from "#lib/market/kline-merge";
 import { createKlineStore } from "#lib/market/kline-store";
-import { inTransaction } from "#lib/market/partitions";
-import { rebuildRange } from "#lib/market/rebuild-range";
 import { createMetrics } from "#lib/metrics";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { startMarket } from "#server/market";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { beginTestImport } from "#server/testing/imports";
+import { storeTail } from "#server/testing/layered";
 import { testKline } from "#server/testing/market";
 
 /** A Wednesday, the day after the month began. */
@@ -31,7 +30,7 @@ afterAll(() => db.close());
 /** A service with earlier minutes, into whose current day, week and month an import went. */
 async function scene(ticker: string, earlier: readonly Kline[], importedDays: readonly Kline[] = []) {
   const clock = manualClock(NOW_MS);
-  const store = createKlineStore(db.pool, "live");
+  const store = createKlineStore(db);
   const { calendar, find, list } = createSandboxCatalogue();
   const catalogue = {
     calendar,
@@ -39,13 +38,11 @@ async function scene(ticker: string, earlier: readonly Kline[], importedDays: re
     list: () => list().filter((listing) => listing.ticker === ticker),
     instrument: () => undefined,
   };
-  await store.writeKlines(earlier);
+  await storeTail(db, earlier);
   if (importedDays.length > 0) {
     const number = await beginTestImport({ db, clock });
-    await inTransaction(db.pool, (client) => storeImported(client, number, importedDays));
+    await inTransaction(db.pool, (client) => storeBatch(client, db.segments, number, importedDays, NOW_MS));
   }
-  const first = earlier[0]?.time ?? NOW_MS / 1000;
-  await inTransaction(db.pool, (client) => rebuildRange(client, { ticker, first, last: NOW_MS / 1000 }, NOW_MS));
   const market = await startMarket({
     ...{ venue: "live", catalogue, store, writer: store, acceptsPush: true, provider: "push", clock },
     log: createLog("silent"),
@@ -59,10 +56,7 @@ async function scene(ticker: string, earlier: readonly Kline[], importedDays: re
   const number = await beginTestImport({ db, clock });
   const lastS = Math.floor(NOW_MS / 60_000) * 60 - 120;
   const rows = [0, 60, 3_600, 86_400, 30 * 86_400].map((ago) => testKline(ticker, "M1", lastS - ago, 1.5)).reverse();
-  await store.ensurePartitions(lastS - 30 * 86_400, lastS);
-  await inTransaction(db.pool, (client) => storeBatch(client, number, rows));
-  const range = { ticker, first: lastS - 30 * 86_400, last: lastS };
-  await inTransaction(db.pool, (client) => rebuildRange(client, range, NOW_MS));
+  await inTransaction(db.pool, (client) => storeBatch(client, db.segments, number, rows, NOW_MS));
   const changed = async () => {
     const done = market.historyChanged(ticker);
     await clock.advance(1_200);

@@ -1,13 +1,16 @@
 import { cutAuditAddresses } from "#lib/access/audit-addresses";
 import type { Clock } from "#lib/clock";
-import { VENUES } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
+import { dropExpired } from "#lib/history/retention";
+import { sweepSegments } from "#lib/history/sweep";
+import { sealTails } from "#lib/history/tail";
 import type { Logger } from "#lib/log";
-import { createPartitions, dropShortKlines, expiredYears } from "#lib/market/partitions";
-import { sealOldImports } from "#lib/market/undo-retention";
+import { forgetImports } from "#lib/market/forget-imports";
+import { forgetMended } from "#lib/market/lacking-minutes";
+import { createPartitions } from "#lib/market/partitions";
 import { type Repeating, startRepeating } from "#lib/repeat";
-import { DAY_S, HOUR_MS } from "#lib/units";
+import { DAY_MS, DAY_S, HOUR_MS } from "#lib/units";
 
 /** Interval of the upkeep; also the delay before failed or skipped work is retried. */
 const INTERVAL_MS = HOUR_MS;
@@ -15,7 +18,7 @@ const INTERVAL_MS = HOUR_MS;
 const AHEAD_S = 30 * DAY_S;
 
 interface UpkeepOptions {
-  readonly db: Pick<Database, "pool" | "control">;
+  readonly db: Pick<Database, "pool" | "segments" | "control">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly env: Pick<Env, "KLINE_RETENTION_YEARS">;
@@ -31,17 +34,24 @@ async function makeAhead(ensure: ReturnType<typeof createPartitions>, { clock, l
   }
 }
 
-/** Drops short klines of years beyond the retention, and notifies every process. */
-async function dropExpired({ db, clock, log, env }: UpkeepOptions, signal: AbortSignal): Promise<void> {
+/** Moves the minutes of past days into layers. */
+async function sealDays({ db, clock, log }: UpkeepOptions): Promise<void> {
   try {
-    for (const year of await expiredYears(db.pool, clock.now() / 1000, env.KLINE_RETENTION_YEARS)) {
-      if (signal.aborted) return;
-      const outcome = await dropShortKlines(db.pool, year);
-      if (outcome === "busy") log.info({ year }, "expired klines are in use; retrying to drop them");
-      if (outcome !== "dropped") continue;
-      log.info({ year }, "dropped klines shorter than a day beyond the retention");
-      for (const venue of VENUES) await db.control.publish({ kind: "klines", venue });
-    }
+    // An hour later: a tick can come late, and a database that was away is written then.
+    const day = Math.floor((clock.now() - HOUR_MS) / DAY_MS) * DAY_S;
+    const sealed = await sealTails(db, day);
+    if (sealed > 0) log.debug({ rows: sealed }, "moved the minutes of past days into layers");
+  } catch (error) {
+    log.warn({ err: error }, "cannot move the minutes of past days into layers; retrying");
+  }
+}
+
+/** Drops short klines of years beyond the retention, and notifies every process. */
+async function dropOld({ db, clock, log, env }: UpkeepOptions): Promise<void> {
+  try {
+    const tickers = await dropExpired(db, clock.now(), env.KLINE_RETENTION_YEARS);
+    if (tickers.length > 0) log.info({ tickers }, "dropped klines shorter than a day beyond the retention");
+    for (const ticker of tickers) await db.control.publish({ kind: "klines", venue: "live", ticker });
   } catch (error) {
     log.warn({ err: error }, "cannot drop expired klines; retrying");
   }
@@ -56,27 +66,44 @@ async function cutAddresses({ db, clock, log }: UpkeepOptions): Promise<void> {
   }
 }
 
-/** Deletes what old imports replaced. */
-async function sealImports({ db, clock, log }: UpkeepOptions): Promise<void> {
+/** Forgets imports of which nothing is stored, and where ticks lacked that were mended. */
+async function forget({ db, clock, log }: UpkeepOptions): Promise<void> {
   try {
-    const numbers = await sealOldImports(db, clock);
-    if (numbers.length > 0) log.info({ imports: numbers }, "deleted what old imports replaced");
+    await forgetImports(db);
+    await forgetMended(db, clock.now());
   } catch (error) {
-    log.warn({ err: error }, "cannot delete what old imports replaced; retrying");
+    log.warn({ err: error }, "cannot forget old imports and mended minutes; retrying");
   }
 }
 
+/** Deletes segments that nothing names any more. One run walks a part of them. */
+function createSweep({ db, clock, log }: UpkeepOptions): () => Promise<void> {
+  let after = "";
+  return async () => {
+    try {
+      const { dropped, after: last } = await sweepSegments(db, clock.now(), after);
+      after = last;
+      if (dropped > 0) log.debug({ segments: dropped }, "deleted segments that nothing names");
+    } catch (error) {
+      log.warn({ err: error }, "cannot delete segments that nothing names; retrying");
+    }
+  };
+}
+
 /**
- * Works now and then every hour until stopped: it creates upcoming kline partitions, drops klines beyond
- * KLINE_RETENTION_YEARS, deletes what old imports replaced and cuts old addresses in the audit log. Every node may run it; one at a time does the work. It does not
+ * Works now and then every hour until stopped: it creates upcoming kline partitions, moves the minutes of past days into layers, drops klines beyond
+ * KLINE_RETENTION_YEARS, forgets old imports of which nothing is stored, deletes segments that nothing names and cuts old addresses in the audit log. Every node may run it; one at a time does the work. It does not
  * throw: failures are logged and retried.
  */
 export function startUpkeep(options: UpkeepOptions): Repeating {
   const ensure = createPartitions(options.db.pool);
-  return startRepeating({ clock: options.clock, pause: INTERVAL_MS, atOnce: true }, async (signal) => {
+  const sweep = createSweep(options);
+  return startRepeating({ clock: options.clock, pause: INTERVAL_MS, atOnce: true }, async () => {
     await cutAddresses(options);
-    await sealImports(options);
+    await forget(options);
     await makeAhead(ensure, options);
-    await dropExpired(options, signal);
+    await sealDays(options);
+    await dropOld(options);
+    await sweep();
   });
 }

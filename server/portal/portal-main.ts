@@ -8,6 +8,7 @@ import { createStoredData } from "#lib/market/stored-data";
 import { createUptime } from "#lib/market/uptime";
 import { connectThroughProxies } from "#lib/outgoing";
 import { setPortal } from "#lib/portal/runtime";
+import { historyOptions } from "#lib/segments/open-store";
 import { createSteadyClock } from "#lib/steady-clock";
 import { createSend } from "#lib/webhooks/send";
 import { WEBHOOK_SECRETS } from "#lib/webhooks/webhooks";
@@ -47,7 +48,7 @@ async function start({ databaseUrl, poolSize, secret, socketPath, base }: Portal
   if (redis) stops.unshift({ name: "redis", stop: redis.close });
   const channel = redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX });
   const connection = { url: databaseUrl, poolSize, waitS: env.DATABASE_WAIT_S, clock, log, ...(channel && { channel }) };
-  const db = await openDatabase(connection);
+  const db = await openDatabase({ ...connection, ...historyOptions(env, clock) });
   stops.unshift({ name: "database", stop: db.close });
   void clock.run({ ask: () => databaseTime(db), signal: ended.signal });
 

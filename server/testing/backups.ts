@@ -6,10 +6,10 @@ import path from "node:path";
 import pg from "pg";
 import { manualClock } from "#lib/clock";
 import { klineExample } from "#lib/contract/kline";
-import { createKlineStore } from "#lib/market/kline-store";
 import { backupCommand, restoreCommand } from "#server/cli/backup";
 import { type TestDatabase, testDatabase, testServerUrl } from "./database";
 import { execute, onDatabase } from "./database-server";
+import { storeTail } from "./layered";
 import { TEST_SECRET } from "./runtime";
 import { commandOutcome } from "./terminal";
 
@@ -174,7 +174,11 @@ export function startBackup(env: Readonly<Record<string, string>>, before: strin
 /** A new database with this many stored klines, one minute apart. */
 export async function databaseWithKlines(count: number): Promise<TestDatabase> {
   const database = await testDatabase();
-  const klines = Array.from({ length: count }, (_, index) => ({ ...klineExample, time: klineExample.time + index * 60 }));
-  await createKlineStore(database.pool, "live").copyKlines(klines);
+  const klines = Array.from({ length: count }, (_, index) => ({
+    ...klineExample,
+    timeframe: "M1" as const,
+    time: klineExample.time + index * 60,
+  }));
+  await storeTail(database, klines);
   return database;
 }

@@ -67,6 +67,6 @@ export function hurriedClock(): Clock {
 
 /** All stored klines of a series of the live venue. */
 export function storedKlines(database: Database, ticker: string, timeframe: Timeframe): Promise<Kline[]> {
-  const store = createKlineStore(database.pool, "live");
+  const store = createKlineStore(database);
   return store.read({ ticker, timeframe, from: 0, to: IMPORT_NOW_MS / 1000, limit: 10_000_000, end: "oldest" });
 }

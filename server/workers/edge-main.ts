@@ -9,6 +9,7 @@ import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
 import { connectThroughProxies } from "#lib/outgoing";
 import { type Runtime, setRuntime } from "#lib/runtime";
+import { historyOptions } from "#lib/segments/open-store";
 import { createSteadyClock } from "#lib/steady-clock";
 import { withTimeout } from "#lib/with-timeout";
 import { followLocally } from "#server/bus/local-follower";
@@ -61,7 +62,7 @@ function openShare({ databaseUrl: url, poolSize }: WorkerStart) {
   return async () => {
     const options = { url, poolSize, waitS: env.DATABASE_WAIT_S, clock, log };
     const startUp = createStartUp(options);
-    const db = await openDatabase({ ...options, startUp });
+    const db = await openDatabase({ ...options, ...historyOptions(env, clock), startUp });
     return { db, url, startUp, release: db.close };
   };
 }

@@ -72,7 +72,7 @@ export function CorrectionDialog({ ticker, digits, minute, onClose, onChange }: 
       open
       onOpenChange={onClose}
       title={`Correct ${ticker}, ${utcText(new Date(time * SECOND_MS).toISOString())} UTC`}
-      description="M5 to MN1 are rebuilt, and subscribers receive the change at once. Feeds, pushes and repairs don't write to the minute again. You can undo it on Feeds."
+      description="M5 to MN1 are computed with it, and subscribers receive the change at once. No feed, push, repair or import shows over it. You can undo it on Feeds."
     >
       <form {...formProps} className="space-y-5">
         {kline === null ? null : (

@@ -17,7 +17,7 @@ export interface SourceRow {
   readonly from: DataImport | null;
 }
 
-/** The sources of a ticker, newest import first, feeds last. Undone imports have no klines left, but stay listed. */
+/** The sources of a ticker, newest import first, feeds last. Undone imports have no klines that show, but stay listed. */
 export function sourcesOf(years: readonly DataYear[], imports: readonly DataImport[]): SourceRow[] {
   const found = new Map<number | null, SourceRow>(
     imports.map((from) => [from.number, { batch: from.number, rows: 0, first_at: from.first_at, last_at: from.last_at, from }]),
@@ -74,7 +74,7 @@ const COLUMNS: readonly Column<SourceRow>[] = [
       if (from.undone_at !== null) return <Badge tone="neutral">Undone</Badge>;
       if (from.sealed)
         return (
-          <Badge tone="neutral" title="What it overwrote is no longer kept.">
+          <Badge tone="neutral" title="It cannot be undone: an earlier release deleted what it overwrote.">
             Kept
           </Badge>
         );

@@ -136,7 +136,7 @@ test("users of 0.1.0 sign in with their password and their authenticator app", a
 });
 
 test("klines, usage and overrides of 0.1.0 are read as they were", async () => {
-  const store = createKlineStore(db.pool, "live");
+  const store = createKlineStore(db);
   const minute = Date.UTC(2026, 9, 14, 12) / 1000;
   const at = async (offset: number) => (await store.klinesAt("EURUSD", "M1", [minute + offset * 60])).get(minute + offset * 60);
   expect(await at(0)).toMatchObject({ open: 1.085, high: 1.0852, low: 1.0848, close: 1.0851 });

@@ -55,7 +55,8 @@ export function createProvider(options: ProviderOptions): Provider {
   function openRepair(mend: NonNullable<FeedStart["mend"]>, mends: (ticker: string) => boolean): Repair {
     return createRepair({
       ...{ upstream, days: env.FEED_REPAIR_DAYS, mend, clock, log },
-      mendable: async (ticker, span) => (mends(ticker) ? mendableMinutes(db.pool, ticker, span, catalogue.calendar(ticker)) : []),
+      mendable: async (ticker, span) =>
+        mends(ticker) ? mendableMinutes(db.pool, db.segments, ticker, span, catalogue.calendar(ticker)) : [],
       report: () => reportRepair(db, clock, name),
       repaired: (minutes) => metrics.upstreamRepaired(name, minutes),
     });

@@ -68,13 +68,13 @@ export async function startFeederService(): Promise<FeederService> {
   const ground = await startGround({ variables, level: "warn", scopes: ["market:ingest"] });
   const { db, clock, log, metrics } = ground;
   const catalogue = await createCatalogue(db, "live");
-  const store = createKlineStore(db.pool, "live");
+  const store = createKlineStore(db);
   let live: RunningMarket | undefined;
   /** Reads of changed history, which need the database. */
   const reading: (Promise<void> | undefined)[] = [];
   live = await startMarket({
     ...{ venue: "live", catalogue, store, writer: store, acceptsPush: true, provider: "push", clock, log, metrics },
-    mender: createMinuteMender({ pool: db.pool, clock, record: async () => undefined }),
+    mender: createMinuteMender({ db, clock, record: async () => undefined }),
     announceHistoryChange: (ticker) => void reading.push(live?.historyChanged(ticker)),
   });
   const running = live;

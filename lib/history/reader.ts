@@ -1,0 +1,261 @@
+import { createHash } from "node:crypto";
+import type { Timeframe } from "#lib/contract/primitives";
+import {
+  aggregateColumns,
+  cutColumns,
+  emptyColumns,
+  joinColumns,
+  type KlineColumns,
+  rowFrom,
+  rowsBetween,
+} from "#lib/domain/columns";
+import { FEED_LAYER, fold, joinStatements, RANKS, type Statements } from "#lib/domain/fold";
+import { createAlignment, TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import { type Queries, SegmentMissing } from "#lib/segments/segment-store";
+import { type Segments, saidBy } from "#lib/segments/segments";
+import { DAY_S, MINUTE_S } from "#lib/units";
+import { overFeed, VISIBLE_ROW, type VisibleRow, visibleStatements } from "./layers";
+import { TAIL_OF, tailStatements } from "./minutes";
+import { type Period, periodOf } from "./period";
+
+/** A read finds a segment that was swept meanwhile at most so often. */
+const ATTEMPTS_COUNT = 3;
+/** The year 9999: beyond any stored time, and an instant that calendars know. */
+const TIME_MAX_S = 253_370_764_800;
+/** Longer klines of so few months are computed from minutes, and days of so short a time from hours. */
+const MINUTES_READ_MONTHS = 6;
+const HOURS_READ_S = 3 * 366 * DAY_S;
+/** How much longer than its nominal length an interval can be: an H4 kline has five hours when clocks go back. */
+const INTERVAL_MAX_FACTOR = 1.25;
+
+/** The periods of a series and its tail as of one moment: one statement is one snapshot. The start of a tail row is its time. */
+const READ = `SELECT timeframe, ${VISIBLE_ROW}, NULL::float8[] AS tail
+    FROM history_visible WHERE ticker = $1 AND timeframe = ANY($2) AND start < $4 AND (start >= $3 OR timeframe <> 'M1')
+  UNION ALL SELECT 'M1', time::float8, NULL, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail WHERE ticker = $1 AND time >= $3 AND time < $4`;
+const DERIVED = "SELECT content FROM history_derived WHERE ticker = $1 AND timeframe = $2 AND start = $3 AND stamp = $4";
+const DERIVE = `INSERT INTO history_derived (ticker, timeframe, start, stamp, content) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (ticker, timeframe, start) DO UPDATE SET (stamp, content) = ($4, $5)`;
+
+interface PeriodRow extends VisibleRow {
+  readonly timeframe: Timeframe;
+}
+
+interface Row extends PeriodRow {
+  readonly tail: readonly (number | null)[] | null;
+}
+
+/** Which klines of a series are read: those with from <= time < to, Unix seconds, at most `limit` from the named end. */
+export interface KlinesQuery {
+  readonly ticker: string;
+  readonly timeframe: Timeframe;
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+  readonly end: "oldest" | "newest";
+}
+
+/** What is stored of a ticker as of one moment, before its segments are read. */
+interface Snapshot {
+  readonly ticker: string;
+  /** By start. */
+  readonly months: readonly PeriodRow[];
+  /** Of klines that were imported in the timeframe in question. */
+  readonly imported: readonly PeriodRow[];
+  /** Minutes of the feed that are in no month yet, by time. */
+  readonly tail: readonly Row[];
+}
+
+/** Klines as columns, and which of them were imported as such. */
+interface ReadColumns {
+  readonly columns: KlineColumns;
+  readonly imported: ReadonlySet<number>;
+}
+
+const byStart = (a: { readonly start: number }, b: { readonly start: number }) => a.start - b.start;
+
+/** The timeframe whose computed klines are stored to make those of `timeframe`; null where the minutes are read. */
+function basisOf(timeframe: Timeframe): "H1" | "D1" | null {
+  if (timeframe === "H1" || timeframe === "H4") return "H1";
+  return timeframe === "D1" || timeframe === "W1" || timeframe === "MN1" ? "D1" : null;
+}
+
+/** The months from which enough klines can be made, counted from the end that is asked for; their number is what they have at least. */
+function enough(months: readonly PeriodRow[], { timeframe, limit, end, from, to }: KlinesQuery): Period {
+  // An interval that begins before its months is left out.
+  const needed = (limit + 1) * INTERVAL_MAX_FACTOR * (TIMEFRAME_SECONDS[timeframe] / MINUTE_S);
+  let minutes = 0;
+  for (const { start, rows } of end === "newest" ? months.toReversed() : months) {
+    const period = periodOf("M1", start);
+    // A month at the border of the window may have no kline inside.
+    if (period.from >= from && period.to <= to) minutes += rows;
+    if (minutes >= needed)
+      return end === "newest" ? { from: Math.max(from, period.from), to } : { from, to: Math.min(to, period.to) };
+  }
+  return { from, to };
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof SegmentMissing)) throw error;
+}
+
+/**
+ * @param keepIn where computed klines of H1 and longer are kept, so that they need not be computed again; null keeps none
+ */
+export function createReader(segments: Segments, keepIn: Queries | null = null) {
+  const alignment = createAlignment();
+
+  /** The periods that hold whole intervals of a query, and all that the basis of their timeframe is made of. */
+  function periodsFor({ timeframe, from, to }: KlinesQuery): Period {
+    const basis = basisOf(timeframe);
+    if (basis === "D1") return { from: 0, to: TIME_MAX_S };
+    const [first, end] = [alignment.openTime(timeframe, from), alignment.nextOpenTime(timeframe, to - 1)];
+    const unit = basis ?? "M1";
+    return { from: periodOf(unit, first).from, to: basis === null ? end : periodOf(unit, end - 1).to };
+  }
+
+  async function snapshot(client: Queries, ticker: string, timeframe: Timeframe, { from, to }: Period): Promise<Snapshot> {
+    const values = [ticker, timeframe === "M1" ? ["M1"] : ["M1", timeframe], from, to];
+    const { rows } = await client.query<Row>(READ, values);
+    const periods = rows.filter(({ tail }) => tail === null).sort(byStart);
+    return {
+      ticker,
+      months: periods.filter((row) => row.timeframe === "M1"),
+      imported: periods.filter((row) => row.timeframe !== "M1"),
+      tail: rows.filter(({ tail }) => tail !== null).sort(byStart),
+    };
+  }
+
+  async function contents(client: Queries, periods: readonly PeriodRow[]): Promise<KlineColumns> {
+    const names = periods.flatMap(({ content }) => content ?? []);
+    const found = await segments.read(client, names);
+    return joinColumns(names.flatMap((name) => found.get(name) ?? []));
+  }
+
+  /** The minutes of a range, with the tail. */
+  async function minutes(client: Queries, { months, tail }: Snapshot, { from, to }: Period): Promise<KlineColumns> {
+    const held = months.filter(({ start }) => start < to && periodOf("M1", start).to > from);
+    const open = tail.filter(({ start }) => start >= from && start < to);
+    if (open.length === 0) return cutColumns(await contents(client, held), from, to);
+    const found = await segments.read(
+      client,
+      held.flatMap(({ content }) => content ?? []),
+    );
+    const shown = held.map((month) => visibleStatements(month, found.get(month.content ?? "")));
+    return cutColumns(fold([joinStatements(shown), tailStatements(open)], overFeed).rows, from, to);
+  }
+
+  /** Klines computed from the minutes of a period, from what is stored of them or anew. */
+  async function derived(
+    client: Queries,
+    ticker: string,
+    timeframe: "H1" | "D1",
+    start: number,
+    months: readonly PeriodRow[],
+    make: () => Promise<KlineColumns>,
+  ): Promise<KlineColumns> {
+    const stamp = createHash("sha256")
+      .update(months.map(({ start: month, content }) => `${month} ${content}`).join())
+      .digest("hex");
+    const { rows } = await client.query<{ content: string }>(DERIVED, [ticker, timeframe, start, stamp]);
+    const [kept] = rows;
+    // One that was swept since is computed again.
+    const found = kept && (await segments.read(client, [kept.content]).catch(unlessMissing));
+    const known = found?.get(kept?.content ?? "");
+    if (known !== undefined) return known;
+    const columns = await make();
+    if (keepIn !== null && columns.time.length > 0) {
+      const content = await segments.write(keepIn, saidBy(columns, 0, Number.NaN), { ticker, timeframe }, 0);
+      await keepIn.query(DERIVE, [ticker, timeframe, start, stamp, content]);
+    }
+    return columns;
+  }
+
+  /** The H1 klines of all minutes that are in layers and touch a range, by years. */
+  async function hours(client: Queries, { ticker, months }: Snapshot, { from, to }: Period): Promise<KlineColumns> {
+    const years = new Map<number, PeriodRow[]>();
+    for (const month of months) {
+      const { from: year, to: end } = periodOf("H1", month.start);
+      if (year >= to || end <= from) continue;
+      const list = years.get(year);
+      if (list === undefined) years.set(year, [month]);
+      else list.push(month);
+    }
+    const parts: KlineColumns[] = [];
+    for (const [year, held] of years)
+      parts.push(
+        await derived(client, ticker, "H1", year, held, async () =>
+          aggregateColumns(await contents(client, held), "H1", alignment),
+        ),
+      );
+    return joinColumns(parts);
+  }
+
+  async function basis(client: Queries, series: Snapshot, timeframe: "H1" | "D1", range: Period): Promise<KlineColumns> {
+    if (timeframe === "H1") return hours(client, series, range);
+    if (range.to - range.from <= HOURS_READ_S) return aggregateColumns(await hours(client, series, range), "D1", alignment);
+    return derived(client, series.ticker, "D1", 0, series.months, async () =>
+      aggregateColumns(await hours(client, series, { from: 0, to: TIME_MAX_S }), "D1", alignment),
+    );
+  }
+
+  /** The klines of a timeframe that minutes make, in [from, to). Minutes of their whole intervals are read. */
+  async function computed(client: Queries, series: Snapshot, timeframe: Timeframe, { from, to }: Period): Promise<KlineColumns> {
+    const whole = { from: alignment.openTime(timeframe, from), to: alignment.nextOpenTime(timeframe, to - 1) };
+    const held = series.months.filter(({ start }) => start < whole.to && periodOf("M1", start).to > whole.from);
+    const unit = held.length <= MINUTES_READ_MONTHS ? null : basisOf(timeframe);
+    if (unit === null) return cutColumns(aggregateColumns(await minutes(client, series, whole), timeframe, alignment), from, to);
+    const stored = aggregateColumns(await basis(client, series, unit, whole), timeframe, alignment);
+    const first = series.tail[0];
+    if (first === undefined || first.start >= whole.to) return cutColumns(stored, from, to);
+    // From the interval of the first minute of the tail on, they are computed with it.
+    const open = Math.max(whole.from, alignment.openTime(timeframe, first.start));
+    const late = aggregateColumns(await minutes(client, series, { from: open, to: whole.to }), timeframe, alignment);
+    return cutColumns(joinColumns([cutColumns(stored, whole.from, open), late]), from, to);
+  }
+
+  /** Klines that were imported as such, and those that were computed from minutes that the retention dropped, with their layers. */
+  async function stored(client: Queries, { imported }: Snapshot, { from, to }: Period): Promise<Statements> {
+    const found = await segments.read(
+      client,
+      imported.flatMap(({ content }) => content ?? []),
+    );
+    const all = joinStatements(imported.map((period) => visibleStatements(period, found.get(period.content ?? ""))));
+    return rowsBetween(all as never, rowFrom(all.time, from), rowFrom(all.time, to)) as Statements;
+  }
+
+  async function readOnce(client: Queries, query: KlinesQuery): Promise<ReadColumns> {
+    const { ticker, timeframe, limit, end } = query;
+    const series = await snapshot(client, ticker, timeframe, periodsFor(query));
+    const some = enough(series.months, query);
+    let columns = timeframe === "M1" ? await minutes(client, series, some) : await computed(client, series, timeframe, some);
+    const imported = new Set<number>();
+    if (series.imported.length > 0) {
+      const others = await stored(client, series, some);
+      for (const [row, time] of others.time.entries())
+        if (others.layer[row] !== FEED_LAYER && columns.time[rowFrom(columns.time, time)] !== time) imported.add(time);
+      const own = saidBy(columns, FEED_LAYER, Number.NaN);
+      // Above all: days whose minutes are gone. Below: what was imported.
+      columns = fold([own, others], (layer) => (layer === FEED_LAYER ? RANKS.kept : RANKS.source)).rows;
+    }
+    const length = columns.time.length;
+    const skipped = end === "newest" ? Math.max(0, length - limit) : 0;
+    return { columns: rowsBetween(columns as never, skipped, Math.min(length, skipped + limit)), imported };
+  }
+
+  return {
+    /**
+     * Reads klines: minutes as they show, longer ones computed from them or, where an interval has no minute, imported as such.
+     * @throws SegmentMissing, SegmentDamaged; pg's error when the database is unavailable
+     */
+    async read(client: Queries, asked: KlinesQuery): Promise<ReadColumns> {
+      const query = { ...asked, from: Math.max(0, asked.from), to: Math.min(asked.to, TIME_MAX_S) };
+      if (query.to <= query.from) return { columns: emptyColumns(0), imported: new Set() };
+      for (let attempt = 1; ; attempt += 1)
+        try {
+          return await readOnce(client, query);
+        } catch (error) {
+          if (!(error instanceof SegmentMissing) || attempt === ATTEMPTS_COUNT) throw error;
+        }
+    },
+  };
+}

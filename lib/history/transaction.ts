@@ -1,0 +1,38 @@
+import type pg from "pg";
+
+/** How often a transaction that collides with another is tried. */
+const ATTEMPTS_COUNT = 3;
+/** Unique violation and deadlock: two writers of the same rows cause these; a retry sees the rows of the other. */
+const COLLISION_CODES = ["23505", "40P01"];
+
+/**
+ * A crash of the database may lose the last such transactions, newest first, but never a part of one. Once an
+ * ordinary transaction that follows them is committed, all of them are stored.
+ */
+export const STORED_LATER = "BEGIN; SET LOCAL synchronous_commit = off";
+
+/**
+ * Runs `work` in a transaction, and retries it when it collides with another writer.
+ * @throws what `work` or the database throws; then everything is rolled back
+ */
+export async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+  begin: "BEGIN" | typeof STORED_LATER = "BEGIN",
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    const client = await pool.connect();
+    try {
+      await client.query(begin);
+      const result = await work(client);
+      await client.query("COMMIT");
+      client.release();
+      return result;
+    } catch (error) {
+      // Destroys the connection, so that its unknown state never reaches the next user.
+      client.release(true);
+      const { code = "" } = error as { code?: string };
+      if (attempt >= ATTEMPTS_COUNT || !COLLISION_CODES.includes(code)) throw error;
+    }
+  }
+}
