@@ -38,7 +38,9 @@ function hoursOf({ from, to, count, expected_count }: KlineWindow): Hours | null
 export function AnswerChart({ window: klines, bearers, credential, path, onTimeframe }: AnswerChartProps) {
   const { ticker, timeframe, items } = klines;
   const source = useMemo((): BarSource => {
-    const open = klines.next_from === null && klines.to >= Date.now() / SECOND_MS - LIVE_WITHIN_S;
+    // What was at an instant has no future.
+    const present = klines.as_of === undefined && klines.to >= Date.now() / SECOND_MS - LIVE_WITHIN_S;
+    const open = klines.next_from === null && present;
     if (!open || credential === undefined) return {};
     return liveKlines({ bearers, credential, path, klines });
   }, [klines, bearers, credential, path]);

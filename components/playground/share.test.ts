@@ -39,6 +39,7 @@ describe("the operations of the playground", () => {
       ["from", "seconds"],
       ["to", "seconds"],
       ["limit", "number"],
+      ["as_of", "seconds"],
     ]);
     expect(find("marketStatus").fields.map(({ kind }) => kind)).toEqual(["tickers", "instant"]);
     expect(Object.keys(contract.klines.query)).toEqual([...find("klines").fields.map(({ name }) => name), "format"]);

@@ -130,12 +130,18 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
   test("each operation sends its parameters in the form of the service, and keeps a path in base_url", async () => {
     await driver.run("open", { url: `${service.url}/prices/`, key: KEY });
     service.answer(() => succeed({ items: [] }));
-    await driver.call("klines", ["EURUSD", "M1"], { from_: "2026-01-01T00:00:00Z", to: 1_767_312_000, limit: 24 });
+    await driver.call("klines", ["EURUSD", "M1"], {
+      ...{ from_: "2026-01-01T00:00:00Z", to: 1_767_312_000, limit: 24 },
+      as_of: "2026-01-01T12:00:00.900Z",
+    });
     await driver.call("latest_quotes", [[" eurusd", "XAUUSD", "EURUSD"]]);
     await driver.call("conversion", ["usd", ["JPY", "EUR"]], { amount: 0.5 });
     await driver.call("create_stream_ticket", ["https://app.example.com"]);
     expect(service.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
-      { ticker: "EURUSD", timeframe: "M1", from: "2026-01-01T00:00:00Z", to: "1767312000", limit: "24" },
+      {
+        ...{ ticker: "EURUSD", timeframe: "M1", from: "2026-01-01T00:00:00Z", to: "1767312000", limit: "24" },
+        as_of: "2026-01-01T12:00:00.900Z",
+      },
       { tickers: "EURUSD,XAUUSD" },
       { from: "usd", to: "JPY,EUR", amount: "0.5" },
       { origin: "https://app.example.com" },
@@ -149,9 +155,11 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
       const from = Number(query.get("from"));
       return succeed({ from, next_from: from < 200 ? from + 100 : null, items: [{ time: from }, { time: from + 50 }] });
     });
-    const { value } = await driver.call("iter_klines", ["EURUSD", "H1", 0]);
+    const { value } = await driver.call("iter_klines", ["EURUSD", "H1", 0], { as_of: 250 });
     expect(value).toEqual([0, 50, 100, 150, 200, 250].map((time) => ({ time })));
     expect(service.requests[0]?.query.get("limit")).toBe("1000");
+    const instants = service.requests.map(({ query }) => query.get("as_of"));
+    expect(instants).toEqual(["1970-01-01T00:04:10.000Z", "1970-01-01T00:04:10.000Z", "1970-01-01T00:04:10.000Z"]);
     service.answer(() => succeed({ from: 100, next_from: 100, items: [] }));
     expect(await failureOf(driver.call("iter_klines", ["EURUSD", "H1", 100]))).toMatchObject({ id: "bad_answer" });
   });

@@ -149,8 +149,12 @@ export function createClient(options: ClientOptions): Client {
     maxQueuedCalls: checkNumber("maxQueuedCalls", options.maxQueuedCalls ?? MAX_QUEUED_DEFAULT_CALLS, 0),
   });
 
-  async function klines({ ticker, timeframe, from, to, limit }: KlinesQuery, callOptions?: CallOptions): Promise<KlineWindow> {
-    const query = { ticker, timeframe, from: unixSeconds(from), to: unixSeconds(to), limit };
+  async function klines(
+    { ticker, timeframe, from, to, limit, asOf }: KlinesQuery,
+    callOptions?: CallOptions,
+  ): Promise<KlineWindow> {
+    const as_of = typeof asOf === "number" ? asOf : isoInstant(asOf);
+    const query = { ticker, timeframe, from: unixSeconds(from), to: unixSeconds(to), limit, as_of };
     return rest.call({ ...ENDPOINTS.klines, query }, callOptions);
   }
 

@@ -8,6 +8,8 @@ export interface KlinesQuery {
   readonly to?: number | Date | undefined;
   /** 1 to 5000; 500 by default. */
   readonly limit?: number | undefined;
+  /** The klines as they would have been answered at this instant, not in the future. A fraction of a second is dropped. */
+  readonly asOf?: number | Date | undefined;
 }
 
 /** The range of trading hours: from now on, and 14 days, unless given. Instants are Dates or Unix seconds. */

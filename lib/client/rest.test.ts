@@ -90,6 +90,7 @@ describe("each operation", () => {
       to: 1_767_312_000,
       limit: 24,
     });
+    await client.klines({ ticker: "EURUSD", timeframe: "M1", asOf: new Date("2026-01-01T12:00:00.900Z") });
     await client.latestQuotes({ tickers: [" eurusd", "XAUUSD", "EURUSD"] });
     await client.marketStatus({ tickers: ["EURUSD"], at: new Date("2026-12-25T12:00:00Z") });
     await client.conversion({ from: "usd", to: ["JPY", "EUR"], amount: 0.5 });
@@ -97,13 +98,14 @@ describe("each operation", () => {
     await client.createStreamTicket({ origin: "https://app.example.com" });
     expect(service.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
       { ticker: "EURUSD", timeframe: "M1", from: "1767225601", to: "1767312000", limit: "24" },
+      { ticker: "EURUSD", timeframe: "M1", as_of: "2026-01-01T12:00:00.900Z" },
       { tickers: "EURUSD,XAUUSD" },
       { tickers: "EURUSD", at: "2026-12-25T12:00:00.000Z" },
       { from: "usd", to: "JPY,EUR", amount: "0.5" },
       { ticker: "EURUSD", from: "1767225600", to: "1767312000" },
       { origin: "https://app.example.com" },
     ]);
-    expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET", "GET", "GET", "GET", "POST"]);
+    expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET", "GET", "GET", "GET", "GET", "POST"]);
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
   });
 
@@ -117,15 +119,17 @@ describe("each operation", () => {
 describe("klinesAll", () => {
   const row = (time: number) => ({ ...operations.klines.example.items[0], time });
 
-  test("klinesAll returns every row of every page once, in order", async () => {
+  test("klinesAll returns every row of every page once, in order, and all pages of one instant", async () => {
     service.answer(({ query }) => {
       const from = Number(query.get("from"));
       return succeed({ from, next_from: from < 200 ? from + 100 : null, items: [row(from), row(from + 50)] });
     });
     const times: number[] = [];
-    for await (const { time } of connect().klinesAll({ ticker: "EURUSD", timeframe: "M1", from: 0, to: 300 })) times.push(time);
+    const query = { ticker: "EURUSD", timeframe: "M1", from: 0, to: 300, asOf: 250 } as const;
+    for await (const { time } of connect().klinesAll(query)) times.push(time);
     expect(times).toEqual([0, 50, 100, 150, 200, 250]);
     expect(service.requests.map(({ query }) => query.get("limit"))).toEqual(["1000", "1000", "1000"]);
+    expect(service.requests.map(({ query: sent }) => sent.get("as_of"))).toEqual(["250", "250", "250"]);
   });
 
   test("klinesAll throws when the next page does not start later", async () => {

@@ -59,6 +59,13 @@ export const KlineWindow = z
       .describe(
         "Open times of the klines in `items` that are known to lack ticks, ascending: in their interval the feed was lost, the service did not run, or it refused what was pushed, and no history has mended them. Absent if there are none.",
       ),
+    as_of: UnixSeconds.optional().describe("The instant in `as_of` of the request. Absent if none was requested."),
+    revision: z
+      .string()
+      .optional()
+      .describe(
+        "Identifies the klines in `items`, whatever the request: it changes whenever one of them does, and is the same as long as they are. Only on the live venue. Opaque; compare it, do not read it.",
+      ),
     items: z.array(Kline).describe("The klines, in ascending order by open time."),
   })
   .meta({ id: "KlineWindow", description: "A range of klines, in ascending order by open time." });

@@ -12,6 +12,10 @@ export const MCP_RESOURCE_MAX_CHARACTERS = 80_000;
 export const KLINES_MAX_LIMIT_ROWS = 5000;
 /** One rate-limit unit buys this many rows of a klines request. */
 export const KLINES_ROWS_PER_COST_UNIT = 1000;
+/** Stored minutes that may be read to know what showed at an instant in the past, where it differs from what shows: those of three years. */
+export const KLINES_AS_OF_MAX_MINUTES = 1_000_000;
+/** An answer about an instant can change for so long: what was stored then may not be committed yet. */
+export const KLINES_AS_OF_SETTLE_S = 60;
 /** A kline closes this long after its end, so that late ticks still count. */
 export const KLINE_CLOSE_DELAY_MS = 2_000;
 

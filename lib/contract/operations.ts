@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { DAY_S } from "#lib/units";
 import { AmountParameter, Conversion, CurrencyListParameter, CurrencyParameter, conversionExample } from "./conversion";
+import { format } from "./format";
 import { marketHours } from "./hours";
 import { IngestReceipt, ingestReceiptExample, TickLine } from "./ingest";
 import { IngestState, ingestStateExample, KlineLine, KlineReceipt, klineReceiptExample, ReplaceParameter } from "./ingest-klines";
 import { Instrument, instrumentExample } from "./instrument";
 import { KeyInfo, keyInfoExample } from "./key";
-import { KlineWindow, klineExample } from "./kline";
+import { klines } from "./klines";
 import {
   CONVERSION_TARGETS_MAX_COUNT,
   INGEST_KLINES_MAX_AGE_S,
@@ -15,23 +16,12 @@ import {
   INGEST_MAX_BYTES,
   INGEST_MAX_LINES,
   INGEST_PUSH_MIN_TICKS,
-  KLINES_DEFAULT_LIMIT_ROWS,
   KLINES_ROWS_PER_COST_UNIT,
   TICKERS_PER_REQUEST_MAX_COUNT,
 } from "./limits";
 import { type Operation, operation } from "./operation";
 import { GUARD_ERRORS, KEY_ERRORS, LIST_ERRORS } from "./operation-errors";
-import {
-  describeLimit,
-  FormatParameter,
-  InstantParameter,
-  LimitParameter,
-  OriginParameter,
-  TickerListParameter,
-  TickerParameter,
-  TimeframeParameter,
-  UnixSecondsParameter,
-} from "./primitives";
+import { InstantParameter, OriginParameter, TickerListParameter, UnixSecondsParameter } from "./primitives";
 import { Quote, quoteExample } from "./quote";
 import { Snapshot, snapshotExample } from "./snapshot";
 import { MarketStatus, marketStatusExample } from "./status";
@@ -45,91 +35,13 @@ const tickers = {
   example: "EURUSD,XAUUSD",
 } as const;
 
-/** Makes an operation available as CSV: it lists records in `items`. */
-const format = {
-  schema: FormatParameter,
-  required: false,
-  description: "Format of the response (default json, unless the `Accept` header prefers `text/csv`). Errors are always JSON.",
-  example: "csv",
-} as const;
-
 const missing = z
   .array(z.string())
   .optional()
   .describe("Requested tickers that have no quote yet. Absent when all of them have one.");
 
 export const operations = {
-  klines: operation({
-    id: "klines",
-    method: "GET",
-    path: "/api/v1/market/klines",
-    scope: "market:read",
-    summary: "Historical klines",
-    description:
-      "Returns the klines of one ticker and timeframe in a half-open range, from <= time < to, in ascending order by open time.",
-    query: {
-      ticker: {
-        schema: TickerParameter,
-        required: true,
-        description: "A single ticker in compact form, for example EURUSD.",
-        example: "EURUSD",
-      },
-      timeframe: {
-        schema: TimeframeParameter,
-        required: true,
-        description: "Length of a kline. Case-sensitive: M1 is one minute, MN1 is one month.",
-        example: "H1",
-      },
-      from: {
-        schema: UnixSecondsParameter,
-        required: false,
-        description:
-          "Start of the range in Unix seconds, or in ISO 8601 with a UTC offset; inclusive. Without `to`, returns the oldest klines from this time on.",
-        example: "1767225600",
-      },
-      to: {
-        schema: UnixSecondsParameter,
-        required: false,
-        description:
-          "End of the range in Unix seconds, or in ISO 8601 with a UTC offset; exclusive. Without `from`, returns the newest klines before this time. A time in the future is treated as now.",
-        example: "1767312000",
-      },
-      limit: {
-        schema: LimitParameter,
-        required: false,
-        description: describeLimit(KLINES_DEFAULT_LIMIT_ROWS),
-        example: "24",
-      },
-      format,
-    },
-    data: KlineWindow,
-    example: {
-      ticker: "EURUSD",
-      timeframe: "H1",
-      from: 1_767_225_600,
-      to: 1_767_229_200,
-      count: 1,
-      limit: KLINES_DEFAULT_LIMIT_ROWS,
-      next_from: null,
-      expected_count: 1,
-      items: [klineExample],
-    },
-    errors: [
-      "invalid_parameter",
-      "missing_parameter",
-      "invalid_ticker",
-      "unsupported_timeframe",
-      "invalid_range",
-      "limit_out_of_range",
-      "unknown_ticker",
-      ...GUARD_ERRORS,
-    ],
-    cost: ({ limit }) => Math.ceil((limit ?? KLINES_DEFAULT_LIMIT_ROWS) / KLINES_ROWS_PER_COST_UNIT),
-    check: ({ from, to }) =>
-      from !== undefined && to !== undefined && from >= to
-        ? { fault: "invalid_range", parameter: "from", detail: "`from` must be before `to`." }
-        : undefined,
-  }),
+  klines,
   instruments: operation({
     id: "instruments",
     method: "GET",

@@ -87,24 +87,31 @@ function parseInstant(text: string): number {
   return at < 0 ? Number.NaN : at;
 }
 
+/** Milliseconds are detected and reported as such. */
+const secondsParameter = (round: (seconds: number) => number) =>
+  z
+    .string()
+    .transform((text, ctx) => {
+      const seconds = INTEGER.test(text) ? Number(text) : round(parseInstant(text) / 1000);
+      if (Number.isNaN(seconds)) return refuse(ctx, { fault: "invalid_parameter", detail: SECONDS_RULE });
+      if (seconds >= UNIX_SECONDS_END)
+        return refuse(ctx, {
+          fault: "invalid_parameter",
+          detail: "must be in Unix seconds; this value looks like milliseconds.",
+        });
+      if (seconds < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "must not be negative." });
+      return seconds;
+    })
+    .pipe(UnixSeconds);
+
 /**
  * A query parameter in Unix seconds, or as ISO 8601 timestamp with offset: text in, integer out. Fractions of a second are rounded
- * up, which keeps the meaning of both ends of a half-open range of whole seconds. Milliseconds are detected and reported as such.
+ * up, which keeps the meaning of both ends of a half-open range of whole seconds.
  */
-export const UnixSecondsParameter = z
-  .string()
-  .transform((text, ctx) => {
-    const seconds = INTEGER.test(text) ? Number(text) : Math.ceil(parseInstant(text) / 1000);
-    if (Number.isNaN(seconds)) return refuse(ctx, { fault: "invalid_parameter", detail: SECONDS_RULE });
-    if (seconds >= UNIX_SECONDS_END)
-      return refuse(ctx, {
-        fault: "invalid_parameter",
-        detail: "must be in Unix seconds; this value looks like milliseconds.",
-      });
-    if (seconds < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "must not be negative." });
-    return seconds;
-  })
-  .pipe(UnixSeconds);
+export const UnixSecondsParameter = secondsParameter(Math.ceil);
+
+/** The same for an instant whose past is asked for: fractions are rounded down, so that nothing later than it counts. */
+export const PastSecondsParameter = secondsParameter(Math.floor);
 
 const LIMIT_RULE = `must be an integer between 1 and ${KLINES_MAX_LIMIT_ROWS}.`;
 

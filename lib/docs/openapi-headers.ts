@@ -31,11 +31,16 @@ export const HEADERS: Record<string, OpenApiHeader> = {
     example: "foo",
   },
   "Cache-Control": {
-    description: "`private, immutable` for a range that can no longer change; otherwise `no-store`.",
+    description:
+      "`private, immutable` for a range that can no longer change, and for one as of an instant (`private, no-cache` in the first minute after it); otherwise `no-store`.",
     schema: text,
     example: "private, immutable",
   },
-  ETag: { description: "Strong validator, sent when the last kline of the range is closed.", schema: text, example: '"3q2-7w"' },
+  ETag: {
+    description: "Strong validator, sent when the last kline of the range is closed, and with `as_of`.",
+    schema: text,
+    example: '"3q2-7w"',
+  },
   Link: {
     description: 'The next page, as `<url>; rel="next"`, of a CSV response that has one.',
     schema: text,

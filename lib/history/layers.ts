@@ -1,6 +1,6 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { emptyColumns, rowFrom, rowsBetween } from "#lib/domain/columns";
-import { FEED_LAYER, type Folded, fold, joinStatements, RANKS, type RankOf, type Statements } from "#lib/domain/fold";
+import { FEED_LAYER, type Folded, fold, joinStatements, knownAt, RANKS, type RankOf, type Statements } from "#lib/domain/fold";
 import type { Queries } from "#lib/segments/segment-store";
 import { type Segments, saidBy } from "#lib/segments/segments";
 import { type Period, periodOf } from "./period";
@@ -17,7 +17,8 @@ interface Change {
   readonly after: Folded;
 }
 
-interface LayerRow {
+/** What a layer said of a period. */
+export interface LayerRow {
   readonly layer: number;
   readonly content: string;
   readonly by_operator: boolean;
@@ -75,6 +76,11 @@ export function strikes(times: ArrayLike<number>, layers: ArrayLike<number>, kno
   return said;
 }
 
+/** What a fold shows, with what was taken out. */
+export function foldedStatements({ rows, struck }: Folded): Statements {
+  return struck.time.length === 0 ? rows : joinStatements([rows, strikes(struck.time, struck.layer, 0)]);
+}
+
 /** What shows of a stored period, with the layers of its rows and what was taken out. */
 export function visibleStatements(row: VisibleRow, content: Statements | undefined): Statements {
   const parts: Statements[] = [];
@@ -113,20 +119,43 @@ async function writeSegment(client: Queries, segments: Segments, series: Series,
   return segments.write(client, statements, series, rows[0]?.digits ?? 0);
 }
 
-/** What shows of a period, folded from its layers without storing it. */
-async function foldLayers(client: Queries, segments: Segments, key: readonly unknown[], without: number | null) {
-  const { rows } = await client.query<LayerRow>(LAYERS, [...key]);
-  const layers = rows.filter(({ layer }) => layer !== without);
+async function readParts(client: Queries, segments: Segments, layers: readonly LayerRow[]): Promise<Statements[]> {
   const contents = await segments.read(
     client,
     layers.map(({ content }) => content),
   );
-  const ofFeed = key[1] === "M1" ? RANKS.feed : RANKS.kept;
+  return layers.map(({ content }) => contents.get(content) ?? NOTHING);
+}
+
+function ranksOf(timeframe: Timeframe, layers: readonly LayerRow[]): RankOf {
+  const ofFeed = timeframe === "M1" ? RANKS.feed : RANKS.kept;
   const rankOf = ({ layer, by_operator }: LayerRow) =>
     layer === FEED_LAYER ? ofFeed : by_operator ? RANKS.operator : RANKS.source;
   const ranks = new Map(layers.map((row) => [row.layer, rankOf(row)]));
-  const parts = layers.map(({ content }) => contents.get(content) ?? NOTHING);
-  return { layers, parts, folded: fold(parts, (layer) => ranks.get(layer) ?? RANKS.source) };
+  return (layer) => ranks.get(layer) ?? RANKS.source;
+}
+
+/** What shows of a period, folded from its layers without storing it. */
+async function foldLayers(client: Queries, segments: Segments, key: readonly unknown[], without: number | null) {
+  const { rows } = await client.query<LayerRow>(LAYERS, [...key]);
+  const layers = rows.filter(({ layer }) => layer !== without);
+  const parts = await readParts(client, segments, layers);
+  return { layers, parts, folded: fold(parts, ranksOf(key[1] as Timeframe, layers)) };
+}
+
+/** What showed of a period at an instant, Unix milliseconds. @param layers that counted then */
+export async function foldAt(
+  client: Queries,
+  segments: Segments,
+  timeframe: Timeframe,
+  layers: readonly LayerRow[],
+  { atMs, endMsOf }: { readonly atMs: number; readonly endMsOf: (time: number) => number },
+): Promise<Folded> {
+  const parts = await readParts(client, segments, layers);
+  return fold(
+    parts.map((part) => knownAt(part, atMs, endMsOf)),
+    ranksOf(timeframe, layers),
+  );
 }
 
 /** What would show of a period without a layer. */

@@ -9,14 +9,24 @@ import {
   rowFrom,
   rowsBetween,
 } from "#lib/domain/columns";
-import { FEED_LAYER, fold, joinStatements, RANKS, type Statements } from "#lib/domain/fold";
+import { FEED_LAYER, fold, RANKS, type Statements } from "#lib/domain/fold";
 import { createAlignment, TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { type Queries, SegmentMissing } from "#lib/segments/segment-store";
 import { type Segments, saidBy } from "#lib/segments/segments";
 import { DAY_S, MINUTE_S } from "#lib/units";
-import { overFeed, VISIBLE_ROW, type VisibleRow, visibleStatements } from "./layers";
-import { TAIL_OF, tailStatements } from "./minutes";
+import { overFeed } from "./layers";
+import { tailStatements } from "./minutes";
 import { type Period, periodOf } from "./period";
+import {
+  columnsShown,
+  isAsNow,
+  type PastInstant,
+  type PeriodRow,
+  periodsNow,
+  periodsThen,
+  statementsShown,
+  type TailRow,
+} from "./periods";
 
 /** A read finds a segment that was swept meanwhile at most so often. */
 const ATTEMPTS_COUNT = 3;
@@ -28,21 +38,9 @@ const HOURS_READ_S = 3 * 366 * DAY_S;
 /** How much longer than its nominal length an interval can be: an H4 kline has five hours when clocks go back. */
 const INTERVAL_MAX_FACTOR = 1.25;
 
-/** The periods of a series and its tail as of one moment: one statement is one snapshot. The start of a tail row is its time. */
-const READ = `SELECT timeframe, ${VISIBLE_ROW}, NULL::float8[] AS tail
-    FROM history_visible WHERE ticker = $1 AND timeframe = ANY($2) AND start < $4 AND (start >= $3 OR timeframe <> 'M1')
-  UNION ALL SELECT 'M1', time::float8, NULL, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail WHERE ticker = $1 AND time >= $3 AND time < $4`;
 const DERIVED = "SELECT content FROM history_derived WHERE ticker = $1 AND timeframe = $2 AND start = $3 AND stamp = $4";
 const DERIVE = `INSERT INTO history_derived (ticker, timeframe, start, stamp, content) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (ticker, timeframe, start) DO UPDATE SET (stamp, content) = ($4, $5)`;
-
-interface PeriodRow extends VisibleRow {
-  readonly timeframe: Timeframe;
-}
-
-interface Row extends PeriodRow {
-  readonly tail: readonly (number | null)[] | null;
-}
 
 /** Which klines of a series are read: those with from <= time < to, Unix seconds, at most `limit` from the named end. */
 export interface KlinesQuery {
@@ -62,7 +60,7 @@ interface Snapshot {
   /** Of klines that were imported in the timeframe in question. */
   readonly imported: readonly PeriodRow[];
   /** Minutes of the feed that are in no month yet, by time. */
-  readonly tail: readonly Row[];
+  readonly tail: readonly TailRow[];
 }
 
 /** Klines as columns, and which of them were imported as such. */
@@ -71,8 +69,6 @@ interface ReadColumns {
   readonly imported: ReadonlySet<number>;
 }
 
-const byStart = (a: { readonly start: number }, b: { readonly start: number }) => a.start - b.start;
-
 /** The timeframe whose computed klines are stored to make those of `timeframe`; null where the minutes are read. */
 function basisOf(timeframe: Timeframe): "H1" | "D1" | null {
   if (timeframe === "H1" || timeframe === "H4") return "H1";
@@ -80,14 +76,14 @@ function basisOf(timeframe: Timeframe): "H1" | "D1" | null {
 }
 
 /** The months from which enough klines can be made, counted from the end that is asked for; their number is what they have at least. */
-function enough(months: readonly PeriodRow[], { timeframe, limit, end, from, to }: KlinesQuery): Period {
+async function enough(months: readonly PeriodRow[], { timeframe, limit, end, from, to }: KlinesQuery): Promise<Period> {
   // An interval that begins before its months is left out.
   const needed = (limit + 1) * INTERVAL_MAX_FACTOR * (TIMEFRAME_SECONDS[timeframe] / MINUTE_S);
   let minutes = 0;
-  for (const { start, rows } of end === "newest" ? months.toReversed() : months) {
+  for (const { start, rows, past } of end === "newest" ? months.toReversed() : months) {
     const period = periodOf("M1", start);
     // A month at the border of the window may have no kline inside.
-    if (period.from >= from && period.to <= to) minutes += rows;
+    if (period.from >= from && period.to <= to) minutes += past === null ? rows : (await past()).rows.time.length;
     if (minutes >= needed)
       return end === "newest" ? { from: Math.max(from, period.from), to } : { from, to: Math.min(to, period.to) };
   }
@@ -113,35 +109,29 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     return { from: periodOf(unit, first).from, to: basis === null ? end : periodOf(unit, end - 1).to };
   }
 
-  async function snapshot(client: Queries, ticker: string, timeframe: Timeframe, { from, to }: Period): Promise<Snapshot> {
-    const values = [ticker, timeframe === "M1" ? ["M1"] : ["M1", timeframe], from, to];
-    const { rows } = await client.query<Row>(READ, values);
-    const periods = rows.filter(({ tail }) => tail === null).sort(byStart);
+  async function snapshot(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<Snapshot> {
+    const { ticker, timeframe } = query;
+    const asked = {
+      ticker,
+      timeframes: timeframe === "M1" ? [timeframe] : (["M1", timeframe] as const),
+      range: periodsFor(query),
+    };
+    const { periods, tail } =
+      at === null ? await periodsNow(client, asked) : await periodsThen(client, segments, asked, at, alignment);
     return {
       ticker,
       months: periods.filter((row) => row.timeframe === "M1"),
       imported: periods.filter((row) => row.timeframe !== "M1"),
-      tail: rows.filter(({ tail }) => tail !== null).sort(byStart),
+      tail,
     };
-  }
-
-  async function contents(client: Queries, periods: readonly PeriodRow[]): Promise<KlineColumns> {
-    const names = periods.flatMap(({ content }) => content ?? []);
-    const found = await segments.read(client, names);
-    return joinColumns(names.flatMap((name) => found.get(name) ?? []));
   }
 
   /** The minutes of a range, with the tail. */
   async function minutes(client: Queries, { months, tail }: Snapshot, { from, to }: Period): Promise<KlineColumns> {
     const held = months.filter(({ start }) => start < to && periodOf("M1", start).to > from);
     const open = tail.filter(({ start }) => start >= from && start < to);
-    if (open.length === 0) return cutColumns(await contents(client, held), from, to);
-    const found = await segments.read(
-      client,
-      held.flatMap(({ content }) => content ?? []),
-    );
-    const shown = held.map((month) => visibleStatements(month, found.get(month.content ?? "")));
-    return cutColumns(fold([joinStatements(shown), tailStatements(open)], overFeed).rows, from, to);
+    if (open.length === 0) return cutColumns(await columnsShown(client, segments, held), from, to);
+    return cutColumns(fold([await statementsShown(client, segments, held), tailStatements(open)], overFeed).rows, from, to);
   }
 
   /** Klines computed from the minutes of a period, from what is stored of them or anew. */
@@ -153,6 +143,8 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     months: readonly PeriodRow[],
     make: () => Promise<KlineColumns>,
   ): Promise<KlineColumns> {
+    // What showed at an instant is asked for too rarely to be kept, and would take the place of what shows.
+    if (!months.every(isAsNow)) return make();
     const stamp = createHash("sha256")
       .update(months.map(({ start: month, content }) => `${month} ${content}`).join())
       .digest("hex");
@@ -184,7 +176,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     for (const [year, held] of years)
       parts.push(
         await derived(client, ticker, "H1", year, held, async () =>
-          aggregateColumns(await contents(client, held), "H1", alignment),
+          aggregateColumns(await columnsShown(client, segments, held), "H1", alignment),
         ),
       );
     return joinColumns(parts);
@@ -192,7 +184,8 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
 
   async function basis(client: Queries, series: Snapshot, timeframe: "H1" | "D1", range: Period): Promise<KlineColumns> {
     if (timeframe === "H1") return hours(client, series, range);
-    if (range.to - range.from <= HOURS_READ_S) return aggregateColumns(await hours(client, series, range), "D1", alignment);
+    if (range.to - range.from <= HOURS_READ_S || !series.months.every(isAsNow))
+      return aggregateColumns(await hours(client, series, range), "D1", alignment);
     return derived(client, series.ticker, "D1", 0, series.months, async () =>
       aggregateColumns(await hours(client, series, { from: 0, to: TIME_MAX_S }), "D1", alignment),
     );
@@ -215,18 +208,14 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
 
   /** Klines that were imported as such, and those that were computed from minutes that the retention dropped, with their layers. */
   async function stored(client: Queries, { imported }: Snapshot, { from, to }: Period): Promise<Statements> {
-    const found = await segments.read(
-      client,
-      imported.flatMap(({ content }) => content ?? []),
-    );
-    const all = joinStatements(imported.map((period) => visibleStatements(period, found.get(period.content ?? ""))));
+    const all = await statementsShown(client, segments, imported);
     return rowsBetween(all as never, rowFrom(all.time, from), rowFrom(all.time, to)) as Statements;
   }
 
-  async function readOnce(client: Queries, query: KlinesQuery): Promise<ReadColumns> {
-    const { ticker, timeframe, limit, end } = query;
-    const series = await snapshot(client, ticker, timeframe, periodsFor(query));
-    const some = enough(series.months, query);
+  async function readOnce(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<ReadColumns> {
+    const { timeframe, limit, end } = query;
+    const series = await snapshot(client, query, at);
+    const some = await enough(series.months, query);
     let columns = timeframe === "M1" ? await minutes(client, series, some) : await computed(client, series, timeframe, some);
     const imported = new Set<number>();
     if (series.imported.length > 0) {
@@ -242,20 +231,28 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     return { columns: rowsBetween(columns as never, skipped, Math.min(length, skipped + limit)), imported };
   }
 
+  async function readUntilFound(client: Queries, asked: KlinesQuery, at: PastInstant | null): Promise<ReadColumns> {
+    const query = { ...asked, from: Math.max(0, asked.from), to: Math.min(asked.to, TIME_MAX_S) };
+    if (query.to <= query.from) return { columns: emptyColumns(0), imported: new Set() };
+    for (let attempt = 1; ; attempt += 1)
+      try {
+        return await readOnce(client, query, at);
+      } catch (error) {
+        if (!(error instanceof SegmentMissing) || attempt === ATTEMPTS_COUNT) throw error;
+      }
+  }
+
   return {
     /**
      * Reads klines: minutes as they show, longer ones computed from them or, where an interval has no minute, imported as such.
      * @throws SegmentMissing, SegmentDamaged; pg's error when the database is unavailable
      */
-    async read(client: Queries, asked: KlinesQuery): Promise<ReadColumns> {
-      const query = { ...asked, from: Math.max(0, asked.from), to: Math.min(asked.to, TIME_MAX_S) };
-      if (query.to <= query.from) return { columns: emptyColumns(0), imported: new Set() };
-      for (let attempt = 1; ; attempt += 1)
-        try {
-          return await readOnce(client, query);
-        } catch (error) {
-          if (!(error instanceof SegmentMissing) || attempt === ATTEMPTS_COUNT) throw error;
-        }
-    },
+    read: (client: Queries, query: KlinesQuery) => readUntilFound(client, query, null),
+    /**
+     * Reads klines as `read` would have answered at an instant: of what was stored and not undone then, the feed's minutes that had ended. What
+     * a retention dropped since is not known any more.
+     * @throws as `read`; TooManyStatements
+     */
+    readAt: (client: Queries, query: KlinesQuery, at: PastInstant) => readUntilFound(client, query, at),
   };
 }

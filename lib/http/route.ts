@@ -247,11 +247,13 @@ interface AsCsv {
   readonly base: string;
 }
 
+const cachingOf = (maxAgeS: number) => (maxAgeS === 0 ? "private, no-cache" : `private, max-age=${maxAgeS}, immutable`);
+
 /** The response to a reply, as JSON unless told otherwise. HEAD gets the headers of GET and no body. */
 function respond(reply: Reply, exchange: Exchange, asCsv: AsCsv | undefined): Answer {
   const { headers, method } = exchange;
   const lasting = "body" in reply ? reply.lasting : undefined;
-  headers["cache-control"] = lasting === undefined ? "no-store" : `private, max-age=${lasting.maxAgeS}, immutable`;
+  headers["cache-control"] = lasting === undefined ? "no-store" : cachingOf(lasting.maxAgeS);
   if (lasting !== undefined) {
     const tag = asCsv === undefined ? lasting.etag : csvEtag(lasting.etag);
     const held = heldTag(tag, headerOf(exchange, "if-none-match"), headerOf(exchange, "accept-encoding"));

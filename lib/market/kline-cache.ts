@@ -17,6 +17,8 @@ export interface KlinesQuery {
   readonly from: number | undefined;
   readonly to: number | undefined;
   readonly limit: number | undefined;
+  /** Instant as of which to answer, Unix seconds. */
+  readonly as_of?: number | undefined;
 }
 
 /** Rows of all cached windows of a venue together; a row takes about half a kilobyte, object and JSON. */

@@ -9,6 +9,7 @@ import { minutesSince, storedRuns } from "#lib/history/runs";
 import type { Queries } from "#lib/segments/segment-store";
 import { awaitsConversion } from "./conversion-state";
 import { beginWriter, type VenueWriter, type WriteNumbers, writeRows } from "./kline-writer";
+import { createPastRead } from "./past-klines";
 import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "./ports";
 
 const VENUE = "live";
@@ -31,6 +32,7 @@ export interface KlineTable extends KlineStore {
   storedRuns: NonNullable<KlineStore["storedRuns"]>;
   struckBy: NonNullable<KlineStore["struckBy"]>;
   importedTimes: NonNullable<KlineStore["importedTimes"]>;
+  readAt: NonNullable<KlineStore["readAt"]>;
   /** The stored klines of a series with these open times, Unix seconds. */
   klinesAt(ticker: string, timeframe: Timeframe, times: readonly number[]): Promise<Map<number, StoredPrices>>;
 }
@@ -56,6 +58,7 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
   const { pool, segments } = db;
   const reader = createReader(segments, pool);
   const readOn = createStoredRead(db);
+  const readPast = createPastRead(segments, pool);
   /** Klines of an earlier release are written in all timeframes until they are converted. */
   let isConverting = true;
   /** Fails early if the database does not answer. */
@@ -84,6 +87,7 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
   const all = { limit: Number.MAX_SAFE_INTEGER, end: "oldest" } as const;
   return {
     read,
+    readAt: (query, atS) => readPast(query.prompt ? prompt : pool, query, atS),
     lastQuotes,
     minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),
     storedRuns: (ticker, from, to) => storedRuns(pool, segments, ticker, from, to),

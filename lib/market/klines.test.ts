@@ -99,7 +99,7 @@ test("klines match the contract byte for byte", async () => {
   await live().store.writeBatch([{ ...testKline("EURGBP", "D1", NOW - 136_800, 1.10002), real_volume: 3 }], []);
   const answer = await ask(`ticker=EURGBP&timeframe=D1&from=${NOW - 136_800}&to=${NOW - 136_799}`);
   expect(answer.text).toBe(
-    `{"code":0,"message":"success","data":{"ticker":"EURGBP","timeframe":"D1","from":1767650400,"to":1767650401,"count":1,"limit":500,"next_from":null,"expected_count":1,"items":[{"type":"kline","ticker":"EURGBP","timeframe":"D1","time":1767650400,"open":1.1,"high":1.10002,"low":1.1,"close":1.10002,"tick_volume":10,"real_volume":3,"spread":0.00008}]}}`,
+    `{"code":0,"message":"success","data":{"ticker":"EURGBP","timeframe":"D1","from":1767650400,"to":1767650401,"count":1,"limit":500,"next_from":null,"expected_count":1,"revision":"RlsCp-Njz08TrrU3","items":[{"type":"kline","ticker":"EURGBP","timeframe":"D1","time":1767650400,"open":1.1,"high":1.10002,"low":1.1,"close":1.10002,"tick_volume":10,"real_volume":3,"spread":0.00008}]}}`,
   );
 });
 

@@ -3,7 +3,10 @@ import type { Kline } from "#lib/domain/kline";
 import { createAlignment, type TradingAlignment } from "#lib/domain/timeframe";
 import { answerWindow, expectedCount, expectedSpan, type ResolvedWindow, resolveWindow } from "#lib/domain/window";
 import { Fault } from "#lib/fault";
+import { SECOND_MS } from "#lib/units";
 import { createKlineCache, type KlinesQuery, type Series } from "./kline-cache";
+import { revisionOf } from "./kline-revision";
+import { klinesAt, requirePast } from "./klines-at";
 import type { Call, Question, Reply } from "./question";
 import { requireListings } from "./tickers";
 
@@ -27,9 +30,17 @@ function incompleteOf(klines: readonly Kline[], lacking: readonly number[], alig
 export function createKlines(): Question<KlinesQuery> {
   const alignment = createAlignment();
   const cache = createKlineCache();
+  /** By the rows of a cached window, so that one that has not changed is not hashed again. */
+  const revisions = new WeakMap<readonly Kline[], string>();
+
+  function revision(rows: readonly Kline[], items: readonly Kline[]): string {
+    const known = revisions.get(rows) ?? revisionOf(items);
+    revisions.set(rows, known);
+    return known;
+  }
 
   /** Number of intervals of the window, up to now, in which the market was open; null when unknown. */
-  function expected({ market, query, nowMs }: Call<KlinesQuery>, from: number, to: number): number | null {
+  function expected({ market, query }: Call<KlinesQuery>, from: number, to: number, nowMs: number): number | null {
     const calendar = market.catalogue.calendar(query.ticker);
     if (calendar === undefined) return null;
     const span = expectedSpan(query.timeframe, from, to, Math.floor(nowMs / 1000 + 1) * 1000, alignment);
@@ -48,9 +59,13 @@ export function createKlines(): Question<KlinesQuery> {
     const calendar = market.catalogue.calendar(ticker);
     const encoded = series.encode(state, calendar, (rows, lacking) => {
       const { items, ...bounds } = answerWindow(window, rows, timeframe);
-      const head = { ticker, timeframe, ...bounds, expected_count: expected(call, bounds.from, bounds.to) };
       const incomplete = lacking.length === 0 ? [] : incompleteOf(items, lacking, alignment);
-      return { head: incomplete.length === 0 ? head : { ...head, incomplete }, items };
+      const head = {
+        ...{ ticker, timeframe, ...bounds, expected_count: expected(call, bounds.from, bounds.to, nowMs) },
+        ...(incomplete.length > 0 && { incomplete }),
+        ...(market.venue === "live" && { revision: revision(rows, items) }),
+      };
+      return { head, items };
     });
     const { body, data } = encoded;
     return closed ? { body, data, lasting: { etag: encoded.etag(), maxAgeS: LASTING_MAX_AGE_S } } : { body, data };
@@ -66,7 +81,14 @@ export function createKlines(): Question<KlinesQuery> {
         parameter: "timeframe",
         allowed: [...listing.timeframes],
       });
-    const window = resolveWindow({ from: query.from, to: query.to, limit: query.limit ?? KLINES_DEFAULT_LIMIT_ROWS }, nowMs);
+    const asked = { from: query.from, to: query.to, limit: query.limit ?? KLINES_DEFAULT_LIMIT_ROWS };
+    const { as_of } = query;
+    if (as_of !== undefined) {
+      requirePast(as_of, nowMs);
+      const thenMs = as_of * SECOND_MS;
+      return klinesAt(call, resolveWindow(asked, thenMs), as_of, (from, to) => expected(call, from, to, thenMs));
+    }
+    const window = resolveWindow(asked, nowMs);
     const series = cache.open(call, window);
     return series instanceof Promise ? series.then((opened) => answer(call, window, opened)) : answer(call, window, series);
   };

@@ -75,6 +75,12 @@ interface StoredRuns {
 /** The klines of a venue: a table for live, a formula for the sandbox. */
 export interface KlineStore {
   read(query: KlineQuery): Promise<Kline[]>;
+  /**
+   * What `read` would have answered at an instant, Unix seconds: of what was stored and not undone then, minutes that had ended; absent
+   * where only the present is known. @throws Fault invalid_parameter when more than KLINES_AS_OF_MAX_MINUTES would have to be read,
+   * service_unavailable while that instant is not known yet
+   */
+  readAt?(query: KlineQuery, atS: number): Promise<Kline[]>;
   /** The newest quote of each ticker at or before `atMs` (Unix ms), for filling the view at start. */
   lastQuotes(atMs: number): Promise<Map<string, LastQuote>>;
   /**

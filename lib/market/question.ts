@@ -38,11 +38,11 @@ export interface EncodedReply {
   readonly body: string | Uint8Array<ArrayBuffer>;
   /** The data in the body, when available: an answer in another format then need not parse a long body. */
   readonly data?: () => object;
-  /** Present when the answer can no longer change. */
+  /** Present when the answer can no longer change, or is unlikely to. */
   readonly lasting?: {
     /** Strong validator of the body, with its quotes. */
     readonly etag: string;
-    /** Seconds for which clients may cache it without revalidation. */
+    /** Seconds for which clients may cache it without revalidation; 0 when they must ask whether it still holds. */
     readonly maxAgeS: number;
   };
 }

@@ -4,7 +4,13 @@ import { KlineTable, tableOf } from "#lib/contract/kline-table";
 import { MCP_KLINES_DEFAULT_LIMIT_ROWS } from "#lib/contract/limits";
 import type { Operation, Parameter } from "#lib/contract/operation";
 import { type OperationId, operations } from "#lib/contract/operations";
-import { describeLimit, FormatParameter, LimitParameter, UnixSecondsParameter } from "#lib/contract/primitives";
+import {
+  describeLimit,
+  FormatParameter,
+  LimitParameter,
+  PastSecondsParameter,
+  UnixSecondsParameter,
+} from "#lib/contract/primitives";
 import { type JsonSchema, type SchemaPrinter, schemaPrinter } from "#lib/docs/json-schema";
 
 /** Operations offered as tools. */
@@ -50,7 +56,8 @@ function argumentSchemaOf({ schema, list, description }: Parameter, printer: Sch
   if (list) return { anyOf: [printed, { type: "string" }], description: `${description} As a list, or as text with commas.` };
   if (schema === LimitParameter)
     return { ...printed, default: MCP_KLINES_DEFAULT_LIMIT_ROWS, description: describeLimit(MCP_KLINES_DEFAULT_LIMIT_ROWS) };
-  if (schema === UnixSecondsParameter) return { anyOf: [printed, { type: "string", format: "date-time" }], description };
+  if (schema === UnixSecondsParameter || schema === PastSecondsParameter)
+    return { anyOf: [printed, { type: "string", format: "date-time" }], description };
   return { ...printed, description };
 }
 

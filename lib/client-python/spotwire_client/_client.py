@@ -131,20 +131,34 @@ class AsyncSpotwire:
         to: Instant | None = None,
         limit: int | None = None,
         *,
+        as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> KlineWindow:
-        """A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default."""
-        query = {"ticker": ticker, "timeframe": timeframe, "from": unix_seconds(from_), "to": unix_seconds(to), "limit": limit}
+        """
+        A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default. With ``as_of`` the klines as they
+        would have been answered at that instant, of which a fraction of a second is dropped.
+        """
+        query = {
+            **{"ticker": ticker, "timeframe": timeframe, "from": unix_seconds(from_), "to": unix_seconds(to), "limit": limit},
+            "as_of": iso_instant(as_of),
+        }
         window: KlineWindow = await self._rest.call("klines", query, timeout_s)
         return window
 
     async def _pages(
-        self, ticker: str, timeframe: Timeframe, from_: Instant, to: Instant | None, limit: int, timeout_s: float | None
+        self,
+        ticker: str,
+        timeframe: Timeframe,
+        from_: Instant,
+        to: Instant | None,
+        limit: int,
+        as_of: Instant | None,
+        timeout_s: float | None,
     ) -> AsyncIterator[list[Kline]]:
         """The pages of a window from its start."""
         start: Instant = from_
         while True:
-            page = await self.klines(ticker, timeframe, start, to, limit, timeout_s=timeout_s)
+            page = await self.klines(ticker, timeframe, start, to, limit, as_of=as_of, timeout_s=timeout_s)
             yield page["items"]
             following = page["next_from"]
             if following is None:
@@ -161,10 +175,11 @@ class AsyncSpotwire:
         to: Instant | None = None,
         limit: int = KLINES_ROWS_PER_COST_UNIT,
         *,
+        as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> AsyncIterator[Kline]:
         """All klines of a window from its start, in pages of ``limit`` rows; the last one may still be open."""
-        async for page in self._pages(ticker, timeframe, from_, to, limit, timeout_s):
+        async for page in self._pages(ticker, timeframe, from_, to, limit, as_of, timeout_s):
             for kline in page:
                 yield kline
 
@@ -176,6 +191,7 @@ class AsyncSpotwire:
         to: Instant | None = None,
         limit: int | None = None,
         *,
+        as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> "pandas.DataFrame":
         """
@@ -183,10 +199,11 @@ class AsyncSpotwire:
         ``limit`` rows; without, the newest ``limit`` rows.
         """
         if from_ is None:
-            window = await self.klines(ticker, timeframe, None, to, limit, timeout_s=timeout_s)
+            window = await self.klines(ticker, timeframe, None, to, limit, as_of=as_of, timeout_s=timeout_s)
             return klines_frame(window["items"], ticker, timeframe)
         rows = KLINES_ROWS_PER_COST_UNIT if limit is None else limit
-        klines = [kline async for kline in self.iter_klines(ticker, timeframe, from_, to, rows, timeout_s=timeout_s)]
+        found = self.iter_klines(ticker, timeframe, from_, to, rows, as_of=as_of, timeout_s=timeout_s)
+        klines = [kline async for kline in found]
         return klines_frame(klines, ticker, timeframe)
 
     async def instruments(self, *, timeout_s: float | None = None) -> InstrumentsData:

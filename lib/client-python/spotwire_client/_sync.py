@@ -193,10 +193,14 @@ class Spotwire:
         to: Instant | None = None,
         limit: int | None = None,
         *,
+        as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> KlineWindow:
-        """A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default."""
-        return self._portal.run(self._inner.klines(ticker, timeframe, from_, to, limit, timeout_s=timeout_s))
+        """
+        A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default. With ``as_of`` the klines as they
+        would have been answered at that instant, of which a fraction of a second is dropped.
+        """
+        return self._portal.run(self._inner.klines(ticker, timeframe, from_, to, limit, as_of=as_of, timeout_s=timeout_s))
 
     def iter_klines(
         self,
@@ -206,10 +210,11 @@ class Spotwire:
         to: Instant | None = None,
         limit: int = KLINES_ROWS_PER_COST_UNIT,
         *,
+        as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> Iterator[Kline]:
         """All klines of a window from its start, in pages of ``limit`` rows; the last one may still be open."""
-        pages = self._inner._pages(ticker, timeframe, from_, to, limit, timeout_s)
+        pages = self._inner._pages(ticker, timeframe, from_, to, limit, as_of, timeout_s)
 
         async def following() -> list[Kline] | None:
             return await anext(pages, None)
@@ -225,13 +230,15 @@ class Spotwire:
         to: Instant | None = None,
         limit: int | None = None,
         *,
+        as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> "pandas.DataFrame":
         """
         Klines as a DataFrame of pandas, indexed by open time in UTC. With ``from_`` it has the whole window, read in pages of
         ``limit`` rows; without, the newest ``limit`` rows.
         """
-        return self._portal.run(self._inner.klines_frame(ticker, timeframe, from_, to, limit, timeout_s=timeout_s))
+        frame = self._inner.klines_frame(ticker, timeframe, from_, to, limit, as_of=as_of, timeout_s=timeout_s)
+        return self._portal.run(frame)
 
     def instruments(self, *, timeout_s: float | None = None) -> InstrumentsData:
         """The instruments this key may read."""

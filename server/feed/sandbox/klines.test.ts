@@ -32,7 +32,7 @@ function storeAt(nowMs: number) {
   return { ...store, read };
 }
 
-const { read, lastQuotes } = storeAt(NOW_MS);
+const { read, readAt, lastQuotes } = storeAt(NOW_MS);
 
 /** The expected rows of a timeframe, aggregated from its M1 rows by the domain's own code. */
 async function expected(ticker: string, timeframe: Timeframe, from: number, to: number) {
@@ -163,4 +163,39 @@ describe("last quotes", () => {
     expect(quotes.has("TESTNOTREADY")).toBe(false);
     for (const { time_msc } of quotes.values()) expect(time_msc).toBeLessThanOrEqual(NOW_MS);
   });
+});
+
+test("sandbox klines as of an instant are those that a service answered then, whatever the time is now", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...TICKERS),
+      fc.constantFrom(...TIMEFRAMES),
+      anyAnchor,
+      fc.integer({ min: -90_000, max: 90_000 }),
+      fc.integer({ min: 1, max: 6 }),
+      fc.constantFrom("oldest", "newest" as const),
+      async (ticker, timeframe, anchor, shift, limit, end) => {
+        const atS = Math.min(NOW_S, anchor + shift);
+        const from = end === "newest" ? 0 : atS - TIMEFRAME_SECONDS[timeframe] * 4;
+        const then = await storeAt(atS * 1_000).read(ticker, timeframe, from, atS + 1, limit, end);
+        const asked = { ticker, timeframe, from, to: atS + 1, limit, end };
+        expect(await readAt?.(asked, atS)).toEqual(then);
+      },
+    ),
+    { numRuns: 60 },
+  );
+  expect(
+    await readAt?.({ ticker: "EURUSD", timeframe: "MN1", from: 0, to: 4e9, limit: ALL, end: "oldest" }, HISTORY_START_S),
+  ).toEqual([]);
+  expect(await readAt?.({ ticker: "NOTHING", timeframe: "M1", from: 0, to: 4e9, limit: ALL, end: "oldest" }, NOW_S)).toEqual([]);
+});
+
+test("the days that a sandbox kline of the past takes are admitted first", async () => {
+  const asked = { ticker: "XAUUSD", timeframe: "H1", from: 0, to: 4e9, limit: 1, end: "newest" } as const;
+  const refused = new Error("too many days");
+  const admitDays = () => {
+    throw refused;
+  };
+  const fresh = storeAt(NOW_MS);
+  await expect(fresh.readAt?.({ ...asked, admitDays }, Date.UTC(2024, 4, 6, 10, 20) / 1000)).rejects.toBe(refused);
 });

@@ -28,11 +28,12 @@ interface Reading extends Pick<KlineQuery, "timeframe" | "limit" | "end" | "admi
   readonly series: PriceSeries;
 }
 
-/** Open times to return, [first, to), and the end (excluded) of the minutes that count. Unix seconds. */
+/** Open times to return, [first, to), and the ends (excluded) of the minutes that count, and of those that are over. Unix seconds. */
 interface Span {
   readonly first: number;
   readonly to: number;
   readonly endS: number;
+  readonly passedS: number;
 }
 
 function toKline(series: PriceSeries, timeframe: Timeframe, time: number, sum: Sum): Kline {
@@ -61,7 +62,7 @@ const NO_ROWS: Rows = { add: () => undefined, skipEmpty: (row) => row };
  */
 async function collect({ series, timeframe, admitDays }: Reading, span: Span, { blocks, alignment }: Options): Promise<Kline[]> {
   const grain = grainOf(timeframe);
-  const runningS = alignment.tradingDayOpen(span.endS);
+  const runningS = alignment.tradingDayOpen(span.passedS);
   const keptFromS = Math.max(span.first, HISTORY_START_S);
   const keptToS = Math.min(alignment.nextOpenTime(timeframe, span.to - 1), runningS);
   const rows =
@@ -80,6 +81,28 @@ async function collect({ series, timeframe, admitDays }: Reading, span: Span, { 
     time = timeframe === grain && grain !== "D1" ? openOf(grain, rows.skipEmpty(rowAt(grain, next))) : next;
   }
   return klines;
+}
+
+/** The kline of an interval in which the minutes of a span end, from whole trading days and minutes. */
+async function openKline(
+  { series, timeframe, admitDays }: Reading,
+  openS: number,
+  { endS, passedS }: Span,
+  { blocks, alignment }: Options,
+): Promise<Kline | undefined> {
+  const sum = emptySum();
+  const firstS = Math.max(openS, HISTORY_START_S);
+  const dayS = Math.max(firstS, alignment.tradingDayOpen(endS));
+  async function addKept(grain: "D1" | "M1", fromS: number, toS: number): Promise<void> {
+    if (fromS >= toS) return;
+    const [from, to] = [rowAt(grain, fromS), rowAt(grain, toS)];
+    (await blocks.open(series.inputs, grain, from, to, admitDays)).add(sum, from, to);
+  }
+  await addKept("D1", firstS, dayS);
+  const runningS = alignment.tradingDayOpen(passedS);
+  if (dayS < runningS) await addKept("M1", dayS, endS);
+  else addMinutes(sum, series.minutes, dayS, endS);
+  return sum.count > 0 ? toKline(series, timeframe, openS, sum) : undefined;
 }
 
 /** The klines of a span, ascending, at most `limit` from one of its ends: searched in steps, because there may be gaps. */
@@ -112,20 +135,34 @@ async function search(reading: Reading, span: Span, options: Options): Promise<K
 export function createSandboxKlines(options: Options): KlineStore {
   const { prices, clock, alignment } = options;
 
-  function spanOf(series: PriceSeries, timeframe: Timeframe, from: number, to: number): Span {
-    const passedS = Math.floor(clock.now() / 1000 / MINUTE_S) * MINUTE_S;
-    const endS = Math.min(passedS, series.endMs / 1000);
+  /** @param untilS end (excluded) of the minutes that count, Unix seconds */
+  function spanOf(series: PriceSeries, timeframe: Timeframe, from: number, to: number, untilS: number): Span {
+    const passedS = Math.min(Math.floor(clock.now() / 1000 / MINUTE_S) * MINUTE_S, series.endMs / 1000);
+    const endS = Math.min(passedS, untilS);
     const fromS = Math.max(from, alignment.openTime(timeframe, HISTORY_START_S));
     const open = alignment.openTime(timeframe, fromS);
-    return { first: open === fromS ? open : alignment.nextOpenTime(timeframe, fromS), to: Math.min(to, endS), endS };
+    return { first: open === fromS ? open : alignment.nextOpenTime(timeframe, fromS), to: Math.min(to, endS), endS, passedS };
   }
 
   return {
     async read({ ticker, timeframe, from, to, limit, end, admitDays }) {
       const series = prices.series(ticker);
       if (series === undefined) return [];
-      const span = spanOf(series, timeframe, from, to);
+      const span = spanOf(series, timeframe, from, to, Number.POSITIVE_INFINITY);
       return search({ series, timeframe, limit, end, admitDays }, span, options);
+    },
+
+    async readAt({ ticker, timeframe, from, to, limit, end, admitDays }, atS) {
+      const series = prices.series(ticker);
+      if (series === undefined) return [];
+      const reading = { series, timeframe, limit, end, admitDays };
+      const span = spanOf(series, timeframe, from, to, Math.floor(atS / MINUTE_S) * MINUTE_S);
+      // The kept rows of an interval hold all its minutes, so the one that was open then is made of its own.
+      const openS = alignment.openTime(timeframe, span.endS);
+      const klines = await search(reading, { ...span, to: Math.min(span.to, openS) }, options);
+      const open = openS >= span.first && openS < span.to ? await openKline(reading, openS, span, options) : undefined;
+      if (open === undefined) return klines;
+      return end === "newest" ? [...klines, open].slice(-limit) : [...klines, open].slice(0, limit);
     },
 
     async lastQuotes(atMs) {

@@ -1,0 +1,91 @@
+import { format } from "./format";
+import { KlineWindow, klineExample } from "./kline";
+import { KLINES_AS_OF_MAX_MINUTES, KLINES_DEFAULT_LIMIT_ROWS, KLINES_ROWS_PER_COST_UNIT } from "./limits";
+import { operation } from "./operation";
+import { GUARD_ERRORS } from "./operation-errors";
+import {
+  describeLimit,
+  LimitParameter,
+  PastSecondsParameter,
+  TickerParameter,
+  TimeframeParameter,
+  UnixSecondsParameter,
+} from "./primitives";
+
+export const klines = operation({
+  id: "klines",
+  method: "GET",
+  path: "/api/v1/market/klines",
+  scope: "market:read",
+  summary: "Historical klines",
+  description:
+    "Returns the klines of one ticker and timeframe in a half-open range, from <= time < to, in ascending order by open time.",
+  query: {
+    ticker: {
+      schema: TickerParameter,
+      required: true,
+      description: "A single ticker in compact form, for example EURUSD.",
+      example: "EURUSD",
+    },
+    timeframe: {
+      schema: TimeframeParameter,
+      required: true,
+      description: "Length of a kline. Case-sensitive: M1 is one minute, MN1 is one month.",
+      example: "H1",
+    },
+    from: {
+      schema: UnixSecondsParameter,
+      required: false,
+      description:
+        "Start of the range in Unix seconds, or in ISO 8601 with a UTC offset; inclusive. Without `to`, returns the oldest klines from this time on.",
+      example: "1767225600",
+    },
+    to: {
+      schema: UnixSecondsParameter,
+      required: false,
+      description:
+        "End of the range in Unix seconds, or in ISO 8601 with a UTC offset; exclusive. Without `from`, returns the newest klines before this time. A time in the future is treated as now.",
+      example: "1767312000",
+    },
+    limit: {
+      schema: LimitParameter,
+      required: false,
+      description: describeLimit(KLINES_DEFAULT_LIMIT_ROWS),
+      example: "24",
+    },
+    as_of: {
+      schema: PastSecondsParameter,
+      required: false,
+      description: `The klines as they would have been answered at this instant: without what was imported, pushed, corrected or undone later, and without minutes that had not ended. Unix seconds, or ISO 8601 with a UTC offset, of which a fraction of a second is dropped. Not in the future. Without \`to\`, the range ends with it. At most ${KLINES_AS_OF_MAX_MINUTES.toLocaleString("en-US")} stored minutes that changed since are read for one response; for more, ask for a shorter range.`,
+      example: "1767225600",
+    },
+    format,
+  },
+  data: KlineWindow,
+  example: {
+    ticker: "EURUSD",
+    timeframe: "H1",
+    from: 1_767_225_600,
+    to: 1_767_229_200,
+    count: 1,
+    limit: KLINES_DEFAULT_LIMIT_ROWS,
+    next_from: null,
+    expected_count: 1,
+    items: [klineExample],
+  },
+  errors: [
+    "invalid_parameter",
+    "missing_parameter",
+    "invalid_ticker",
+    "unsupported_timeframe",
+    "invalid_range",
+    "limit_out_of_range",
+    "unknown_ticker",
+    ...GUARD_ERRORS,
+  ],
+  cost: ({ limit }) => Math.ceil((limit ?? KLINES_DEFAULT_LIMIT_ROWS) / KLINES_ROWS_PER_COST_UNIT),
+  check: ({ from, to }) =>
+    from !== undefined && to !== undefined && from >= to
+      ? { fault: "invalid_range", parameter: "from", detail: "`from` must be before `to`." }
+      : undefined,
+});

@@ -1,0 +1,68 @@
+import { KLINES_AS_OF_MAX_MINUTES } from "#lib/contract/limits";
+import { klineAt } from "#lib/domain/columns";
+import type { Kline } from "#lib/domain/kline";
+import { Fault } from "#lib/fault";
+import { TooManyStatements } from "#lib/history/periods";
+import { createReader } from "#lib/history/reader";
+import type { Queries } from "#lib/segments/segment-store";
+import type { Segments } from "#lib/segments/segments";
+import { awaitsConversion } from "./conversion-state";
+import type { KlineQuery } from "./ports";
+
+/** A conversion takes minutes. */
+const CONVERSION_RETRY_AFTER_S = 60;
+/** Reads at once: each can hold KLINES_AS_OF_MAX_MINUTES, 84 MB, and half a second of work. */
+const RUNNING_MAX_COUNT = 2;
+const WAITING_MAX_COUNT = 32;
+const BUSY_RETRY_AFTER_S = 5;
+
+/** Runs work a few at a time, in order. @throws Fault service_unavailable when too many wait */
+function createTurns() {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    if (running >= RUNNING_MAX_COUNT) {
+      if (waiting.length >= WAITING_MAX_COUNT)
+        throw new Fault("service_unavailable", {
+          detail: "Too many reads of klines as of an instant are waiting.",
+          retry_after: BUSY_RETRY_AFTER_S,
+        });
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running += 1;
+    try {
+      return await work();
+    } finally {
+      // Passes the turn directly to the next waiter, so that no new call can take it.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}
+
+/** Reads what stored klines of the live venue were at an instant, as `readAt` of KlineStore says. */
+export function createPastRead(segments: Segments, keepIn: Queries) {
+  const reader = createReader(segments, keepIn);
+  const isUnconverted = awaitsConversion();
+  const inTurn = createTurns();
+  return async (client: Queries, query: KlineQuery, atS: number): Promise<Kline[]> => {
+    const { ticker, timeframe } = query;
+    if (await isUnconverted(client, ticker))
+      throw new Fault("service_unavailable", {
+        detail: `The history of ${ticker} is still being converted for this release. Until then, only its klines of now can be read.`,
+        retry_after: CONVERSION_RETRY_AFTER_S,
+      });
+    try {
+      const { columns } = await inTurn(() => reader.readAt(client, query, { atS, maxStatements: KLINES_AS_OF_MAX_MINUTES }));
+      return Array.from(columns.time, (_, row) => klineAt(columns, row, ticker, timeframe));
+    } catch (error) {
+      if (!(error instanceof TooManyStatements)) throw error;
+      const most = KLINES_AS_OF_MAX_MINUTES.toLocaleString("en-US");
+      throw new Fault("invalid_parameter", {
+        parameter: "as_of",
+        detail: `\`as_of\` needs more than ${most} stored minutes that changed since. Ask for a shorter range or a smaller limit.`,
+        max: KLINES_AS_OF_MAX_MINUTES,
+      });
+    }
+  };
+}
