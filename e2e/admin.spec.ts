@@ -326,7 +326,7 @@ describe("an operator", () => {
     await row("2 of 2 files").getByText("XAUUSD.csv: ").waitFor();
   });
 
-  test("undoes an import after a confirmation", async () => {
+  test("undoes an import after a confirmation, and redoes it", async () => {
     const imported = row("1 of 1 file");
     await imported.getByText("5,000 added, 0 overwritten").waitFor();
     const undo = imported.getByRole("button", { name: /^Undo import \d+$/ });
@@ -337,6 +337,12 @@ describe("an operator", () => {
     await dialog.getByRole("button", { name: "Undo import" }).click();
     await imported.getByText("Undone", { exact: true }).waitFor();
     expect(await undo.count()).toBe(0);
+    await imported.getByRole("button", { name: `Redo import ${number}` }).click();
+    const again = page.getByRole("alertdialog");
+    await again.getByRole("textbox").fill(number);
+    await again.getByRole("button", { name: "Redo import" }).click();
+    await undo.waitFor();
+    await imported.getByText("Done", { exact: true }).waitFor();
   });
 
   test("finds the gap between two imports, the command that fills it, and what else is odd", async () => {
@@ -385,6 +391,7 @@ describe("an operator", () => {
     expect(line("Changed the hours of calendar metals", "calendar.define", "weekly → never")).toBe(1);
     expect(line("history.import", "live", "command line", "5000", "EURUSD")).toBe(1);
     expect(line("history.undo", OPERATOR, "EURUSD")).toBe(1);
+    expect(line("history.redo", OPERATOR, "EURUSD")).toBe(1);
     expect(line("history.correct", OPERATOR, "USDCAD", "A tick without its decimal point")).toBe(1);
     await page.getByLabel("Kind").selectOption("plan");
     await page.waitForURL("**/audit?kind=plan");

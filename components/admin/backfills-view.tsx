@@ -56,9 +56,9 @@ const CHANGES = {
     done: (number: number) => `Import ${number} is undone.`,
   },
   redo: {
-    label: "Put back…",
-    title: (number: number) => `Put import ${number} back`,
-    action: "Put back",
+    label: "Redo…",
+    title: (number: number) => `Redo import ${number}`,
+    action: "Redo import",
     description: "Shows its klines again, as if it had not been undone. Clients receive the result at once.",
     done: (number: number) => `Import ${number} is put back.`,
   },
