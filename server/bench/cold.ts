@@ -19,7 +19,7 @@ const ROWS_COUNT = 5_000;
 /** Windows asked for in one round. */
 const PER_SECOND_COUNT = 10;
 const WARM_UP_COUNT = 30;
-const TARGET = 1.3;
+const TARGET = 0.6;
 
 /** In the order of the key, as it lies there: the column of the result has the same name and would be sorted. */
 const QUERY = `

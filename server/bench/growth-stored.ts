@@ -1,21 +1,14 @@
 import { randomInt } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { hashKey, keyLast4, keyPrefix, mintKey } from "#lib/access/key-format";
 import { overview } from "#lib/access/usage/overview";
 import { listAccounts, reportAccount } from "#lib/access/users/account-admin";
 import { systemClock } from "#lib/clock";
 import { operations } from "#lib/contract/operations";
-import type { Database } from "#lib/db";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
-import { readEnv } from "#lib/env";
-import { createLog } from "#lib/log";
 import { createKlineStore } from "#lib/market/kline-store";
 import { MINUTE_S } from "#lib/units";
-import { borrowDatabase } from "#server/database/database";
 import { growthRows, type Sized } from "./growth-rows";
-import { storeMinutes } from "./history";
+import { storeMinutes, withDatabase } from "./history";
 import { type Effort, load } from "./load";
 import { startSpotwire } from "./product";
 import { spreadOf } from "./spread";
@@ -82,18 +75,6 @@ function* steps(from: number, to: number): Generator<readonly [from: number, to:
 }
 
 /** Runs the work with a database of its own. */
-async function withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result> {
-  const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
-  const env = readEnv({ DATA_DIR: path.join(folder, "data"), LOG_LEVEL: "error" });
-  const { db, release } = await borrowDatabase(env, createLog("error"), systemClock);
-  try {
-    return await work(db);
-  } finally {
-    await release();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 /** Milliseconds of each round, which does the work `count` times. */
 async function timed(rounds: number, count: number, work: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = [];

@@ -1,5 +1,7 @@
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { systemClock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import { compileCalendar } from "#lib/domain/calendar";
@@ -8,11 +10,14 @@ import { columnsOf, emptyColumns, type KlineColumns, setRow } from "#lib/domain/
 import { FEED_LAYER } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
+import { readEnv } from "#lib/env";
 import { say } from "#lib/history/layers";
 import { periodOf } from "#lib/history/period";
 import { inTransaction } from "#lib/history/transaction";
+import { createLog } from "#lib/log";
 import { saidBy } from "#lib/segments/segments";
 import { MINUTE_S } from "#lib/units";
+import { borrowDatabase } from "#server/database/database";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
 import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
@@ -22,7 +27,7 @@ import { createSandboxPrices } from "#server/feed/sandbox/prices";
 export const HISTORY_FROM_S = 1_704_067_200;
 const PAGE_ROWS = 5_000;
 /** The most that a month can have. */
-const MONTH_ROWS = 44_640;
+export const MONTH_ROWS = 44_640;
 
 /** Inserts M1 klines of the live instrument $1, from $2 to $3 inclusive (Unix seconds), in primary key order. */
 export const ADD_MINUTES = `
@@ -58,7 +63,7 @@ export async function storeHistory(db: Stored, rows: number): Promise<void> {
 }
 
 /** Generates `rows` synthetic M1 klines of XAUUSD in pages. */
-async function* history(rows: number, pageRows: number = PAGE_ROWS): AsyncGenerator<Kline[]> {
+export async function* history(rows: number, pageRows: number = PAGE_ROWS): AsyncGenerator<Kline[]> {
   const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
   const always = compileCalendar({ kind: "always" }, []);
   const catalogue = { list: () => SANDBOX_LISTINGS, find: (ticker: string) => listings.get(ticker), calendar: () => always };
@@ -83,4 +88,17 @@ export async function writeHistory(file: string, rows: number, header: string, l
   for await (const page of history(rows)) if (!out.write(page.map(line).join(""))) await once(out, "drain");
   out.end();
   await once(out, "finish");
+}
+
+/** Runs work on a database of its own. */
+export async function withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
+  const env = readEnv({ DATA_DIR: path.join(folder, "data"), LOG_LEVEL: "error" });
+  const { db, release } = await borrowDatabase(env, createLog("error"), systemClock);
+  try {
+    return await work(db);
+  } finally {
+    await release();
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -9,6 +9,7 @@ import { benchEncodings } from "./encodings";
 import { benchGrowth } from "./growth";
 import { benchImport } from "./import";
 import { benchIngest } from "./ingest";
+import { benchLayers } from "./layers";
 import { benchMemory } from "./memory";
 import { type Bench, OPTIONS, readOptions, usageOf } from "./options";
 import { benchKlines, benchQuotes, benchRefused, benchStatus, benchUnchanged } from "./rest";
@@ -38,6 +39,7 @@ const BENCHES: Record<string, Bench> = {
   memory: benchMemory,
   import: benchImport,
   cold: benchCold,
+  layers: benchLayers,
   install: benchInstall,
 };
 /** Run only when they are named: they compare the product with itself, so that they are no part of the table. */
