@@ -7,7 +7,8 @@ import type { Control, ControlChannel } from "./control/control";
 import { createControl } from "./control/create-control";
 import { createPostgresChannel } from "./control/postgres-channel";
 import { type Backoff, backoffMs } from "./repeat";
-import { inPostgres, type SegmentStore, SegmentStoreAway } from "./segments/segment-store";
+import { SegmentDamaged } from "./segments/parquet";
+import { inPostgres, SegmentMissing, type SegmentStore, SegmentStoreAway } from "./segments/segment-store";
 import { createSegments, type Segments } from "./segments/segments";
 import { isTlsProblem } from "./tls-problem";
 import { createTracedPool } from "./traced-pool";
@@ -247,4 +248,9 @@ export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isDatabaseAway);
   if (!(error instanceof Error)) return false;
   return AWAY_CODES.test((error as { code?: string }).code ?? "") || AWAY_MESSAGES.test(error.message);
+}
+
+/** Whether a file of stored klines is damaged or missing. The error names it; other files can still be read. */
+export function isHistoryDamaged(error: unknown): boolean {
+  return error instanceof SegmentDamaged || error instanceof SegmentMissing;
 }

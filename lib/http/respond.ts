@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Transform } from "node:stream";
 import type { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
-import { isDatabaseAway } from "#lib/db";
+import { isDatabaseAway, isHistoryDamaged } from "#lib/db";
 import { Fault, type FaultData, isFault } from "#lib/fault";
 import { SUCCESS_HEAD, SUCCESS_TAIL } from "#lib/market/question";
 
@@ -83,6 +83,8 @@ export function withoutBody(answer: Answer): WholeAnswer {
 }
 
 const AWAY_RETRY_AFTER_S = 1;
+/** A file of history comes back when an operator restores it. */
+const DAMAGED_RETRY_AFTER_S = 600;
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Headers of every JSON response. */
@@ -115,11 +117,16 @@ export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeader
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** Maps anything thrown to a fault: a fault stays, an unreachable database is service_unavailable, the rest internal_error. */
+/** Maps anything thrown to a fault: a fault stays, an unreachable database and damaged history are service_unavailable, the rest internal_error. */
 export function faultOf(error: unknown): Fault {
   if (isFault(error)) return error;
   if (isDatabaseAway(error))
     return new Fault("service_unavailable", { detail: "The database is unreachable.", retry_after: AWAY_RETRY_AFTER_S });
+  if (isHistoryDamaged(error))
+    return new Fault("service_unavailable", {
+      detail: "A file of this history is damaged or missing, and has to be restored. Other ranges and tickers can be read.",
+      retry_after: DAMAGED_RETRY_AFTER_S,
+    });
   return new Fault("internal_error", { detail: "The error was logged with the request id." });
 }
 

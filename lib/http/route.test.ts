@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { operations } from "#lib/contract/operations";
+import { SegmentDamaged } from "#lib/segments/parquet";
 import { HEAD_OPERATIONS, sampleQuery } from "#lib/testing/operations";
 import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
@@ -188,6 +189,22 @@ describe("an internal error", () => {
     expect(answer).toMatchObject(failed("service_unavailable", { retry_after: 1 }));
     expect(answer.headers.get("retry-after")).toBe("1");
     expect((await t.ask(QUOTES)).status).toBe(200);
+  });
+
+  test("klines whose file is damaged are answered with 50302, its name goes to the log alone, and other klines are answered", async () => {
+    const { store } = t.markets.live;
+    const { read } = store;
+    t.logged.length = 0;
+    store.read = async () => {
+      throw new SegmentDamaged("segment 4f53 was altered: its bytes have another SHA-256");
+    };
+    const answer = await t.ask("/api/v1/market/klines?ticker=GBPUSD&timeframe=D1&limit=78");
+    store.read = read;
+    expect(answer).toMatchObject({ status: 503, ...failed("service_unavailable", { retry_after: 600 }) });
+    expect(answer.text).toContain("damaged or missing");
+    expect(answer.text).not.toContain("4f53");
+    expect(t.logged).toMatchObject([{ operation: "klines", err: { message: expect.stringContaining("segment 4f53") } }]);
+    expect((await t.ask("/api/v1/market/klines?ticker=GBPUSD&timeframe=D1&limit=79")).status).toBe(200);
   });
 
   test("requests are answered with 50302 while the service drains", async () => {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/domain/kline";
 import { lockForChange } from "#lib/history/lock";
+import { inPostgres } from "#lib/segments/segment-store";
+import { createSegments } from "#lib/segments/segments";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import { storeTail } from "#server/testing/layered";
+import { storeFeed, storeTail } from "#server/testing/layered";
 import { createKlineStore, type KlineTable } from "./kline-store";
 import { createPartitions } from "./partitions";
 
@@ -119,6 +121,27 @@ describe("write", () => {
     const batch = minutes("COLLIDE", 500);
     await Promise.all([storeTail(db, batch), storeTail(db, batch), storeTail(db, [...batch].reverse())]);
     expect(await readAll("COLLIDE")).toEqual(batch);
+  });
+});
+
+describe("a damaged segment", () => {
+  test("a segment that was altered or is missing is refused by its name, and other months are read", async () => {
+    const [first, second] = [minutes("DAMAGED", 3), minutes("DAMAGED", 3, {}, START_S + 40 * DAY_S)];
+    await storeFeed(db, [...first, ...second]);
+    const { rows } = await db.pool.query<{ content: string }>(
+      "SELECT content FROM history_visible WHERE ticker = 'DAMAGED' ORDER BY start",
+    );
+    const [{ content } = { content: "" }] = rows;
+    // Another process, which has nothing in memory.
+    const other = () => createKlineStore({ pool: db.pool, segments: createSegments(inPostgres, 1) });
+    const read = (from: number) =>
+      other().read({ ticker: "DAMAGED", timeframe: "M1", from, to: from + DAY_S, limit: 10, end: "oldest" });
+    await db.pool.query("UPDATE history_content SET bytes = bytes || '\\x00' WHERE id = $1", [content]);
+    await expect(read(START_S)).rejects.toThrow(`segment ${content} was altered`);
+    expect(await read(START_S + 40 * DAY_S)).toEqual(second);
+    await db.pool.query("DELETE FROM history_content WHERE id = $1", [content]);
+    await expect(read(START_S)).rejects.toThrow(`segment ${content} is not in the database`);
+    expect(await read(START_S + 40 * DAY_S)).toEqual(second);
   });
 });
 
