@@ -87,12 +87,9 @@ export function rowFrom(time: Float64Array, from: number): number {
 }
 
 /** The rows of [from, to) by their numbers, without a copy. */
-export function rowsBetween<Columns extends { readonly [column: string]: Float64Array | Int32Array }>(
-  columns: Columns,
-  from: number,
-  to: number,
-): Columns {
-  return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column.subarray(from, to)])) as Columns;
+export function rowsBetween<Columns extends object>(columns: Columns, from: number, to: number): Columns {
+  const parts = Object.entries(columns).map(([name, column]) => [name, (column as Float64Array).subarray(from, to)]);
+  return Object.fromEntries(parts) as Columns;
 }
 
 /** Columns in one, in their order. */

@@ -214,7 +214,7 @@ export async function say(client: Queries, segments: Segments, series: Series, s
     const period = periodOf(series.timeframe, time[from] as number);
     const to = rowFrom(time, period.to);
     const key = [series.ticker, series.timeframe, period.from];
-    const said = await inOrder(client, key, rowsBetween(statements as never, from, to) as Statements);
+    const said = await inOrder(client, key, rowsBetween(statements, from, to));
     from = to;
     const earlier = await saidOf(client, segments, series, period.from, layer);
     let all = earlier === undefined ? said : joinStatements([earlier, said]);

@@ -131,7 +131,7 @@ async function readOnce(client: Queries, segments: Segments, { ticker, timeframe
 
 /** The rows of a range. */
 function within(statements: Statements, from: number, to: number): Statements {
-  return rowsBetween(statements as never, rowFrom(statements.time, from), rowFrom(statements.time, to)) as Statements;
+  return rowsBetween(statements, rowFrom(statements.time, from), rowFrom(statements.time, to));
 }
 
 /** Reads again when a segment was swept between the row that names it and its bytes. */

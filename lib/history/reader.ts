@@ -209,7 +209,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
   /** Klines that were imported as such, and those that were computed from minutes that the retention dropped, with their layers. */
   async function stored(client: Queries, { imported }: Snapshot, { from, to }: Period): Promise<Statements> {
     const all = await statementsShown(client, segments, imported);
-    return rowsBetween(all as never, rowFrom(all.time, from), rowFrom(all.time, to)) as Statements;
+    return rowsBetween(all, rowFrom(all.time, from), rowFrom(all.time, to));
   }
 
   async function readOnce(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<ReadColumns> {
@@ -228,7 +228,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     }
     const length = columns.time.length;
     const skipped = end === "newest" ? Math.max(0, length - limit) : 0;
-    return { columns: rowsBetween(columns as never, skipped, Math.min(length, skipped + limit)), imported };
+    return { columns: rowsBetween(columns, skipped, Math.min(length, skipped + limit)), imported };
   }
 
   async function readUntilFound(client: Queries, asked: KlinesQuery, at: PastInstant | null): Promise<ReadColumns> {

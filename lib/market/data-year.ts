@@ -113,7 +113,7 @@ export async function readYear(
   const whole = yearSpan(year);
   const span = { from: Math.max(whole.from, history.first), to: Math.min(whole.to, history.last + MINUTE_S) };
   const read = await readRange(client, segments, { ticker, timeframe: "M1", from: span.from, to: lastEnd(span.to) });
-  const rows = rowsBetween(read.rows as never, 0, rowFrom(read.rows.time, span.to)) as Statements;
+  const rows = rowsBetween(read.rows, 0, rowFrom(read.rows.time, span.to));
   const sessions = calendar?.sessionsBetween(span.from * 1_000, span.to * 1_000) ?? null;
   const coverage = coverageOf(span, runsOf(rows.time), sessions ?? []);
   const known = sessions !== null;
