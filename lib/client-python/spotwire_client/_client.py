@@ -138,8 +138,12 @@ class AsyncSpotwire:
         A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default. With ``as_of`` the klines as they
         would have been answered at that instant, of which a fraction of a second is dropped.
         """
-        query = {
-            **{"ticker": ticker, "timeframe": timeframe, "from": unix_seconds(from_), "to": unix_seconds(to), "limit": limit},
+        query: dict[str, object] = {
+            "ticker": ticker,
+            "timeframe": timeframe,
+            "from": unix_seconds(from_),
+            "to": unix_seconds(to),
+            "limit": limit,
             "as_of": iso_instant(as_of),
         }
         window: KlineWindow = await self._rest.call("klines", query, timeout_s)

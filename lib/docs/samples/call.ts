@@ -75,12 +75,14 @@ export function urlOf(call: RestCall): string {
   return `${baseOf(call)}${call.operation.path}${query === "" ? "" : `?${query}`}`;
 }
 
+const LEFT_OUT = ["origin", "format", "as_of"];
+
 /**
  * The parameters of an operation's first call: the example of each. Leaves out `origin`, which only servers that create tickets
- * for their pages send, and `format`, because JSON is what most programs want.
+ * for their pages send, `format`, because JSON is what most programs want, and `as_of`, because a first call asks for what is known now.
  */
 export function exampleParameters({ query }: Pick<Operation, "query">): Record<string, string> {
-  const pairs = Object.entries(query).filter(([name]) => name !== "origin" && name !== "format");
+  const pairs = Object.entries(query).filter(([name]) => !LEFT_OUT.includes(name));
   return Object.fromEntries(pairs.map(([name, { example }]) => [name, example]));
 }
 
