@@ -134,7 +134,8 @@ export async function readYear(
     })),
     closed_range_count: closedRanges.length,
     closed_ranges: withCloses(rows, longest(closedRanges, lengthOf, DATA_CLOSED_RANGES_PER_YEAR_COUNT)),
-    timeframes: await countRows(client, segments, ticker, span, read.rows),
+    // The first day, week and month open before the first minute.
+    timeframes: await countRows(client, segments, ticker, { from: whole.from, to: span.to }, read.rows),
     sources: sourcesOf(rows),
   };
 }

@@ -86,7 +86,7 @@ test("a year is stored, closed and gap to the minute, with its gaps, closed hour
     timeframes: {
       ...{ M1: times.length, M5: countOf(times, 300), M30: countOf(times, 1_800), H1: countOf(times, 3_600) + 1 },
       // The month began before the first minute, and so did the week and the first day.
-      ...{ D1: 4, W1: 1, MN1: 0 },
+      ...{ D1: 5, W1: 2, MN1: 1 },
     },
     sources: [{ batch: number, rows: times.length }],
   });
