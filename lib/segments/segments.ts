@@ -16,6 +16,12 @@ export interface Segments {
   readonly store: SegmentStore;
 }
 
+/** Statements in memory of their own: a column can be a part of a far longer one, all of which would stay in memory with it. */
+function ownColumns(statements: Statements): Statements {
+  const columns = Object.entries(statements).map(([name, column]) => [name, column.slice()]);
+  return Object.fromEntries(columns) as Statements;
+}
+
 /** @param cacheMegabytes how much memory decoded segments may take */
 export function createSegments(store: SegmentStore, cacheMegabytes: number): Segments {
   const kept = new LRUCache<string, Statements>({
@@ -46,7 +52,7 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
       const id = segmentId(bytes);
       await holdFromSweep(client, id);
       await store.put(client, id, bytes);
-      kept.set(id, statements);
+      kept.set(id, ownColumns(statements));
       return id;
     },
   };

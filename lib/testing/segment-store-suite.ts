@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "#lib/db";
-import { columnsOf } from "#lib/domain/columns";
+import { columnsOf, rowsBetween } from "#lib/domain/columns";
 import { sweepSegments } from "#lib/history/sweep";
 import { encodeStatements, SegmentDamaged, segmentId } from "#lib/segments/parquet";
 import { SegmentMissing, type SegmentStore } from "#lib/segments/segment-store";
@@ -52,6 +52,16 @@ const absent = segmentId(randomBytes(8));
 
 /** A store returns what it was given. */
 function contentTests(opened: () => OpenStore): void {
+  test("what is written stays in memory without the longer columns that it was a part of", async () => {
+    const segments = createSegments(opened().store, 8);
+    const part = rowsBetween(klines(1.25), 1, 2);
+    const id = await segments.write(opened().pool, part, { ticker: "EURUSD", timeframe: "M1" }, 5);
+    const kept = (await segments.read(opened().pool, [id])).get(id);
+    expect(kept).toEqual(part);
+    for (const column of Object.values(kept ?? {})) expect(column.buffer.byteLength).toBe(column.byteLength);
+    expect(Object.keys(kept ?? {})).toHaveLength(10);
+  });
+
   const { put } = scene(opened);
   test("a segment store returns exactly what was put, of any length, several at once and in any order", async () => {
     const contents = [
