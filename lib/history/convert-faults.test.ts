@@ -203,7 +203,7 @@ test("an import that had written over a correction still shows; its undo does no
   expect(await convertTicker(db, ticker, ignore)).toMatchObject({ rowsIn: 3, rowsOut: 3, leftOut: 1, statements: 5 });
   await bench.expectEqual(ticker);
   await db.pool.query("UPDATE backfill SET undone_at = now() WHERE number = $1", [file]);
-  await inTransaction(db.pool, async (client) => void (await showAgain(client, db.segments, file)));
+  await inTransaction(db.pool, (client) => showAgain(client, db.segments, file));
   const [uncorrected, corrected, untouched] = [
     minutes(ticker, 1, 0),
     minutes(ticker, 2, 1).slice(1),

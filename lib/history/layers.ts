@@ -11,12 +11,6 @@ export interface Series {
   readonly timeframe: Timeframe;
 }
 
-/** What showed of a period before something was said of it, and what shows now. */
-interface Change {
-  readonly before: Statements;
-  readonly after: Folded;
-}
-
 /** What a layer said of a period. */
 export interface LayerRow {
   readonly layer: number;
@@ -47,7 +41,6 @@ const SAY = `INSERT INTO history_layer (ticker, timeframe, start, layer, content
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   ON CONFLICT (ticker, timeframe, start, layer) DO UPDATE SET (content, rows, first, last, known) = ($5, $6, $7, $8, $9)`;
 const FORGET = "DELETE FROM history_layer WHERE ticker = $1 AND timeframe = $2 AND start = $3";
-const VISIBLE = `SELECT ${VISIBLE_ROW} FROM history_visible WHERE ticker = $1 AND timeframe = $2 AND start = $3`;
 const SHOW = `INSERT INTO history_visible (ticker, timeframe, start, content, rows, first, last, sources, struck, struck_by)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
   ON CONFLICT (ticker, timeframe, start) DO UPDATE SET (content, rows, first, last, sources, struck, struck_by, changed_at)
@@ -99,14 +92,6 @@ export function visibleStatements(row: VisibleRow, content: Statements | undefin
 
 /** The ranks of layers, where only the feed matters: what shows of the others is folded already. */
 export const overFeed: RankOf = (layer) => (layer === FEED_LAYER ? RANKS.feed : RANKS.source);
-
-async function readVisible(client: Queries, segments: Segments, key: readonly unknown[]): Promise<Statements> {
-  const { rows } = await client.query<VisibleRow>(VISIBLE, [...key]);
-  const [row] = rows;
-  if (row === undefined) return NOTHING;
-  const contents = row.content === null ? undefined : await segments.read(client, [row.content]);
-  return visibleStatements(row, row.content === null ? undefined : contents?.get(row.content));
-}
 
 /** Whether a file of these statements is what shows: of one layer and instant, one row for each time. */
 function isPlain({ layer, known }: Statements): boolean {
@@ -170,7 +155,7 @@ export async function foldWithout(
 }
 
 /** Folds the layers of a period, and stores what shows. */
-async function show(client: Queries, segments: Segments, series: Series, period: Period): Promise<Folded> {
+async function show(client: Queries, segments: Segments, series: Series, period: Period): Promise<void> {
   const key = [series.ticker, series.timeframe, period.from];
   const { layers, parts, folded } = await foldLayers(client, segments, key, null);
   const { rows, struck } = folded;
@@ -189,7 +174,6 @@ async function show(client: Queries, segments: Segments, series: Series, period:
     [...struck.time],
     [...struck.layer],
   ]);
-  return folded;
 }
 
 /** Statements that are known later than all others of their period, whatever the clock of this process says. */
@@ -204,10 +188,8 @@ async function inOrder(client: Queries, key: readonly unknown[], said: Statement
 /**
  * Adds statements of one layer to a series, in the caller's transaction, which must hold the lock of the ticker. Statements that
  * a layer made before stay: what was known earlier is still known. Those of the feed are replaced, because it keeps one kline of a minute.
- * @returns what changed, by period
  */
-export async function say(client: Queries, segments: Segments, series: Series, statements: Statements): Promise<Change[]> {
-  const changes: Change[] = [];
+export async function say(client: Queries, segments: Segments, series: Series, statements: Statements): Promise<void> {
   const { time, layer: layers } = statements;
   const layer = layers[0] ?? FEED_LAYER;
   for (let from = 0; from < time.length; ) {
@@ -219,13 +201,11 @@ export async function say(client: Queries, segments: Segments, series: Series, s
     const earlier = await saidOf(client, segments, series, period.from, layer);
     let all = earlier === undefined ? said : joinStatements([earlier, said]);
     if (layer === FEED_LAYER && earlier !== undefined) all = fold([all], () => RANKS.feed).rows;
-    const before = await readVisible(client, segments, key);
     const content = await writeSegment(client, segments, series, all);
     const known = Number.isNaN(said.known[0]) ? 0 : said.known[0];
     await client.query(SAY, [...key, layer, content, all.time.length, all.time[0], all.time.at(-1), known]);
-    changes.push({ before, after: await show(client, segments, series, period) });
+    await show(client, segments, series, period);
   }
-  return changes;
 }
 
 /**
@@ -238,7 +218,7 @@ export async function restate(
   series: Series,
   period: Period,
   parts: readonly Statements[],
-): Promise<Folded> {
+): Promise<void> {
   const key = [series.ticker, series.timeframe, period.from];
   await client.query(FORGET, key);
   for (const part of parts) {
@@ -247,7 +227,7 @@ export async function restate(
     const latestMs = layer[0] === FEED_LAYER ? 0 : known.reduce((latest, ms) => Math.max(latest, ms), 0);
     await client.query(SAY, [...key, layer[0], content, time.length, time[0], time.at(-1), latestMs]);
   }
-  return show(client, segments, series, period);
+  await show(client, segments, series, period);
 }
 
 /** What a layer said of a period; undefined when it said nothing. */
@@ -278,13 +258,8 @@ export async function periodsOf(client: Queries, layer: number): Promise<LayerPe
   return (await client.query<LayerPeriod>(PERIODS, [layer])).rows;
 }
 
-/**
- * Shows the periods of a layer anew, in the caller's transaction, which must hold the locks of its tickers: after it was undone or put
- * back. @returns the periods
- */
-export async function showAgain(client: Queries, segments: Segments, layer: number): Promise<LayerPeriod[]> {
-  const periods = await periodsOf(client, layer);
-  for (const { ticker, timeframe, start } of periods)
+/** Shows the periods of a layer again after it was undone or put back, in the caller's transaction, which must hold the locks of its tickers. */
+export async function showAgain(client: Queries, segments: Segments, layer: number): Promise<void> {
+  for (const { ticker, timeframe, start } of await periodsOf(client, layer))
     await show(client, segments, { ticker, timeframe }, periodOf(timeframe, start));
-  return periods;
 }
