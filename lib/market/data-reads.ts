@@ -1,32 +1,21 @@
 import { Fault } from "#lib/fault";
+import { createTurns } from "#lib/in-turn";
 
-/** Reads that wait for their turn; further ones are refused. */
-const WAITING_MAX_COUNT = 20;
+/** Reads that wait while one runs; further ones are refused. */
+const WAITING_MAX_COUNT = 19;
 const BUSY_RETRY_S = 5;
-
-/** Runs work when its turn has come. */
-type Reader = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /**
  * Reads of much history, one after the other: a year is twelve segments to decode, and its minutes take memory.
  * @returns runs work, and throws Fault service_unavailable when too many wait
  */
-export function createDataReader(): Reader {
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-
-  return async (work) => {
-    if (waiting >= WAITING_MAX_COUNT)
-      throw new Fault("service_unavailable", { detail: "Too many reads of history are waiting.", retry_after: BUSY_RETRY_S });
-    waiting += 1;
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    try {
-      return await turn;
-    } finally {
-      waiting -= 1;
-    }
-  };
+export function createDataReader() {
+  return createTurns({
+    runningMaxCount: 1,
+    waitingMaxCount: WAITING_MAX_COUNT,
+    refusal: () =>
+      new Fault("service_unavailable", { detail: "Too many reads of history are waiting.", retry_after: BUSY_RETRY_S }),
+  });
 }
 
 /** The median, of an even number of values the middle of the two in the middle; NaN without values, which it sorts. */

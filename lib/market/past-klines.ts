@@ -4,6 +4,7 @@ import type { Kline } from "#lib/domain/kline";
 import { Fault } from "#lib/fault";
 import { TooManyStatements } from "#lib/history/periods";
 import { createReader } from "#lib/history/reader";
+import { createTurns } from "#lib/in-turn";
 import type { Queries } from "#lib/segments/segment-store";
 import type { Segments } from "#lib/segments/segments";
 import { awaitsConversion } from "./conversion-state";
@@ -16,35 +17,19 @@ const RUNNING_MAX_COUNT = 2;
 const WAITING_MAX_COUNT = 32;
 const BUSY_RETRY_AFTER_S = 5;
 
-/** Runs work a few at a time, in order. @throws Fault service_unavailable when too many wait */
-function createTurns() {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    if (running >= RUNNING_MAX_COUNT) {
-      if (waiting.length >= WAITING_MAX_COUNT)
-        throw new Fault("service_unavailable", {
-          detail: "Too many reads of klines as of an instant are waiting.",
-          retry_after: BUSY_RETRY_AFTER_S,
-        });
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running += 1;
-    try {
-      return await work();
-    } finally {
-      // Passes the turn directly to the next waiter, so that no new call can take it.
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
-}
-
 /** Reads what stored klines of the live venue were at an instant, as `readAt` of KlineStore says. */
 export function createPastRead(segments: Segments, keepIn: Queries) {
   const reader = createReader(segments, keepIn);
   const isUnconverted = awaitsConversion();
-  const inTurn = createTurns();
+  const inTurn = createTurns({
+    runningMaxCount: RUNNING_MAX_COUNT,
+    waitingMaxCount: WAITING_MAX_COUNT,
+    refusal: () =>
+      new Fault("service_unavailable", {
+        detail: "Too many reads of klines as of an instant are waiting.",
+        retry_after: BUSY_RETRY_AFTER_S,
+      }),
+  });
   return async (client: Queries, query: KlineQuery, atS: number): Promise<Kline[]> => {
     const { ticker, timeframe } = query;
     if (await isUnconverted(client, ticker))

@@ -21,6 +21,7 @@ const GROUND = [
   "lib/redis-script",
   "lib/with-timeout",
   "lib/repeat",
+  "lib/in-turn",
   "lib/thread",
   "lib/spans",
   "lib/content-encoding",

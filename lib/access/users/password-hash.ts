@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import { Fault } from "#lib/fault";
+import { createTurns } from "#lib/in-turn";
 
 /** OWASP's first choice for argon2id in its password storage cheat sheet (the library's default): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -26,26 +27,14 @@ export interface Passwords {
 
 /** Makes a separate queue; a process has one. */
 export function createPasswords(): Passwords {
-  const waiting: (() => void)[] = [];
-  let running = 0;
   // Compared when there is no hash; its password is unknown.
   let decoy: Promise<string> | undefined;
 
-  async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (running >= RUNNING_MAX_COUNT) {
-      if (waiting.length >= WAITING_MAX_COUNT)
-        throw new Fault("rate_limited", { detail: "Too many sign-ins at once.", retry_after: BUSY_RETRY_AFTER_S });
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running += 1;
-    try {
-      return await work();
-    } finally {
-      // Passes the turn directly to the next waiter, so that no new call can take it.
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  }
+  const inTurn = createTurns({
+    runningMaxCount: RUNNING_MAX_COUNT,
+    waitingMaxCount: WAITING_MAX_COUNT,
+    refusal: () => new Fault("rate_limited", { detail: "Too many sign-ins at once.", retry_after: BUSY_RETRY_AFTER_S }),
+  });
 
   return {
     hash: (password) => inTurn(() => hash(password, COST)),
