@@ -106,20 +106,8 @@ export function joinColumns(parts: readonly KlineColumns[]): KlineColumns {
 }
 
 /** The rows of [from, to), Unix seconds, without a copy. */
-export function cutColumns(columns: KlineColumns, from: number, to: number): KlineColumns {
-  const { time, open, high, low, close, tickVolume, realVolume, spread } = columns;
-  const [first, end] = [rowFrom(time, from), rowFrom(time, to)];
-  const cut = (column: Float64Array) => column.subarray(first, end);
-  return {
-    time: cut(time),
-    open: cut(open),
-    high: cut(high),
-    low: cut(low),
-    close: cut(close),
-    tickVolume: cut(tickVolume),
-    realVolume: cut(realVolume),
-    spread: cut(spread),
-  };
+export function cutColumns<Columns extends Pick<KlineColumns, "time">>(columns: Columns, from: number, to: number): Columns {
+  return rowsBetween(columns, rowFrom(columns.time, from), rowFrom(columns.time, to));
 }
 
 /**
@@ -149,5 +137,5 @@ export function aggregateColumns(columns: KlineColumns, timeframe: Timeframe, al
     const least = made.spread[at] as number;
     if (Number.isNaN(least) || (spread[row] as number) < least) made.spread[at] = spread[row] as number;
   }
-  return cutColumns({ ...made, time: made.time.subarray(0, rows) }, 0, Number.POSITIVE_INFINITY);
+  return rowsBetween(made, 0, rows);
 }

@@ -1,4 +1,4 @@
-import type { KlineColumns } from "./columns";
+import { COLUMN_NAMES, type KlineColumns } from "./columns";
 
 /**
  * What sources said of the klines of one series, as columns. Rows ascend by time; a time can come several times, when a source
@@ -30,7 +30,7 @@ export interface Folded {
   readonly struck: { readonly time: Float64Array; readonly layer: Int32Array };
 }
 
-const COLUMNS = ["time", "open", "high", "low", "close", "tickVolume", "realVolume", "spread", "known", "layer"] as const;
+const COLUMNS = [...COLUMN_NAMES, "known", "layer"] as const;
 
 /** Copies rows of several statements, row `at[n]` of part `part[n]`, into new columns. */
 function gather(parts: readonly Statements[], part: Uint32Array, at: Uint32Array, rows: number): Statements {

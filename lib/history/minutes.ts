@@ -1,5 +1,5 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import { emptyColumns, klineAt, rowFrom, rowsBetween } from "#lib/domain/columns";
+import { cutColumns, emptyColumns, klineAt } from "#lib/domain/columns";
 import { FEED_LAYER, fold, RANKS, type Statements } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
 import { type Queries, SegmentMissing } from "#lib/segments/segment-store";
@@ -118,20 +118,15 @@ async function readOnce(client: Queries, segments: Segments, { ticker, timeframe
   );
   // What is before the tail is folded already.
   const { tail, open } = tailOf(rows, to);
-  const { rows: late, struck } = fold([within(shown, open, to), within(out, open, to), tail], overFeed);
-  const early = within(out, from, open);
+  const { rows: late, struck } = fold([cutColumns(shown, open, to), cutColumns(out, open, to), tail], overFeed);
+  const early = cutColumns(out, from, open);
   return {
-    rows: chain([within(shown, from, open), late]),
+    rows: chain([cutColumns(shown, from, open), late]),
     struck: {
       time: Float64Array.from([...early.time, ...struck.time]),
       layer: Int32Array.from([...early.layer, ...struck.layer]),
     },
   };
-}
-
-/** The rows of a range. */
-function within(statements: Statements, from: number, to: number): Statements {
-  return rowsBetween(statements, rowFrom(statements.time, from), rowFrom(statements.time, to));
 }
 
 /** Reads again when a segment was swept between the row that names it and its bytes. */
@@ -167,7 +162,7 @@ export function saidIn(client: Queries, segments: Segments, ticker: string, laye
     const said = chain(names.flatMap((name) => contents.get(name) ?? []));
     const { tail, open } = tailOf(rows, to);
     const latest = (...parts: Statements[]) => fold(parts, () => RANKS.source).rows;
-    return chain([latest(within(said, from, open)), latest(within(said, open, to), tail)]);
+    return chain([latest(cutColumns(said, from, open)), latest(cutColumns(said, open, to), tail)]);
   });
 }
 

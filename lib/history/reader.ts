@@ -208,8 +208,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
 
   /** Klines that were imported as such, and those that were computed from minutes that the retention dropped, with their layers. */
   async function stored(client: Queries, { imported }: Snapshot, { from, to }: Period): Promise<Statements> {
-    const all = await statementsShown(client, segments, imported);
-    return rowsBetween(all, rowFrom(all.time, from), rowFrom(all.time, to));
+    return cutColumns(await statementsShown(client, segments, imported), from, to);
   }
 
   async function readOnce(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<ReadColumns> {

@@ -7,7 +7,7 @@ import {
 } from "#lib/contract/portal-data";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import type { Calendar } from "#lib/domain/calendar";
-import { rowFrom, rowsBetween } from "#lib/domain/columns";
+import { cutColumns, rowFrom } from "#lib/domain/columns";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import { createAlignment } from "#lib/domain/timeframe";
 import { readRange } from "#lib/history/minutes";
@@ -113,7 +113,7 @@ export async function readYear(
   const whole = yearSpan(year);
   const span = { from: Math.max(whole.from, history.first), to: Math.min(whole.to, history.last + MINUTE_S) };
   const read = await readRange(client, segments, { ticker, timeframe: "M1", from: span.from, to: lastEnd(span.to) });
-  const rows = rowsBetween(read.rows, 0, rowFrom(read.rows.time, span.to));
+  const rows = cutColumns(read.rows, span.from, span.to);
   const sessions = calendar?.sessionsBetween(span.from * 1_000, span.to * 1_000) ?? null;
   const coverage = coverageOf(span, runsOf(rows.time), sessions ?? []);
   const known = sessions !== null;
