@@ -17,7 +17,7 @@ import {
 } from "./layers";
 import { type Period, periodOf } from "./period";
 
-/** A read finds a segment that was swept meanwhile at most so often. */
+/** How often a read is tried when a segment was swept between the row that names it and its bytes. */
 const ATTEMPTS_COUNT = 3;
 
 /** The values of a tail row in one column. */
@@ -45,8 +45,8 @@ const SAID = `SELECT s.start::float8, s.content, NULL::float8[] AS tail
     WHERE ticker = $1 AND $2 = ${FEED_LAYER} AND time >= $5 AND time < $4
   ORDER BY tail NULLS FIRST, start`;
 
-interface TailRow {
-  /** Its time. */
+/** A minute of the tail; `start` is its time. */
+export interface TailRow {
   readonly start: number;
   readonly tail: readonly (number | null)[] | null;
 }
@@ -129,8 +129,8 @@ async function readOnce(client: Queries, segments: Segments, { ticker, timeframe
   };
 }
 
-/** Reads again when a segment was swept between the row that names it and its bytes. */
-async function untilFound<Result>(read: () => Promise<Result>): Promise<Result> {
+/** Reads again when a segment was swept between the row that names it and its bytes, ATTEMPTS_COUNT times at most. */
+export async function untilFound<Result>(read: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1)
     try {
       return await read();

@@ -6,6 +6,8 @@ export interface Period {
   readonly to: number;
 }
 
+/** The year 9999: beyond any stored time, and an instant that calendars know; Unix seconds. */
+export const TIME_MAX_S = 253_370_764_800;
 /** What comes after the last period: beyond any time that can be stored. */
 const FOR_EVER = 8_640_000_000_000;
 const LONGEST: readonly Timeframe[] = ["D1", "W1", "MN1"];

@@ -7,7 +7,7 @@ import type { Queries } from "#lib/segments/segment-store";
 import type { Segments } from "#lib/segments/segments";
 import { DAY_S, MINUTE_S, SECOND_MS } from "#lib/units";
 import { foldAt, foldedStatements, type LayerRow, VISIBLE_ROW, type VisibleRow, visibleStatements } from "./layers";
-import { TAIL_OF } from "./minutes";
+import { TAIL_OF, type TailRow } from "./minutes";
 import type { Period } from "./period";
 
 /** Longer than any interval: MN1 has 31 days and an hour. */
@@ -18,12 +18,6 @@ export interface PeriodRow extends VisibleRow {
   readonly timeframe: Timeframe;
   /** Folds what showed of it at an instant in the past; null where the row says what shows. Folded once, however often it is called. */
   readonly past: (() => Promise<Folded>) | null;
-}
-
-/** A minute of the tail; `start` is its time. */
-export interface TailRow {
-  readonly start: number;
-  readonly tail: readonly (number | null)[] | null;
 }
 
 /** The periods of some timeframes of a ticker, and its tail. */

@@ -15,23 +15,10 @@ import { type Queries, SegmentMissing } from "#lib/segments/segment-store";
 import { type Segments, saidBy } from "#lib/segments/segments";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { overFeed } from "./layers";
-import { tailStatements } from "./minutes";
-import { type Period, periodOf } from "./period";
-import {
-  columnsShown,
-  isAsNow,
-  type PastInstant,
-  type PeriodRow,
-  periodsNow,
-  periodsThen,
-  statementsShown,
-  type TailRow,
-} from "./periods";
+import { type TailRow, tailStatements, untilFound } from "./minutes";
+import { type Period, periodOf, TIME_MAX_S } from "./period";
+import { columnsShown, isAsNow, type PastInstant, type PeriodRow, periodsNow, periodsThen, statementsShown } from "./periods";
 
-/** A read finds a segment that was swept meanwhile at most so often. */
-const ATTEMPTS_COUNT = 3;
-/** The year 9999: beyond any stored time, and an instant that calendars know. */
-const TIME_MAX_S = 253_370_764_800;
 /** Longer klines of so few months are computed from minutes, and days of so short a time from hours. */
 const MINUTES_READ_MONTHS = 6;
 const HOURS_READ_S = 3 * 366 * DAY_S;
@@ -230,15 +217,10 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     return { columns: rowsBetween(columns, skipped, Math.min(length, skipped + limit)), imported };
   }
 
-  async function readUntilFound(client: Queries, asked: KlinesQuery, at: PastInstant | null): Promise<ReadColumns> {
+  async function readStored(client: Queries, asked: KlinesQuery, at: PastInstant | null): Promise<ReadColumns> {
     const query = { ...asked, from: Math.max(0, asked.from), to: Math.min(asked.to, TIME_MAX_S) };
     if (query.to <= query.from) return { columns: emptyColumns(0), imported: new Set() };
-    for (let attempt = 1; ; attempt += 1)
-      try {
-        return await readOnce(client, query, at);
-      } catch (error) {
-        if (!(error instanceof SegmentMissing) || attempt === ATTEMPTS_COUNT) throw error;
-      }
+    return untilFound(() => readOnce(client, query, at));
   }
 
   return {
@@ -246,12 +228,12 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
      * Reads klines: minutes as they show, longer ones computed from them or, where an interval has no minute, imported as such.
      * @throws SegmentMissing, SegmentDamaged; pg's error when the database is unavailable
      */
-    read: (client: Queries, query: KlinesQuery) => readUntilFound(client, query, null),
+    read: (client: Queries, query: KlinesQuery) => readStored(client, query, null),
     /**
      * Reads klines as `read` would have answered at an instant: of what was stored and not undone then, the feed's minutes that had ended. What
      * a retention dropped since is not known any more.
      * @throws as `read`; TooManyStatements
      */
-    readAt: (client: Queries, query: KlinesQuery, at: PastInstant) => readUntilFound(client, query, at),
+    readAt: (client: Queries, query: KlinesQuery, at: PastInstant) => readStored(client, query, at),
   };
 }

@@ -2,10 +2,7 @@ import type { Queries } from "#lib/segments/segment-store";
 import type { Segments } from "#lib/segments/segments";
 import { MINUTE_S } from "#lib/units";
 import { readRange } from "./minutes";
-import { type Period, periodOf } from "./period";
-
-/** The year 9999: beyond any stored time. */
-const TIME_MAX_S = 253_370_764_800;
+import { type Period, periodOf, TIME_MAX_S } from "./period";
 
 /** The months of a ticker, and then its tail without the last column, as of one moment. */
 const MONTHS = `SELECT start::float8, rows, first::float8, last::float8 FROM history_visible
