@@ -121,19 +121,23 @@ function rangeOf(klines: readonly Kline[]): Range | null {
 
 const BY_OPERATOR = "SELECT number FROM backfill WHERE by_operator AND number = ANY($1::integer[])";
 
+/** Which of these layers are corrections of an operator. */
+export async function operatorsAmong(client: pg.ClientBase, layers: Iterable<number>): Promise<ReadonlySet<number>> {
+  const { rows } = await client.query<{ number: number }>(BY_OPERATOR, [[...new Set(layers)]]);
+  return new Set(rows.map(({ number }) => number));
+}
+
 /** Reads what is stored where klines are to be stored. */
 async function readBefore(client: pg.ClientBase, segments: Segments, number: number, range: Range): Promise<Before> {
   const { rows, struck } = await readRange(client, segments, range);
   if (range.timeframe === "M1") {
-    const layers = [...new Set([...rows.layer, ...struck.layer])].filter((layer) => layer !== FEED_LAYER);
-    const operators =
-      layers.length === 0 ? [] : (await client.query<{ number: number }>(BY_OPERATOR, [[...layers, number]])).rows;
-    const isOperator = new Set(operators.map((row) => row.number));
+    const layers = [...rows.layer, ...struck.layer].filter((layer) => layer !== FEED_LAYER);
+    const operators = layers.length === 0 ? new Set() : await operatorsAmong(client, [...layers, number]);
     // A later correction shows over an earlier one.
-    if (isOperator.size === 0 || isOperator.has(number)) return { rows, isCovered: () => false };
+    if (operators.size === 0 || operators.has(number)) return { rows, isCovered: () => false };
     const corrected = new Set<number>();
     for (const { time, layer } of [rows, struck])
-      for (const [row, at] of time.entries()) if (isOperator.has(layer[row] as number)) corrected.add(at);
+      for (const [row, at] of time.entries()) if (operators.has(layer[row] as number)) corrected.add(at);
     return { rows, isCovered: (time) => corrected.has(time) };
   }
   const { columns, imported } = await createReader(segments).read(client, {

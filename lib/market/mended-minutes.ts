@@ -11,7 +11,7 @@ import { readRange } from "#lib/history/minutes";
 import { inTransaction } from "#lib/history/transaction";
 import type { Segments } from "#lib/segments/segments";
 import { DAY_MS, MINUTE_MS, MINUTE_S } from "#lib/units";
-import { storeBatch, valuesOf } from "./kline-batches";
+import { operatorsAmong, storeBatch, valuesOf } from "./kline-batches";
 import { type LackingMinutes, noteLacking } from "./lacking-minutes";
 import type { Mended, Mending, MendOutcome } from "./mending";
 import { noteWatched, type WatchedMinutes, watchedMinutes } from "./watched-minutes";
@@ -57,7 +57,6 @@ const OPEN_PUSH = `SELECT number FROM backfill
   ORDER BY number DESC LIMIT 1 FOR UPDATE`;
 const COUNT_PUSH = "UPDATE backfill SET rows = rows + $2, updated_at = $3 WHERE number = $1";
 const OPEN_REPAIR = "SELECT number FROM backfill WHERE number = $1 AND undone_at IS NULL AND sealed_at IS NULL FOR UPDATE";
-const BY_OPERATOR = "SELECT number FROM backfill WHERE by_operator AND number = ANY($1::integer[])";
 /** Held until the commit that follows at once: nobody can take the lease in between. */
 const HOLD_LEASE = `SELECT FROM venue_lease WHERE venue = '${VENUE}' AND token = $1 FOR SHARE`;
 
@@ -100,8 +99,7 @@ async function judge(
   const { rows, struck } = await readRange(client, segments, { ticker, timeframe: "M1", ...span });
   const watched = await watchedMinutes(client, ticker, span);
   const corrected = new Set(struck.time);
-  const layers = [...new Set(rows.layer)];
-  const operators = new Set((await client.query<{ number: number }>(BY_OPERATOR, [layers])).rows.map(({ number }) => number));
+  const operators = await operatorsAmong(client, rows.layer);
   return klines.map((kline): MendOutcome => {
     const row = rowFrom(rows.time, kline.time);
     if (rows.time[row] !== kline.time) return corrected.has(kline.time) ? "corrected" : null;
