@@ -62,8 +62,15 @@ interface Entry extends Series {
 
 const TAIL = Buffer.from(`}${SUCCESS_TAIL}`);
 
-/** @param itemsJson of the items; their place in the body is what to give for the next head */
-function encoded(head: object, items: readonly Kline[], itemsJson: Buffer): EncodedWindow & { readonly itemsJson: Buffer } {
+/**
+ * Encodes an answer.
+ * @param itemsJson of the items; their place in the body is what to give for the next head
+ */
+export function encoded(
+  head: object,
+  items: readonly Kline[],
+  itemsJson: Buffer,
+): EncodedWindow & { readonly itemsJson: Buffer } {
   const start = Buffer.from(`${SUCCESS_HEAD}${JSON.stringify(head).slice(0, -1)},"items":`);
   const body = Buffer.concat([start, itemsJson, TAIL]);
   let etag: string | undefined;

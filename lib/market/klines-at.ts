@@ -1,13 +1,11 @@
-import { tagOf } from "#lib/content-encoding";
 import { KLINE_CLOSE_DELAY_MS, KLINES_AS_OF_SETTLE_S } from "#lib/contract/limits";
-import { toPublic } from "#lib/domain/kline";
 import { answerWindow, type resolveWindow } from "#lib/domain/window";
 import { Fault } from "#lib/fault";
 import { DAY_S, SECOND_MS } from "#lib/units";
-import type { KlinesQuery } from "./kline-cache";
+import { encoded, type KlinesQuery } from "./kline-cache";
 import { klinesJson } from "./kline-json";
 import { revisionOf } from "./kline-revision";
-import { type Call, type EncodedReply, SUCCESS_HEAD, SUCCESS_TAIL } from "./question";
+import type { Call, EncodedReply } from "./question";
 
 /** What was is not changed any more. */
 const PAST_MAX_AGE_S = 365 * DAY_S;
@@ -34,17 +32,20 @@ export async function klinesAt(
   const rows = read === null ? [] : await store.readAt(read, atS);
   const { items, ...bounds } = answerWindow(window, rows, timeframe);
   const head = {
-    ...{ ticker, timeframe, ...bounds, expected_count: expected(bounds.from, bounds.to), as_of: atS },
+    ticker,
+    timeframe,
+    ...bounds,
+    expected_count: expected(bounds.from, bounds.to),
+    as_of: atS,
     ...(market.venue === "live" && { revision: revisionOf(items) }),
   };
-  const start = Buffer.from(`${SUCCESS_HEAD}${JSON.stringify(head).slice(0, -1)},"items":`);
-  const body = Buffer.concat([start, klinesJson(items), Buffer.from(`}${SUCCESS_TAIL}`)]);
+  const { body, data, etag } = encoded(head, items, klinesJson(items));
   const reachedMs = Math.min(nowMs, market.now?.() ?? nowMs, market.closedUpTo?.() ?? nowMs);
   const settled = reachedMs >= (atS + KLINES_AS_OF_SETTLE_S) * SECOND_MS + KLINE_CLOSE_DELAY_MS;
   return {
     body,
-    data: () => ({ ...head, items: items.map(toPublic) }),
-    lasting: { etag: tagOf(body), maxAgeS: settled ? PAST_MAX_AGE_S : 0 },
+    data,
+    lasting: { etag: etag(), maxAgeS: settled ? PAST_MAX_AGE_S : 0 },
   };
 }
 
