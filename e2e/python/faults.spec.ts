@@ -131,7 +131,9 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
     await driver.run("open", { url: `${service.url}/prices/`, key: KEY });
     service.answer(() => succeed({ items: [] }));
     await driver.call("klines", ["EURUSD", "M1"], {
-      ...{ from_: "2026-01-01T00:00:00Z", to: 1_767_312_000, limit: 24 },
+      from_: "2026-01-01T00:00:00Z",
+      to: 1_767_312_000,
+      limit: 24,
       as_of: "2026-01-01T12:00:00.900Z",
     });
     await driver.call("latest_quotes", [[" eurusd", "XAUUSD", "EURUSD"]]);
@@ -139,7 +141,11 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
     await driver.call("create_stream_ticket", ["https://app.example.com"]);
     expect(service.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
       {
-        ...{ ticker: "EURUSD", timeframe: "M1", from: "2026-01-01T00:00:00Z", to: "1767312000", limit: "24" },
+        ticker: "EURUSD",
+        timeframe: "M1",
+        from: "2026-01-01T00:00:00Z",
+        to: "1767312000",
+        limit: "24",
         as_of: "2026-01-01T12:00:00.900Z",
       },
       { tickers: "EURUSD,XAUUSD" },

@@ -106,7 +106,10 @@ export function createConverter({ db, clock, log }: ConverterOptions): Converter
 
   const repeating = startRepeating(
     {
-      ...{ clock, pause: RETRY, atOnce: true, until: () => isDone },
+      clock,
+      pause: RETRY,
+      atOnce: true,
+      until: () => isDone,
       onError(error) {
         if (error instanceof Unfinished) return;
         note({ problem: reasonOf(error) });

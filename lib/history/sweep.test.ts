@@ -32,8 +32,17 @@ beforeEach(async () => {
 const SERIES = { ticker: "EURUSD", timeframe: "M1", digits: 5 } as const;
 const statements = (close: number) => {
   const kline: Kline = {
-    ...{ type: "kline", ticker: "EURUSD", timeframe: "M1", time: 60, open: 1, high: 9, low: 0.5, close, tick_volume: 1 },
-    ...{ real_volume: null, spread: null },
+    type: "kline",
+    ticker: "EURUSD",
+    timeframe: "M1",
+    time: 60,
+    open: 1,
+    high: 9,
+    low: 0.5,
+    close,
+    tick_volume: 1,
+    real_volume: null,
+    spread: null,
   };
   return saidBy(columnsOf([kline]), FEED_LAYER, Number.NaN);
 };

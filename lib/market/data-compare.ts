@@ -71,7 +71,10 @@ function shiftsOf(a: KlineColumns, b: KlineColumns): MonthShift[] {
       else apart.push(closesApart(a, b, rowA, rowB));
     });
     return [...months].map(([month, apart]) => ({
-      ...{ month, shift, minutes: apart.length, median: medianOf(Float64Array.from(apart)) },
+      month,
+      shift,
+      minutes: apart.length,
+      median: medianOf(Float64Array.from(apart)),
     }));
   });
 }
@@ -99,7 +102,9 @@ export async function compareYear(
   if (common === 0) return null;
   const pips = (difference: number) => Number((difference / pipSize).toFixed(2));
   return {
-    ...{ year, common, equal },
+    year,
+    common,
+    equal,
     median_pips: pips(medianOf(apart.subarray(0, common))),
     max_pips: pips(most),
     max_at: isoOf(mostAt),

@@ -126,7 +126,10 @@ export async function readSuspects(
       .slice(0, DATA_SUSPECTS_PER_YEAR_COUNT)
       .map(({ first, last }) => ({ from: at(first), to: at(last), rows: last - first + 1, close: kline(first).close })),
     jumps: jumpsOf(minutes, smallestStep).map(({ row, ratio }) => ({
-      ...{ at: at(row), before: kline(row - 1).close, open: kline(row).open, ratio },
+      at: at(row),
+      before: kline(row - 1).close,
+      open: kline(row).open,
+      ratio,
     })),
     lacking: lacking.map(({ first, last, rows, reason }) => ({ from: isoOf(first), to: isoOf(last), rows, reason })),
   };

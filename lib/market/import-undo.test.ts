@@ -32,7 +32,11 @@ const minute = (ticker: string, slot: number, value: number): Kline => ({
     tick_volume: value + 1,
     spread: value === 1 ? null : 0.0001,
   },
-  ...{ open: 1 + value / 10, high: 1.5 + value / 10, low: 0.5, close: 1.2, real_volume: value % 2 === 0 ? null : value },
+  open: 1 + value / 10,
+  high: 1.5 + value / 10,
+  low: 0.5,
+  close: 1.2,
+  real_volume: value % 2 === 0 ? null : value,
 });
 
 const beginBatch = () => beginTestImport({ db, clock });
@@ -111,8 +115,14 @@ test("each longer kline of an import counts once: new, already there, overwritte
     real = addCounts(real, await inTransaction(db.pool, (on) => storeBatch(on, db.segments, number, part, clock.now())));
   expect(real).toEqual(counts);
   expect(await db.prisma.importedSeries.findFirst({ where: { batch: number } })).toMatchObject({
-    ...{ ticker: "CADJPY", timeframe: "H1", first: BigInt(HOUR_S), last: BigInt(HOUR_S + 4 * 3_600) },
-    ...{ stored: 2n, alreadyThere: 1n, overwritten: 1n, covered: 1n },
+    ticker: "CADJPY",
+    timeframe: "H1",
+    first: BigInt(HOUR_S),
+    last: BigInt(HOUR_S + 4 * 3_600),
+    stored: 2n,
+    alreadyThere: 1n,
+    overwritten: 1n,
+    covered: 1n,
   });
   await undoImport(admin, number);
   expect(await stored("CADJPY", "H1")).toEqual(before);

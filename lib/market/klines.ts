@@ -61,7 +61,10 @@ export function createKlines(): Question<KlinesQuery> {
       const { items, ...bounds } = answerWindow(window, rows, timeframe);
       const incomplete = lacking.length === 0 ? [] : incompleteOf(items, lacking, alignment);
       const head = {
-        ...{ ticker, timeframe, ...bounds, expected_count: expected(call, bounds.from, bounds.to, nowMs) },
+        ticker,
+        timeframe,
+        ...bounds,
+        expected_count: expected(call, bounds.from, bounds.to, nowMs),
         ...(incomplete.length > 0 && { incomplete }),
         ...(market.venue === "live" && { revision: revision(rows, items) }),
       };

@@ -62,7 +62,9 @@ const admin = () => ({ db, clock, record: async () => undefined });
 const minuteAt = (time: number) => time - (time % 60);
 const kline = (time: number, value: number, timeframe: Timeframe = "M1"): Kline => ({
   ...testKline(TICKER, timeframe, time, 1.1 + value / 100),
-  ...{ tick_volume: value + 1, real_volume: value % 2 === 0 ? null : value, spread: value === 1 ? null : 0.0001 },
+  tick_volume: value + 1,
+  real_volume: value % 2 === 0 ? null : value,
+  spread: value === 1 ? null : 0.0001,
 });
 
 async function importKlines(klines: readonly Kline[]): Promise<number> {
@@ -73,13 +75,21 @@ async function importKlines(klines: readonly Kline[]): Promise<number> {
 
 const push = (klines: readonly Kline[], replace: "all" | "gaps" = "all") =>
   createMinuteMender({ db, clock, record: async () => undefined }).mend(null, klines, {
-    ...{ replace, by: { keyId: "key-1", label: "sw_live_abcd…wxyz" } },
+    replace,
+    by: { keyId: "key-1", label: "sw_live_abcd…wxyz" },
   });
 
 const replaceMinute = (time: number) =>
   correctMinutes(admin(), listing, {
-    ...{ action: "replace", time, reason: "a wrong tick", tick_volume: 5, spread: null },
-    ...{ open: 1.1, high: 1.12, low: 1.09, close: 1.1 },
+    action: "replace",
+    time,
+    reason: "a wrong tick",
+    tick_volume: 5,
+    spread: null,
+    open: 1.1,
+    high: 1.12,
+    low: 1.09,
+    close: 1.1,
   });
 
 /** Minutes that ended since an instant, Unix seconds. */

@@ -32,8 +32,17 @@ const priceAt = (time: number) => Number((1.1 + 0.003 * Math.sin(time / 5_400) +
 function kline(ticker: string, time: number, price = priceAt(time)): Kline {
   const [high, low] = [price + 0.0001, price - 0.0001].map((value) => Number(value.toFixed(5))) as [number, number];
   return {
-    ...{ type: "kline", ticker, timeframe: "M1", time, open: price, high, low, close: price },
-    ...{ tick_volume: 5, real_volume: null, spread: null },
+    type: "kline",
+    ticker,
+    timeframe: "M1",
+    time,
+    open: price,
+    high,
+    low,
+    close: price,
+    tick_volume: 5,
+    real_volume: null,
+    spread: null,
   };
 }
 
@@ -75,8 +84,12 @@ test("a year is stored, closed and gap to the minute, with its gaps, closed hour
   const [year] = items;
   const whole = (at("2024-03-11T12:00Z") - at("2024-03-06T12:00Z")) / 60;
   expect(year).toMatchObject({
-    ...{ year: 2024, from: iso("2024-03-06T12:00Z"), to: iso("2024-03-11T12:00Z"), rows: times.length },
-    ...{ gap_count: 2, closed_range_count: 1 },
+    year: 2024,
+    from: iso("2024-03-06T12:00Z"),
+    to: iso("2024-03-11T12:00Z"),
+    rows: times.length,
+    gap_count: 2,
+    closed_range_count: 1,
     gaps: [
       // New York closes at 22:00 UTC on that Friday and opens at 21:00 UTC on Sunday, after its clock change.
       { from: iso("2024-03-08T20:00Z"), to: iso("2024-03-10T23:00Z"), open_minutes: 240 },
@@ -84,9 +97,14 @@ test("a year is stored, closed and gap to the minute, with its gaps, closed hour
     ],
     closed_ranges: [{ from: iso("2024-03-09T10:00Z"), to: iso("2024-03-09T10:01Z"), rows: 2, close: priceAt(saturday[0] ?? 0) }],
     timeframes: {
-      ...{ M1: times.length, M5: countOf(times, 300), M30: countOf(times, 1_800), H1: countOf(times, 3_600) + 1 },
+      M1: times.length,
+      M5: countOf(times, 300),
+      M30: countOf(times, 1_800),
+      H1: countOf(times, 3_600) + 1,
       // The month began before the first minute, and so did the week and the first day.
-      ...{ D1: 5, W1: 2, MN1: 1 },
+      D1: 5,
+      W1: 2,
+      MN1: 1,
     },
     sources: [{ batch: number, rows: times.length }],
   });
@@ -98,7 +116,10 @@ test("a year is stored, closed and gap to the minute, with its gaps, closed hour
   expect(year?.days.stored[1]).toBe(1_430);
 
   expect(await data.ticker("EURUSD")).toMatchObject({
-    ...{ ticker: "EURUSD", first_at: iso("2024-03-06T12:00Z"), last_at: iso("2024-03-11T11:59Z"), calendar: "forex" },
+    ticker: "EURUSD",
+    first_at: iso("2024-03-06T12:00Z"),
+    last_at: iso("2024-03-11T11:59Z"),
+    calendar: "forex",
     imports: [{ number, file: "EURUSD.csv", stored: times.length, undone_at: null, sealed: false }],
   });
   const { items: tickers } = await data.tickers({ before: "EURTRY" });
@@ -137,8 +158,10 @@ test("spikes and frozen prices of open hours are found, wide but steady moves ar
   expect(spikes).toHaveLength(1);
   expect(frozen).toEqual([
     {
-      ...{ from: new Date((times[2_000] ?? 0) * 1_000).toISOString(), to: new Date((times[2_039] ?? 0) * 1_000).toISOString() },
-      ...{ rows: 40, close: 1.15 },
+      from: new Date((times[2_000] ?? 0) * 1_000).toISOString(),
+      to: new Date((times[2_039] ?? 0) * 1_000).toISOString(),
+      rows: 40,
+      close: 1.15,
     },
   ]);
   expect(await data.suspects("GBPUSD", { year: "2021" })).toEqual({ year: 2021, spikes: [], frozen: [], jumps: [], lacking: [] });

@@ -27,8 +27,17 @@ const NAMES = { venue: "live", ticker: "EURUSD", timeframe: "M1" };
 /** Three minutes at these prices. */
 function minutes(prices: readonly number[], spread: number | null = 0.00012, realVolume: number | null = 12.5): Statements {
   const klines = prices.map((price, at) => ({
-    ...{ type: "kline" as const, ticker: "EURUSD", timeframe: "M1" as const, time: 1_767_225_600 + at * 60 },
-    ...{ open: price, high: price, low: price, close: price, tick_volume: at + 1, real_volume: realVolume, spread },
+    type: "kline" as const,
+    ticker: "EURUSD",
+    timeframe: "M1" as const,
+    time: 1_767_225_600 + at * 60,
+    open: price,
+    high: price,
+    low: price,
+    close: price,
+    tick_volume: at + 1,
+    real_volume: realVolume,
+    spread,
   }));
   return saidBy(columnsOf(klines), 7, 1_767_225_600_123);
 }
@@ -143,8 +152,14 @@ describe.skipIf(duckdb === undefined)(`DuckDB${NOTICE}`, () => {
     );
     const { price, spread = expect.stringMatching(/^DECIMAL\(9,\d+\)$/), tickVolume = "INTEGER" } = wanted;
     expect(types).toMatchObject({
-      ...{ time: "TIMESTAMP WITH TIME ZONE", open: price, high: price, low: price, close: price },
-      ...{ tick_volume: tickVolume, real_volume: "DOUBLE", spread },
+      time: "TIMESTAMP WITH TIME ZONE",
+      open: price,
+      high: price,
+      low: price,
+      close: price,
+      tick_volume: tickVolume,
+      real_volume: "DOUBLE",
+      spread,
     });
     if ("layer" in types) expect(types).toMatchObject({ layer: "INTEGER", known_at: "TIMESTAMP WITH TIME ZONE" });
     await expectExact(wanted.said, file);
@@ -202,8 +217,12 @@ describe.skipIf(duckdb === undefined)(`DuckDB${NOTICE}`, () => {
     expect(groups?.n).toBe(1);
     const said = await ask(`SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata(${file})`);
     expect(Object.fromEntries(said.map(({ key, value }) => [key, value]))).toEqual({
-      ...{ "spotwire.venue": "live", "spotwire.ticker": "EURUSD", "spotwire.timeframe": "M1", "spotwire.format": "1" },
-      ...{ "spotwire.layer": "7", "spotwire.known_at": "1767225600123" },
+      "spotwire.venue": "live",
+      "spotwire.ticker": "EURUSD",
+      "spotwire.timeframe": "M1",
+      "spotwire.format": "1",
+      "spotwire.layer": "7",
+      "spotwire.known_at": "1767225600123",
     });
   });
 });

@@ -23,8 +23,17 @@ const klines = (value: number) =>
   saidBy(
     columnsOf([
       ...[60, 120, 180].map((time) => ({
-        ...{ type: "kline" as const, ticker: "EURUSD", timeframe: "M1" as const, time, open: 1.1, high: 1.3, low: 1 },
-        ...{ close: value, tick_volume: 3, real_volume: null, spread: 0.0001 },
+        type: "kline" as const,
+        ticker: "EURUSD",
+        timeframe: "M1" as const,
+        time,
+        open: 1.1,
+        high: 1.3,
+        low: 1,
+        close: value,
+        tick_volume: 3,
+        real_volume: null,
+        spread: 0.0001,
       })),
     ]),
     7,

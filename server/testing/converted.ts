@@ -19,8 +19,17 @@ const alignment = createAlignment();
 
 /** A kline whose values differ by `value`. */
 export const rowKline = (ticker: string, time: number, value: number, timeframe: Timeframe = "M1"): Kline => ({
-  ...{ type: "kline", ticker, timeframe, time, open: 1 + value / 10, high: 1.5 + value / 10, low: 0.5, close: 1.23456 },
-  ...{ tick_volume: value + 1, real_volume: value % 2 === 0 ? null : value, spread: value === 1 ? null : 0.0001 },
+  type: "kline",
+  ticker,
+  timeframe,
+  time,
+  open: 1 + value / 10,
+  high: 1.5 + value / 10,
+  low: 0.5,
+  close: 1.23456,
+  tick_volume: value + 1,
+  real_volume: value % 2 === 0 ? null : value,
+  spread: value === 1 ? null : 0.0001,
 });
 
 /** Tickers of a database whose klines an earlier release stored, before and after their conversion. */
