@@ -5,8 +5,7 @@ import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { BEGUN_IMPORT } from "#server/testing/imports";
 import { storeLayer } from "#server/testing/layered";
 import { testKline } from "#server/testing/market";
-import { type BackfillProgress, beginBackfill, listBackfills, noteBackfill } from "./backfills";
-import { forgetImports } from "./forget-imports";
+import { type BackfillProgress, beginBackfill, forgetImports, listBackfills, noteBackfill } from "./backfills";
 
 const clock = manualClock(Date.UTC(2026, 0, 7, 12));
 const BEGUN: BackfillProgress = { ...BEGUN_IMPORT, files: 4 };

@@ -3,6 +3,7 @@ import {
   BACKFILL_SILENT_S,
   BACKFILL_STATES,
   BACKFILLS_LISTED_COUNT,
+  BACKFILLS_MAX_COUNT,
   type BackfillReport,
   type BackfillSeriesReport,
   type BackfillState,
@@ -118,4 +119,13 @@ export async function listBackfills(
       series: [...series, ...imported].map(toSeries).sort(bySeries),
     };
   });
+}
+
+const FORGET = `DELETE FROM backfill b WHERE number IN (SELECT number FROM backfill ORDER BY number DESC OFFSET $1)
+  AND state <> 'running' AND NOT EXISTS (SELECT FROM history_layer l WHERE l.layer = b.number)
+  AND NOT EXISTS (SELECT FROM history_unconverted)`;
+
+/** Forgets all but the newest BACKFILLS_MAX_COUNT imports, of which nothing is stored. The others can be undone, whatever their age. */
+export async function forgetImports({ pool }: Pick<Database, "pool">): Promise<void> {
+  await pool.query(FORGET, [BACKFILLS_MAX_COUNT]);
 }
