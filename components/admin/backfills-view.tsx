@@ -73,7 +73,7 @@ function changeOf({ series, state, undone_at, sealed }: BackfillReport): keyof t
 /** The button that undoes an import or puts it back, with its confirmation dialog. */
 function Undo({ report, onDone }: { report: BackfillReport; onDone: () => void }) {
   const announce = useToast();
-  /** What the dialog that is open does; a report that comes meanwhile does not change it. */
+  /** The change that the open dialog confirms. A new report does not affect it. */
   const [open, setOpen] = useState<keyof typeof CHANGES | null>(null);
   const { number } = report;
   const change = open ?? changeOf(report);

@@ -110,7 +110,7 @@ const secondsParameter = (round: (seconds: number) => number) =>
  */
 export const UnixSecondsParameter = secondsParameter(Math.ceil);
 
-/** The same for an instant whose past is asked for: fractions are rounded down, so that nothing later than it counts. */
+/** The same for `as_of`: fractions are rounded down, so that nothing from after the instant counts. */
 export const PastSecondsParameter = secondsParameter(Math.floor);
 
 const LIMIT_RULE = `must be an integer between 1 and ${KLINES_MAX_LIMIT_ROWS}.`;

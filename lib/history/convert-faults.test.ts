@@ -212,7 +212,7 @@ test("an import that had written over a correction still shows; its undo does no
   expect(await bench.inLayers(ticker, "M1")).toEqual([...uncorrected, ...corrected, ...untouched]);
 });
 
-test("a ticker stays as it was, and the first time is named, when its layers do not show what its rows show", async () => {
+test("a ticker keeps its rows, and the first time is named, when its layers return other klines", async () => {
   const ticker = "DIFFERS";
   const number = await bench.begin(STARTED_MS);
   await bench.rows.store(number, ticker, minutes(ticker, 3, 0));

@@ -52,7 +52,7 @@ const HAVE_MINUTES = `SELECT asked.time FROM unnest($2::bigint[], $3::bigint[]) 
   LATERAL (SELECT FROM kline WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1'
     AND kline.time >= asked.time AND kline.time < asked.until LIMIT 1) AS found`;
 
-/** The klines of a ticker do not show from layers as they show from rows; it stays as it was. */
+/** The layers of a ticker return other klines than its rows. It keeps its rows. */
 export class ConversionDiffers extends Error {
   override readonly name = "ConversionDiffers";
 }
@@ -176,7 +176,7 @@ function createMover(client: pg.ClientBase, segments: Segments, ticker: string, 
     },
     /**
      * Klines above M1 that are not computed from minutes: those that were imported as such, and those whose minutes a retention
-     * dropped. @param settledS of later intervals the feed may write minutes meanwhile
+     * dropped. @param settledS the feed may still write minutes of intervals that end later
      */
     async longer(timeframe: Timeframe, period: Period, settledS: number): Promise<Counts> {
       const key = { ticker, timeframe };
@@ -256,7 +256,7 @@ async function convertLocked(
   await transaction(client, "BEGIN", async () => {
     // First: the recorder holds this row while it writes, and waits here from now on.
     const { rowCount } = await client.query(FLIP, [ticker]);
-    if (rowCount !== 1) throw new Error(`${ticker} was converted meanwhile, although its history was locked`);
+    if (rowCount !== 1) throw new Error(`${ticker} was converted by another process, although its history was locked`);
     for (let next = await timeOf(client, NEXT_MINUTE, [ticker, periodOf("M1", sinceS).from]); next !== null; ) {
       const period = periodOf("M1", next);
       const { rowCount: written } = await client.query(HAS_FEED, [ticker, period.from, period.to]);
@@ -269,9 +269,9 @@ async function convertLocked(
 
 /**
  * Moves the stored klines of a ticker of the live venue from rows to layers, month by month, while they are read and written as rows;
- * then, in one transaction, what the feed wrote meanwhile, and from then on they are layers. It holds the lock of the ticker, so imports
- * and undos wait or are refused. The rows stay. An attempt that ends early leaves everything as it was for readers; the next one begins
- * anew, because the rows may have changed since.
+ * then, in one transaction, what the feed has written since, and from then on they are layers. It holds the lock of the ticker, so imports
+ * and undos wait or are refused. The rows stay. An attempt that ends early changes nothing for readers; the next one starts
+ * over, because the rows may have changed since.
  * @returns null while another command changes its history, or when it is converted already
  * @throws ConversionDiffers; the reason of `signal`; pg's error when the database is unavailable
  */

@@ -44,7 +44,7 @@ class Unfinished extends Error {
 
 /**
  * Converts the tickers that wait, one after the other, and pauses after each month. A ticker whose history another node or command is
- * changing is left for later, so several nodes may do this at once. All nodes are told of each converted ticker.
+ * changing is skipped until the next pass, so several nodes may do this at once. Every node is notified of each converted ticker.
  */
 export function createConverter({ db, clock, log }: ConverterOptions): Converter {
   let state: ConverterReport = { waiting: 0, ticker: null, share: 0, rowsIn: 0, rowsOut: 0, problem: null };

@@ -121,7 +121,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     return cutColumns(fold([await statementsShown(client, segments, held), tailStatements(open)], overFeed).rows, from, to);
   }
 
-  /** Klines computed from the minutes of a period, from what is stored of them or anew. */
+  /** Klines computed from the minutes of a period, or read where they are kept already. */
   async function derived(
     client: Queries,
     ticker: string,
