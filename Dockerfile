@@ -23,8 +23,8 @@ COPY --from=build /app/app app
 COPY --from=build /app/lib lib
 COPY --from=build /app/prisma prisma
 COPY --from=build /app/server server
-# The embedded database and generated secrets, unused with DATABASE_URL and NEXTAUTH_SECRET; recordings and backups, of Compose.
-RUN install -d -o node -g node -m 0700 /data /data/recordings /data/backups
+# The embedded database and generated secrets, unused with DATABASE_URL and NEXTAUTH_SECRET; backups, of Compose.
+RUN install -d -o node -g node -m 0700 /data /data/backups
 VOLUME /data
 USER node
 EXPOSE 3000

@@ -7,7 +7,7 @@ import type { Control, ControlChannel } from "./control/control";
 import { createControl } from "./control/create-control";
 import { createPostgresChannel } from "./control/postgres-channel";
 import { type Backoff, backoffMs } from "./repeat";
-import { SegmentDamaged } from "./segments/parquet";
+import { SegmentDamaged } from "./segments/parquet-file";
 import { inPostgres, SegmentMissing, type SegmentStore, SegmentStoreAway } from "./segments/segment-store";
 import { createSegments, type Segments } from "./segments/segments";
 import { isTlsProblem } from "./tls-problem";

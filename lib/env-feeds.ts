@@ -124,17 +124,22 @@ export const feedSettings = {
     .describe(`Comma-separated reasons for which ticks of the live venue are not held back: ${FILTER_REASONS.join(", ")}.`),
   FEED_RECORD: z
     .enum(["on", "off"])
-    .default("off")
-    .describe("on writes every tick of the live venue, taken or not, to files of an hour and ticker; not with LIVE_FEED=replay."),
-  FEED_RECORD_DIR: z.string().min(1).optional().describe("Directory of these files. Unset: recordings in DATA_DIR."),
-  FEED_RECORD_DAYS: z.coerce.number().int().min(1).max(3_650).default(7).describe("Days to keep them, 1 to 3650."),
-  FEED_RECORD_MAX_MIB: z.coerce
+    .default("on")
+    .describe("on keeps every tick of the live venue, off keeps none; ticks of LIVE_FEED=replay are never kept."),
+  TICKS_MAX_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(36_500)
+    .optional()
+    .describe("Days for which ticks are kept, 1 to 36500. Unset: without end."),
+  TICKS_MAX_MB: z.coerce
     .number()
     .int()
     .min(1)
     .max(10_485_760)
-    .default(10_240)
-    .describe("Size of all these files at most, in MiB; the oldest hours are deleted first."),
+    .optional()
+    .describe("Size of all stored ticks at most, in megabytes; the oldest days are deleted first. Unset: without a bound."),
   FEED_REPAIR_DAYS: z.coerce
     .number()
     .int()

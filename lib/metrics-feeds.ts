@@ -28,10 +28,8 @@ export interface FeedMetrics {
   quarantined(upstream: string, reason: HeldBackReason | "not_a_quote"): void;
   /** Counts a tick with an unusually wide spread, which was let through. */
   wideSpread(upstream: string): void;
-  /** Sets how the size of the recorded ticks is read, bytes. */
-  recordingBytes(read: () => number): void;
-  /** Counts ticks that could not be recorded. */
-  recordingLeftOut(ticks: number): void;
+  /** Counts ticks that could not be kept. */
+  ticksLeftOut(ticks: number): void;
 }
 
 /** The metrics of the providers; their names are those of PROVIDER_SETTINGS, and all other labels are of closed sets. */
@@ -107,26 +105,14 @@ function upstreamMetrics(
   };
 }
 
-/** The metrics of the recording of ticks. */
-function recordingMetrics(registers: Registry[]): Pick<FeedMetrics, "recordingBytes" | "recordingLeftOut"> {
+/** The metrics of the ticks that are kept. */
+function keptMetrics(registers: Registry[]): Pick<FeedMetrics, "ticksLeftOut"> {
   const leftOut = new Counter({
-    name: "spotwire_feed_recording_left_out_total",
-    help: "Ticks that could not be recorded: the disk is slow, full or not there.",
+    name: "spotwire_ticks_left_out_total",
+    help: "Ticks that are not kept, because the database was unavailable for too long.",
     registers,
   });
-  return {
-    recordingLeftOut: (ticks) => leftOut.inc(ticks),
-    recordingBytes(read) {
-      new Gauge({
-        name: "spotwire_feed_recording_bytes",
-        help: "Size of the recorded ticks.",
-        registers,
-        collect() {
-          this.set(read());
-        },
-      });
-    },
-  };
+  return { ticksLeftOut: (ticks) => leftOut.inc(ticks) };
 }
 
 /** The metrics of a venue with several providers. */
@@ -158,7 +144,7 @@ function precedenceMetrics(registers: Registry[]): Pick<FeedMetrics, "upstreamCh
   };
 }
 
-/** Creates the metrics of providers, of the precedence among them and of the recording of their ticks. */
+/** Creates the metrics of providers, of the precedence among them and of the ticks that are kept. */
 export function feedMetrics(registers: Registry[]): FeedMetrics {
-  return { ...upstreamMetrics(registers), ...recordingMetrics(registers), ...precedenceMetrics(registers) };
+  return { ...upstreamMetrics(registers), ...keptMetrics(registers), ...precedenceMetrics(registers) };
 }

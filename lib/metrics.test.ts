@@ -81,8 +81,7 @@ test("metrics are printed by operation, code, venue and outcome", async () => {
   metrics.authFailed();
   metrics.ticks("live", [null, null, "duplicate"]);
   metrics.recorderFlush("live", 12, false);
-  metrics.recordingBytes(() => 4_096);
-  metrics.recordingLeftOut(3);
+  metrics.ticksLeftOut(3);
   const text = await metrics.registry.metrics();
   for (const line of [
     'spotwire_http_requests_total{operation="latestQuotes",code="0"} 1',
@@ -92,8 +91,7 @@ test("metrics are printed by operation, code, venue and outcome", async () => {
     'spotwire_ticks_total{venue="live",outcome="accepted"} 2',
     'spotwire_ticks_total{venue="live",outcome="duplicate"} 1',
     'spotwire_recorder_rows_total{venue="live",outcome="written"} 12',
-    "spotwire_feed_recording_bytes 4096",
-    "spotwire_feed_recording_left_out_total 3",
+    "spotwire_ticks_left_out_total 3",
     'spotwire_http_request_seconds_count{operation="latestQuotes"} 2',
   ])
     expect(text).toContain(line);

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { TickRejection } from "#lib/contract/ingest";
-import type { DiskName, DiskSpace } from "#lib/contract/portal-health";
+import type { DiskSpace } from "#lib/contract/portal-health";
 import type { Venue } from "#lib/contract/primitives";
 import { type FeedMetrics, feedMetrics } from "./metrics-feeds";
 import { requestMetrics } from "./metrics-requests";
@@ -55,8 +55,8 @@ export interface Metrics extends FeedMetrics {
   checked(checks: Readonly<Record<string, string | null>>): void;
   /** Sets how the connections to the database are read. */
   database(pool: ConnectionPool): void;
-  /** Sets how the free space of the disks is read, and the bytes below which pushes are refused. */
-  disks(reserveBytes: number, read: () => Readonly<Partial<Record<DiskName, DiskSpace | null>>>): void;
+  /** Sets how the free space of the disk of DATA_DIR is read, and the bytes below which pushes are refused. */
+  disk(reserveBytes: number, read: () => DiskSpace | null): void;
   /** Sets when the last backup that succeeded ended: Unix milliseconds, 0 before the first. There is no metric until it is known. */
   lastBackup(endedMs: number): void;
   /** Counts messages passed to stream connections. */
@@ -137,21 +137,22 @@ function dependencyMetrics(registers: Registry[]): Pick<Metrics, "checked" | "da
   };
 }
 
-/** The metrics of the disks. */
-function diskMetrics(registers: Registry[]): Pick<Metrics, "disks"> {
+/** The metrics of the disk. */
+function diskMetrics(registers: Registry[]): Pick<Metrics, "disk"> {
   return {
-    disks(reserveBytes, read) {
+    disk(reserveBytes, read) {
       const gauge = (name: string, help: string, measured: (space: DiskSpace) => number) => {
         new Gauge({
           ...{ name, help, registers, labelNames: ["disk"] },
           collect() {
             this.reset();
-            for (const [disk, space] of Object.entries(read())) if (space) this.set({ disk }, measured(space));
+            const space = read();
+            if (space) this.set({ disk: "data" }, measured(space));
           },
         });
       };
-      gauge("spotwire_disk_free_bytes", "Free space of the disks of data and recordings.", (space) => space.free_bytes);
-      gauge("spotwire_disk_bytes", "Size of the disks of data and recordings.", ({ bytes }) => bytes);
+      gauge("spotwire_disk_free_bytes", "Free space of the disk of DATA_DIR.", (space) => space.free_bytes);
+      gauge("spotwire_disk_bytes", "Size of the disk of DATA_DIR.", ({ bytes }) => bytes);
       new Gauge({
         ...{ name: "spotwire_disk_reserve_bytes", help: "Free space of data below which pushes are refused.", registers },
       }).set(reserveBytes);

@@ -31,6 +31,8 @@ const RAW_TABLES = [
   "public.history_layer",
   "public.history_visible",
   "public.history_derived",
+  "public.tick_segment",
+  "public.tick_tail",
   "public.history_change",
   "public.history_unconverted",
   "public.kline_tail",

@@ -8,7 +8,7 @@ import { migrate, NewerDatabaseError } from "./migrate";
 
 /** Hand-written tables, which are not in schema.prisma. */
 const RAW_TABLES =
-  /^(kline(_y\d{4}|_previous|_imported|_tail)?|history_\w+|last_quote|venue_lease|venue_writer|lacking_minutes|watched_minutes|struck_minute|_prisma_migrations)$/;
+  /^(kline(_y\d{4}|_previous|_imported|_tail)?|history_\w+|tick_\w+|last_quote|venue_lease|venue_writer|lacking_minutes|watched_minutes|struck_minute|_prisma_migrations)$/;
 
 describe("migrate", () => {
   let server: string;

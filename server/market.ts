@@ -14,7 +14,6 @@ import { beginWriting } from "#server/engine/writing";
 import { newEpoch } from "#server/events/event";
 import type { MarketFeed } from "#server/feed/feed";
 import type { Guard } from "#server/feed/filter/guard";
-import type { TickRecording } from "#server/feed/recording/recording";
 import { createProjection, type Projection } from "#server/view/projection";
 import type { Ring } from "#server/view/ring";
 import type { Listener } from "./events/bus";
@@ -34,8 +33,8 @@ export interface MarketOptions {
   feed?: MarketFeed;
   /** Keeps ticks out that cannot be true; absent where all are taken: recordings and computed prices. */
   guard?: Guard;
-  /** Records the ticks that reach it; absent where they are not recorded. */
-  recording?: TickRecording | undefined;
+  /** Who sends the ticks of a ticker now: a provider, or push; absent where ticks are not kept. */
+  sourceOf?: ((ticker: string) => string) | undefined;
   /** True where ticks may be pushed over HTTP. */
   acceptsPush: boolean;
   /** Throws the fault with which pushes are refused while nothing more may be stored; absent where nothing is pushed. */
@@ -83,9 +82,9 @@ export function readSide(
     provider,
     feed,
     guard,
-    recording,
+    sourceOf,
     namesSpeakers = false,
-  }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed" | "guard" | "recording" | "namesSpeakers">,
+  }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed" | "guard" | "sourceOf" | "namesSpeakers">,
   { view, recent, watch, follow, historyRevision }: Projection,
   speaker = (ticker: string) => feed?.voices?.speaker(ticker) ?? null,
 ): Pick<
@@ -99,7 +98,7 @@ export function readSide(
   | "pinChanged"
   | "providers"
   | "heldBack"
-  | "recording"
+  | "keepsTicks"
   | "view"
   | "recent"
   | "sight"
@@ -117,7 +116,7 @@ export function readSide(
     pinChanged: voices?.pinChanged,
     providers,
     heldBack: guard?.report,
-    recording: recording?.report,
+    keepsTicks: sourceOf !== undefined,
     view,
     recent,
     sight: watch.sight,

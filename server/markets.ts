@@ -15,13 +15,12 @@ import { followLacking } from "#lib/market/lacking-minutes";
 import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
-import { MIB_BYTES, MINUTE_MS } from "#lib/units";
+import { MINUTE_MS } from "#lib/units";
 import { createFedMarket } from "./cluster/fed-market";
 import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
 import { takeJournals } from "./engine/journal";
 import type { MarketFeed } from "./feed/feed";
 import { createGuard } from "./feed/filter/guard";
-import { createRecording, type TickRecording } from "./feed/recording/recording";
 import { replayFeed } from "./feed/replay";
 import { createBlockStore } from "./feed/sandbox/block-store";
 import { startBlockThread } from "./feed/sandbox/block-thread";
@@ -140,7 +139,7 @@ async function startLive(options: MarketsOptions): Promise<RunningMarket> {
     ...(named !== null &&
       name !== "replay" && {
         guard: createGuard({ name: upstreamOf, off: env.TICK_FILTERS_OFF, metrics }),
-        recording: recordingOf(options, upstreamOf),
+        ...(env.FEED_RECORD === "on" && { sourceOf: upstreamOf }),
       }),
     writer: store,
     // Also where nothing is taken now: an earlier process may have left ticks.
@@ -179,28 +178,6 @@ export async function createFedMarkets(options: SandboxOptions & Pick<MarketsOpt
     acceptsKlines: false,
   });
   return { live, sandbox };
-}
-
-/** The folder of recorded ticks; undefined where they are not recorded. */
-export function recordingsFolder({ FEED_RECORD, FEED_RECORD_DIR, DATA_DIR }: Env): string | undefined {
-  return FEED_RECORD === "off" ? undefined : (FEED_RECORD_DIR ?? path.join(DATA_DIR, "recordings"));
-}
-
-/** Records the ticks of providers and pushes, where it is on. */
-function recordingOf(
-  { env, clock, log, metrics }: MarketsOptions,
-  upstreamOf: (ticker: string) => string,
-): TickRecording | undefined {
-  const { FEED_RECORD_DAYS: days, FEED_RECORD_MAX_MIB } = env;
-  const folder = recordingsFolder(env);
-  if (folder === undefined) return undefined;
-  const recording = createRecording({
-    ...{ folder, days, upstreamOf, clock, log },
-    maxBytes: FEED_RECORD_MAX_MIB * MIB_BYTES,
-    leftOut: metrics.recordingLeftOut,
-  });
-  metrics.recordingBytes(() => recording.report().bytes);
-  return recording;
 }
 
 /** The audit entry of an import that pushed klines begin. */

@@ -25,7 +25,7 @@ import { createAddressReader } from "./http/address";
 import { createKeylessCalls, type KeylessCalls } from "./http/keyless-calls";
 import { serve, serveOperators, serveWorkers } from "./http/serve";
 import type { RunningMarket } from "./market";
-import { recordingsFolder, startMarkets } from "./markets";
+import { startMarkets } from "./markets";
 import { startConversion } from "./ops/conversion";
 import { startDiskWatch } from "./ops/disk-watch";
 import { startNodeReports } from "./ops/node-reports";
@@ -116,15 +116,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const usage = createUsage({ ...base, pool: db.pool });
     onStop("usage", usage.stop);
 
-    const disks = await watchDisks(base);
-    onStop("disk watch", disks.stop);
+    const disk = await watchDisk(base);
+    onStop("disk watch", disk.stop);
 
     const tickForwarder = createTickForwarder({ secret: secrets.nextAuth, markets: () => changeTargets.markets, clock });
     const { forward: forwardPush, forwardKlines } = tickForwarder;
     const shared = redis && { redis, address: nodeAddress(env), forwardPush, forwardKlines };
     const markets = await startMarkets({
       ...{ ...base, db, secret: secrets.nextAuth, startUp, catalogues, onStop, shared },
-      requireRoom: disks.requireRoom,
+      requireRoom: disk.requireRoom,
     });
     startUp.end();
     changeTargets.markets = markets;
@@ -153,7 +153,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     };
     const answers = { ...runtime.reports, useTicket: access.useTicket, page: runtime.portalPage, readiness: ready };
     if (bank) workers = await createWorkers({ ...base, count, markets, answers: { ...answers, lend: bank.lend } });
-    const checks = startReadiness({ db, redis, markets, disks, draining, workers, clock });
+    const checks = startReadiness({ db, redis, markets, disk, draining, workers, clock });
     onStop("readiness", checks.stop);
     running = runtime;
     setRuntime(runtime);
@@ -180,7 +180,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const name = new URL(nodeAddress({ ...env, PORT: address.port })).host;
     onStop(
       "node reports",
-      startNodeReports({ ...base, db, markets, ready, disks: disks.spaces, name, workers: workers?.metrics }).stop,
+      startNodeReports({ ...base, db, markets, ready, disk: disk.space, name, workers: workers?.metrics }).stop,
     );
     await portal?.start({ ...starting, poolSize: shares.portal, base: env.PUBLIC_URL ?? localAddress(address) });
     return {
@@ -202,14 +202,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** Watches the disks that this process writes to. */
-async function watchDisks({ env, clock, log, metrics }: Pick<Runtime, "env" | "clock" | "log" | "metrics">) {
-  const recordings = recordingsFolder(env);
-  const folders = { data: env.DATA_DIR, ...(recordings !== undefined && { recordings }) };
+/** Watches the disk that this process writes to. */
+async function watchDisk({ env, clock, log, metrics }: Pick<Runtime, "env" | "clock" | "log" | "metrics">) {
   const reserveMib = env.DISK_RESERVE_MIB;
-  const disks = await startDiskWatch({ folders, reserveMib, clock, log });
-  metrics.disks(reserveMib * MIB_BYTES, disks.spaces);
-  return disks;
+  const disk = await startDiskWatch({ folder: env.DATA_DIR, reserveMib, clock, log });
+  metrics.disk(reserveMib * MIB_BYTES, disk.space);
+  return disk;
 }
 
 /** Starts the portal's process. What it asks before the markets run is answered when it asks again. */

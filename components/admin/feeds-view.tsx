@@ -15,9 +15,9 @@ import { Skeleton } from "../ui/skeleton";
 import { BackfillsView } from "./backfills-view";
 import { FeedGapsView } from "./feed-gaps-view";
 import { HeldBackView } from "./held-back-view";
+import { KeptTicksView } from "./kept-ticks-view";
 import { PrecedenceView } from "./precedence-view";
 import { ProviderView } from "./provider-view";
-import { RecordingView } from "./recording-view";
 
 const REFRESH_MS = 2 * SECOND_MS;
 const NAMES = { live: "Live", sandbox: "Sandbox" } as const;
@@ -104,7 +104,7 @@ function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChan
         <div className="mt-3 overflow-hidden rounded-lg border border-line">
           <HeldBackView held={feed.held_back} />
           <div className="border-line border-t">
-            <RecordingView recording={feed.recording} />
+            <KeptTicksView kept={feed.kept} />
           </div>
         </div>
       )}

@@ -3,7 +3,7 @@ import { CalendarDefinitionSchema } from "./calendar";
 import { ASSET_CLASSES } from "./instrument";
 import { SEARCH_MAX_CHARACTERS } from "./limits";
 import { InstantField, PlanLimit } from "./portal";
-import type { HeldBackTicks, PrecedenceReport, RecordingReport, UpstreamReport } from "./portal-feeds";
+import type { HeldBackTicks, KeptTicks, PrecedenceReport, UpstreamReport } from "./portal-feeds";
 import { Ticker, type Timeframe, type Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
@@ -204,8 +204,8 @@ export interface FeedReport {
   readonly precedence: PrecedenceReport | null;
   /** Null where ticks are not filtered: the sandbox and recordings. */
   readonly held_back: HeldBackTicks | null;
-  /** Null where ticks are not recorded. */
-  readonly recording: RecordingReport | null;
+  /** Null where ticks are not kept. */
+  readonly kept: KeptTicks | null;
   /** What is wrong with the feed, null if it is healthy. */
   readonly problem: string | null;
   /** Ticker of the newest tick, null before the first. */

@@ -142,21 +142,10 @@ export interface HeldBackTicks {
   readonly newest: readonly HeldBackTick[];
 }
 
-/** The recording of the ticks that reach a venue. */
-export interface RecordingReport {
-  readonly folder: string;
-  /** False while another process decides about ticks, and records them. */
-  readonly active: boolean;
-  /** Size of the files that this process knows, and the most that it may be. */
-  readonly bytes: number;
-  readonly max_bytes: number;
-  /** Days that are kept, and the oldest hour; null before the first. */
-  readonly days: number;
-  readonly oldest_at: string | null;
-  /** Ticks since the process started that are not in the recording, although it was on. */
+/** The ticks that are kept of a venue. */
+export interface KeptTicks {
+  /** Ticks since the process started that are not kept, because the database was unavailable for too long. */
   readonly left_out: number;
-  /** Null if nothing is wrong. */
-  readonly problem: string | null;
 }
 
 /**

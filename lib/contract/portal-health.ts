@@ -17,8 +17,6 @@ export const BACKUP_PROBLEM_MAX_CHARACTERS = 1_000;
 
 const Rate = z.number();
 
-/** The disks that a node writes to: that of DATA_DIR, and that of its recordings, where it makes some. */
-export type DiskName = "data" | "recordings";
 const DiskSpace = z.object({ free_bytes: z.number(), bytes: z.number() });
 export type DiskSpace = z.infer<typeof DiskSpace>;
 
@@ -54,8 +52,6 @@ export const NodeReport = z.object({
   loop_lag_ms: z.number(),
   /** Of the disk that DATA_DIR is on; null where it cannot be read. */
   disk: DiskSpace.nullable(),
-  /** Of the disk of the recordings; absent where ticks are not recorded. */
-  recordings_disk: DiskSpace.nullable().optional(),
 });
 export type NodeReport = z.infer<typeof NodeReport>;
 

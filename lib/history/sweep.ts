@@ -21,7 +21,8 @@ interface Swept {
 const UNNAMED = `SELECT id FROM unnest($1::text[]) AS id
   WHERE NOT EXISTS (SELECT FROM history_layer WHERE content = id)
     AND NOT EXISTS (SELECT FROM history_visible WHERE content = id)
-    AND NOT EXISTS (SELECT FROM history_derived WHERE content = id)`;
+    AND NOT EXISTS (SELECT FROM history_derived WHERE content = id)
+    AND NOT EXISTS (SELECT FROM tick_segment WHERE content = id)`;
 
 async function unnamedOf(client: Queries, ids: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(UNNAMED, [ids]);

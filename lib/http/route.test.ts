@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { operations } from "#lib/contract/operations";
-import { SegmentDamaged } from "#lib/segments/parquet";
+import { SegmentDamaged } from "#lib/segments/parquet-file";
 import { HEAD_OPERATIONS, sampleQuery } from "#lib/testing/operations";
 import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 

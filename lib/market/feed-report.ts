@@ -63,6 +63,7 @@ function historyOf({ sight }: Market): HistoryFill {
 export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSources): Promise<FeedsReport> {
   const [{ checks }, ticks, backfills] = await Promise.all([ready(), tickCounts(metrics), listBackfills(db, clock)]);
   const started = await metrics.registry.getSingleMetric("process_start_time_seconds")?.get();
+  const leftOut = await metrics.registry.getSingleMetric("spotwire_ticks_left_out_total")?.get();
   const nowMs = clock.now();
   const feeds = VENUES.map((venue): FeedReport => {
     const market = markets[venue];
@@ -72,7 +73,7 @@ export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSo
       providers: market.providers?.() ?? [],
       precedence: market.precedence?.() ?? null,
       held_back: market.heldBack?.() ?? null,
-      recording: market.recording?.() ?? null,
+      kept: market.keepsTicks ? { left_out: leftOut?.values[0]?.value ?? 0 } : null,
       problem: checks[`feed_${venue}`] ?? null,
       ...quotesOf(market, nowMs),
       ...ticks[venue],

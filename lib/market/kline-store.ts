@@ -6,6 +6,7 @@ import { readRows } from "#lib/history/kline-sql";
 import { struckKlines } from "#lib/history/minutes";
 import { createReader } from "#lib/history/reader";
 import { minutesSince, storedRuns } from "#lib/history/runs";
+import type { TickChunk } from "#lib/history/tick-tail";
 import type { Queries } from "#lib/segments/segment-store";
 import { awaitsConversion } from "./conversion-state";
 import { beginWriter, type VenueWriter, type WriteNumbers, writeRows } from "./kline-writer";
@@ -20,7 +21,7 @@ export type StoredPrices = Pick<Kline, "open" | "low" | "high" | "close">;
 /** Stored klines and last quotes of the live venue: layers of segments, and the minutes that are in none yet. */
 export interface KlineTable extends KlineStore {
   /** Klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
-  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
+  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[], ticks?: readonly TickChunk[]): Promise<void>;
   /**
    * Begins to write what a process makes of ticks.
    * @param token of the venue's lease; null where one process runs the venue
@@ -77,9 +78,14 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
     return new Map(rows.map((quote) => [quote.ticker, quote]));
   }
 
-  async function write(klines: readonly Kline[], quotes: readonly LastQuote[], numbers: WriteNumbers | null): Promise<boolean> {
+  async function write(
+    klines: readonly Kline[],
+    quotes: readonly LastQuote[],
+    ticks: readonly TickChunk[],
+    numbers: WriteNumbers | null,
+  ): Promise<boolean> {
     const rows = isConverting ? klines : klines.filter(({ timeframe }) => timeframe === "M1");
-    const outcome = await writeRows(pool, VENUE, [rows, quotes], numbers);
+    const outcome = await writeRows(pool, VENUE, [rows, quotes, ticks], numbers);
     isConverting = outcome.isConverting;
     return outcome.isWritten;
   }
@@ -92,8 +98,8 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
     minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),
     storedRuns: (ticker, from, to) => storedRuns(pool, segments, ticker, from, to),
     struckBy: (correction, ticker) => struckKlines(pool, segments, correction, ticker),
-    async writeBatch(klines, quotes) {
-      await write(klines, quotes, null);
+    async writeBatch(klines, quotes, ticks = []) {
+      await write(klines, quotes, ticks, null);
     },
     async beginWriter(token, above) {
       const begun = await beginWriter(pool, VENUE, token, above);
@@ -101,9 +107,9 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
       return (
         begun && {
           ...begun,
-          async write(klines, quotes, place) {
+          async write(klines, quotes, ticks, place) {
             count += 1;
-            return write(klines, quotes, { ...place, token, writer: begun.number, write: count });
+            return write(klines, quotes, ticks, { ...place, token, writer: begun.number, write: count });
           },
         }
       );

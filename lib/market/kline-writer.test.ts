@@ -20,11 +20,11 @@ const stored = async () =>
 
 test("a later writer knows what is stored of the journal, and those before it change nothing any more", async () => {
   const first = await table.beginWriter(null, 0);
-  expect(await first?.write([row(1.1)], [], { journal: first.number, ticks: 7 })).toBe(true);
+  expect(await first?.write([row(1.1)], [], [], { journal: first.number, ticks: 7 })).toBe(true);
   const second = await table.beginWriter(null, 0);
   expect(second).toMatchObject({ stored: { journal: first?.number, ticks: 7 } });
   expect(second?.number).toBeGreaterThan(first?.number ?? 0);
-  expect(await first?.write([row(1.2)], [], { journal: first.number, ticks: 8 })).toBe(false);
+  expect(await first?.write([row(1.2)], [], [], { journal: first.number, ticks: 8 })).toBe(false);
   expect(await stored()).toBe(1.1);
   expect(await table.beginWriter(null, 0)).toMatchObject({ stored: { ticks: 7 } });
 });
@@ -34,8 +34,10 @@ test("a write that was given up and repeated changes nothing when it is done at 
   const { number = 0 } = writer ?? {};
   await db.pool.query("UPDATE kline_tail SET close = 0");
   const hung = { token: null, writer: number, write: 1, journal: number, ticks: 1 };
-  expect(await writeRows(db.pool, "live", [[row(1.4)], []], { ...hung, write: 2, ticks: 2 })).toMatchObject({ isWritten: true });
-  expect(await writeRows(db.pool, "live", [[row(1.3)], []], hung)).toMatchObject({ isWritten: false });
+  expect(await writeRows(db.pool, "live", [[row(1.4)], [], []], { ...hung, write: 2, ticks: 2 })).toMatchObject({
+    isWritten: true,
+  });
+  expect(await writeRows(db.pool, "live", [[row(1.3)], [], []], hung)).toMatchObject({ isWritten: false });
   expect(await stored()).toBe(1.4);
 });
 
@@ -51,7 +53,7 @@ test("a write that is on its way when another writer begins is stored before it 
   };
   const next = table.beginWriter(null, 0);
   await waiting(1);
-  const late = before?.write([row(1.5)], [], { journal: before.number, ticks: 1 });
+  const late = before?.write([row(1.5)], [], [], { journal: before.number, ticks: 1 });
   await waiting(2);
   await holder.query("COMMIT");
   holder.release();
@@ -71,6 +73,6 @@ test("without the lease nobody can begin to write", async () => {
   const holder = await table.beginWriter(5, 0);
   expect(holder?.number).toBe(number + 1);
   await db.pool.query("UPDATE venue_lease SET token = 6");
-  expect(await holder?.write([row(1.6)], [], { journal: 0, ticks: 0 })).toBe(false);
+  expect(await holder?.write([row(1.6)], [], [], { journal: 0, ticks: 0 })).toBe(false);
   expect(await stored()).not.toBe(1.6);
 });

@@ -4,6 +4,7 @@ import { longQuery } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
 import { columnsOf, distinct } from "#lib/history/kline-rows";
 import { COLUMNS, LAST_WRITE_WINS, listOf, VALUES } from "#lib/history/kline-sql";
+import { chunkValues, INSERT_CHUNKS, type TickChunk } from "#lib/history/tick-tail";
 import type { LastQuote } from "./ports";
 
 /**
@@ -41,7 +42,7 @@ const WRITE = `WITH held AS MATERIALIZED (
     INSERT INTO kline AS kept (venue, ${COLUMNS})
     SELECT $1, ${COLUMNS} FROM given WHERE EXISTS (SELECT FROM waiting w WHERE w.ticker = given.ticker)
     ${LAST_WRITE_WINS}
-  )
+  ), ticks AS (${INSERT_CHUNKS(23, "(SELECT yes FROM allowed)")})
   SELECT yes, EXISTS (SELECT FROM history_unconverted) AS waits FROM allowed`;
 
 const ADD = "INSERT INTO venue_writer (venue) VALUES ($1) ON CONFLICT DO NOTHING";
@@ -65,11 +66,16 @@ export interface VenueWriter {
   /** What was stored of journals when it began. */
   readonly stored: JournalPlace;
   /**
-   * Klines and last quotes in one transaction, with the place up to which they have the ticks of the journal. The last write of
+   * Klines, last quotes and ticks in one transaction, with the place up to which they have the ticks of the journal. The last write of
    * a key wins, a last quote only over older ones. May be repeated.
    * @returns false, with nothing written, once another writer has begun or another process holds the lease
    */
-  write(klines: readonly Kline[], lastQuotes: readonly LastQuote[], place: JournalPlace): Promise<boolean>;
+  write(
+    klines: readonly Kline[],
+    lastQuotes: readonly LastQuote[],
+    ticks: readonly TickChunk[],
+    place: JournalPlace,
+  ): Promise<boolean>;
 }
 
 /** A place, and who writes it. */
@@ -91,7 +97,7 @@ interface Outcome {
 export async function writeRows(
   pool: pg.Pool,
   venue: Venue,
-  [klines, lastQuotes]: readonly [readonly Kline[], readonly LastQuote[]],
+  [klines, lastQuotes, ticks]: readonly [readonly Kline[], readonly LastQuote[], readonly TickChunk[]],
   numbers: WriteNumbers | null,
 ): Promise<Outcome> {
   const newest = new Map<string, LastQuote>();
@@ -108,9 +114,12 @@ export async function writeRows(
     quotes.map(({ ask_high }) => ask_high),
     quotes.map(({ ask_low }) => ask_low),
     ...(numbers ? [numbers.writer, numbers.write, numbers.journal, numbers.ticks, numbers.token] : [null, 0, 0, 0, null]),
+    ...chunkValues(ticks),
   ];
   const query = { text: WRITE, values };
-  const { rows } = await pool.query<{ yes: boolean; waits: boolean }>(klines.length > LONG_BATCH_ROWS ? longQuery(query) : query);
+  const { rows } = await pool.query<{ yes: boolean; waits: boolean }>(
+    klines.length + ticks.length > LONG_BATCH_ROWS ? longQuery(query) : query,
+  );
   return { isWritten: rows[0]?.yes ?? false, isConverting: rows[0]?.waits ?? true };
 }
 

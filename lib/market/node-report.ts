@@ -1,4 +1,4 @@
-import type { DiskName, DiskSpace, NodeReport } from "#lib/contract/portal-health";
+import type { DiskSpace, NodeReport } from "#lib/contract/portal-health";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { Env } from "#lib/env";
 import { LOOP_SAMPLE_MS } from "#lib/metrics";
@@ -13,8 +13,8 @@ const SERVER_ERRORS_FROM = 50_000;
 /** The parts of a running node that its report is made from. */
 export interface NodeSources extends Pick<FeedSources, "markets" | "metrics" | "clock" | "ready"> {
   readonly env: Pick<Env, "ROLE">;
-  /** The disks that it writes to, by name. */
-  readonly disks: () => Readonly<Partial<Record<DiskName, DiskSpace | null>>>;
+  /** The disk that it writes to; null where it cannot be read. */
+  readonly disk: () => DiskSpace | null;
   readonly version: string;
   /** The metrics of each edge worker; absent where there are none. */
   readonly workers?: (() => Promise<readonly MetricTable[]>) | undefined;
@@ -89,7 +89,6 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
     const counts = await countsOf(whole, clock.now());
     const rates = ratesOf(before, counts);
     before = counts;
-    const { data = null, recordings } = sources.disks();
     // Reading this one measures the event loop, and sets its percentiles.
     await sum("nodejs_eventloop_lag_seconds");
     return {
@@ -103,8 +102,7 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
       memory_bytes: await sumAll("process_resident_memory_bytes"),
       // Nothing is measured yet in the first moments.
       loop_lag_ms: Math.max(0, (await sum("nodejs_eventloop_lag_p99_seconds")) * SECOND_MS - LOOP_SAMPLE_MS),
-      disk: data,
-      ...(recordings !== undefined && { recordings_disk: recordings }),
+      disk: sources.disk(),
     };
   };
 }

@@ -1,7 +1,7 @@
 import type { IngestReceipt, TickRejection } from "#lib/contract/ingest";
 import type { KlineReceipt } from "#lib/contract/ingest-klines";
 import type { Instrument } from "#lib/contract/instrument";
-import type { HeldBackTicks, PrecedenceReport, RecordingReport, UpstreamReport } from "#lib/contract/portal-feeds";
+import type { HeldBackTicks, PrecedenceReport, UpstreamReport } from "#lib/contract/portal-feeds";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
@@ -135,8 +135,8 @@ export interface Market {
   readonly providers?: (() => readonly UpstreamReport[]) | undefined;
   /** The ticks that were kept out of it; absent where ticks are not filtered. */
   readonly heldBack?: (() => HeldBackTicks) | undefined;
-  /** The recording of its ticks; absent where they are not recorded. */
-  readonly recording?: (() => RecordingReport) | undefined;
+  /** True where the ticks that reach it are kept. */
+  readonly keepsTicks?: boolean | undefined;
   /**
    * Unix milliseconds this venue has reached, where its feed sets the time (a recording, a formula): anything later may still
    * change. Absent where the venue uses the wall clock.

@@ -350,7 +350,7 @@ test("the health has every node that reported, the venues, the size of the datab
   // Keeps what the next line sets.
   Object.assign(registry.getSingleMetric("nodejs_eventloop_lag_seconds") ?? {}, { collect: () => undefined });
   (registry.getSingleMetric("nodejs_eventloop_lag_p99_seconds") as Gauge).set((LOOP_SAMPLE_MS + 25) / SECOND_MS);
-  const report = createNodeReport({ ...t, disks: () => ({}), version: "1.2.3" });
+  const report = createNodeReport({ ...t, disk: () => null, version: "1.2.3" });
   for (const name of ["edge-1", "edge-2"]) await writeNodeReport(t.db.pool, { id: randomUUID(), name }, await report());
   const at = new Date(t.clock.now()).toISOString();
   const run = { started_at: at, ended_at: at, bytes: 10, rows: 20, problem: null };

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "#lib/clock";
 import { S3_CREDENTIALS, startS3Server } from "#lib/testing/s3-server";
 import { createBucketStore } from "./bucket-store";
 import { objectName } from "./object-name";
-import { segmentId } from "./parquet";
+import { segmentId } from "./parquet-file";
 import { type Queries, SegmentMissing, type SegmentStore, SegmentStoreAway } from "./segment-store";
 
 /** A bucket has no use for a connection to the database. */

@@ -9,7 +9,7 @@ import { isDatabaseAway } from "#lib/db";
 import { mountTestDisk } from "#server/testing/disk";
 import { createDirectoryStore } from "./directory-store";
 import { objectName } from "./object-name";
-import { segmentId } from "./parquet";
+import { segmentId } from "./parquet-file";
 import { type Queries, SegmentMissing, type SegmentStore, SegmentStoreAway } from "./segment-store";
 
 /** A directory has no use for a connection to the database. */

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { expect, test } from "vitest";
 import type { Statements } from "#lib/domain/fold";
-import { decodeStatements, encodeStatements, SegmentDamaged, segmentId } from "./parquet";
+import { decodeStatements, encodeStatements } from "./parquet";
+import { SegmentDamaged, segmentId } from "./parquet-file";
 import { inPostgres, type Queries, type SegmentStore } from "./segment-store";
 import { createSegments } from "./segments";
 
@@ -112,6 +113,6 @@ test.each<[what: string, bytes: Uint8Array]>([
   ["one without prices", foreign([{ key: "spotwire.format", value: "1" }], ["time", "layer"])],
   ["a file of a later format", foreign([{ key: "spotwire.format", value: "2" }])],
 ])("%s is refused as damaged", async (_, bytes) => {
-  await expect(decodeStatements(bytes)).rejects.toThrow(/^not a segment of klines: /);
+  await expect(decodeStatements(bytes)).rejects.toThrow(/^not a segment: /);
   await expect(decodeStatements(bytes)).rejects.toThrow(SegmentDamaged);
 });

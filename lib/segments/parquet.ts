@@ -1,26 +1,5 @@
-import { createHash } from "node:crypto";
-import { type FileMetaData, parquetMetadata, parquetRead, type SchemaElement, type Statistics } from "hyparquet";
-import { ByteWriter, type ColumnSource, ParquetWriter } from "hyparquet-writer";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
-
-/** Changes when files of an older form cannot be read as these are. */
-const FORMAT_VERSION = "1";
-/** Fewest and most digits after the point that are tried for prices and spreads. */
-const SCALE_MAX_DIGITS = 12;
-const INT32_MAX = 2_147_483_647;
-/** The greatest integer of a decimal that is kept in 32 bits, by the standard of Parquet: nine digits. */
-const INT32_DECIMAL_MAX = 999_999_999;
-/** Of the keys of our metadata. */
-const PREFIX = "spotwire.";
-const TWO_TO_32 = 4_294_967_296;
-/** Significant digits that an INT32 and an INT64 hold, as the precision of a decimal. */
-const INT32_DIGITS = 9;
-const INT64_DIGITS = 18;
-
-/** A file of klines was changed, cut off or made by something else. */
-export class SegmentDamaged extends Error {
-  override readonly name = "SegmentDamaged";
-}
+import { decimals, decodeFile, doubles, encodeFile, type FileColumn, INT32_MAX, instants, integers } from "./parquet-file";
 
 /** What a file says of itself, in its key-value metadata. */
 export interface SegmentNames {
@@ -29,109 +8,8 @@ export interface SegmentNames {
   readonly timeframe: string;
 }
 
-type Values = Float64Array | Int32Array | BigInt64Array | (number | bigint | null)[];
-
-/** A column as it is written: what it holds, and what it means. The meaning is added to the schema once its values are written. */
-interface Physical {
-  readonly name: string;
-  readonly type: "INT32" | "INT64" | "DOUBLE";
-  readonly values: Values;
-  readonly meaning?: Partial<SchemaElement>;
-}
-
-/** Whether every value is a decimal of so many digits exactly. */
-function areDecimals(columns: readonly Float64Array[], power: number): boolean {
-  for (const column of columns)
-    for (const value of column) if (Math.round(value * power) / power !== value && !Number.isNaN(value)) return false;
-  return true;
-}
-
-/** The fewest digits from `least` on with which every value is a decimal exactly; null where there are none. */
-function scaleOf(columns: readonly Float64Array[], least: number): { readonly scale: number; readonly most: number } | null {
-  let scale = least;
-  // A value that is exact with few digits need not be so with more: its points have too many digits for a double.
-  for (; !areDecimals(columns, 10 ** scale); scale += 1) if (scale >= SCALE_MAX_DIGITS) return null;
-  let most = 0;
-  for (const column of columns) for (const value of column) if (Math.abs(value) > most) most = Math.abs(value);
-  most = Math.round(most * 10 ** scale);
-  return most > Number.MAX_SAFE_INTEGER ? null : { scale, most };
-}
-
-function isKnown(column: Float64Array): boolean {
-  for (const value of column) if (Number.isNaN(value)) return false;
-  return true;
-}
-
-/** Values with nulls where the column has none; a column without nulls stays a typed array, which is written and read faster. */
-function nullable<Value extends number | bigint>(column: Float64Array, convert: (value: number) => Value): (Value | null)[] {
-  const values: (Value | null)[] = [];
-  for (const value of column) values.push(Number.isNaN(value) ? null : convert(value));
-  return values;
-}
-
-/** Whole numbers as 64-bit ones: their halves are written directly, because a BigInt for each takes ten times as long. */
-function wholeNumbers(column: Float64Array, power: number): BigInt64Array {
-  const whole = new BigInt64Array(column.length);
-  const halves = new DataView(whole.buffer);
-  for (let row = 0; row < column.length; row += 1) {
-    const value = Math.round((column[row] as number) * power);
-    halves.setInt32(row * 8 + 4, Math.floor(value / TWO_TO_32), true);
-    halves.setUint32(row * 8, value >>> 0, true);
-  }
-  return whole;
-}
-
-function integers(
-  name: string,
-  column: Float64Array,
-  type: "INT32" | "INT64",
-  power: number,
-  meaning: Partial<SchemaElement>,
-): Physical {
-  if (!isKnown(column)) {
-    const convert = (value: number) => Math.round(value * power);
-    const values = type === "INT32" ? nullable(column, convert) : nullable(column, (value) => BigInt(convert(value)));
-    return { name, type, meaning, values };
-  }
-  if (type === "INT64") return { name, type, meaning, values: wholeNumbers(column, power) };
-  const values = new Int32Array(column.length);
-  for (let row = 0; row < column.length; row += 1) values[row] = Math.round((column[row] as number) * power);
-  return { name, type, meaning, values };
-}
-
-const doubles = (name: string, column: Float64Array): Physical => ({
-  name,
-  type: "DOUBLE",
-  values: isKnown(column) ? column : nullable(column, (value) => value),
-});
-
-/** Decimals of one scale; doubles where the values are none. */
-function decimals(columns: readonly (readonly [name: string, values: Float64Array])[], digits: number): Physical[] {
-  const found = scaleOf(
-    columns.map(([, values]) => values),
-    digits,
-  );
-  if (found === null) return columns.map(([name, values]) => doubles(name, values));
-  const { scale, most } = found;
-  const type = most > INT32_DECIMAL_MAX ? "INT64" : "INT32";
-  const precision = type === "INT32" ? INT32_DIGITS : INT64_DIGITS;
-  const meaning: Partial<SchemaElement> = {
-    converted_type: "DECIMAL",
-    logical_type: { type: "DECIMAL", scale, precision },
-    scale,
-    precision,
-  };
-  return columns.map(([name, values]) => integers(name, values, type, 10 ** scale, meaning));
-}
-
-const instants = (name: string, column: Float64Array, power: number): Physical =>
-  integers(name, column, "INT64", power, {
-    converted_type: "TIMESTAMP_MILLIS",
-    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
-  });
-
 /** Counts of ticks; doubles where a source has no whole ones. */
-function volumes(column: Float64Array): Physical {
+function volumes(column: Float64Array): FileColumn {
   let isWhole = true;
   for (const value of column) if (!Number.isNaN(value) && !(Number.isInteger(value) && value <= INT32_MAX)) isWhole = false;
   return isWhole ? integers("tick_volume", column, "INT32", 1, {}) : doubles("tick_volume", column);
@@ -145,21 +23,6 @@ function sameOf({ layer, known }: Statements): { readonly layer: string; readonl
   return { layer: String(firstLayer), known_at: Number.isNaN(firstKnown) ? "" : String(firstKnown) };
 }
 
-/** How a column is packed: integers by their differences, unless most are missing or the same. */
-function encodingOf({ type, values }: Physical): ColumnSource["encoding"] {
-  if (type === "DOUBLE" || Array.isArray(values)) return undefined;
-  return "DELTA_BINARY_PACKED";
-}
-
-/** Least and greatest as 64-bit numbers, which the writer takes for the integers of a decimal; it would scale others once more. */
-function keepUnits(statistics: Statistics | undefined): void {
-  if (statistics === undefined) return;
-  for (const name of ["min_value", "max_value"] as const) {
-    const value = statistics[name];
-    if (typeof value === "number" && Number.isInteger(value)) statistics[name] = BigInt(value);
-  }
-}
-
 /**
  * Writes klines as a Parquet file, which DuckDB, Polars, pandas and ClickHouse read as it is (lib/docs/guides/files.mdx). One row
  * group, sorted by time. Decimals are exact: they have as many digits as their values need, and at least those of the instrument.
@@ -168,7 +31,7 @@ function keepUnits(statistics: Statistics | undefined): void {
 export function encodeStatements(statements: Statements, { venue, ticker, timeframe }: SegmentNames, digits: number): Uint8Array {
   const { time, open, high, low, close, tickVolume, realVolume, spread, layer, known } = statements;
   const said = sameOf(statements);
-  const columns: Physical[] = [
+  const columns: FileColumn[] = [
     instants("time", time, 1_000),
     ...decimals(
       [
@@ -184,115 +47,23 @@ export function encodeStatements(statements: Statements, { venue, ticker, timefr
     ...decimals([["spread", spread]], digits + 1),
     ...(said === null ? [{ name: "layer", type: "INT32", values: layer } as const, instants("known_at", known, 1)] : []),
   ];
-  const element = ({ name, type, values }: Physical): SchemaElement => ({
-    name,
-    type,
-    repetition_type: Array.isArray(values) ? "OPTIONAL" : "REQUIRED",
-  });
-  const schema: SchemaElement[] = [{ name: "root", num_children: columns.length }, ...columns.map(element)];
-  const bytes = new ByteWriter();
-  const writer = new ParquetWriter({
-    writer: bytes,
-    schema,
-    createdBy: "Spotwire",
-    kvMetadata: Object.entries({ venue, ticker, timeframe, ...said, format: FORMAT_VERSION }).map(([key, value]) => ({
-      key: PREFIX + key,
-      value,
-    })),
-  });
-  writer.write({
-    columnData: columns.map((column): ColumnSource => {
-      const encoding = encodingOf(column);
-      const statistics = column.meaning !== undefined && column.name !== "known_at";
-      return { name: column.name, data: column.values as ColumnSource["data"], statistics, ...(encoding && { encoding }) };
-    }),
-    rowGroupSize: Math.max(1, time.length),
-    // One page a column: nobody reads less than a month.
-    pageSize: 0,
-  });
-  // Only now: with a meaning, the writer would take the integers for values and convert each again.
-  for (const [index, { meaning }] of columns.entries()) {
-    Object.assign(schema[index + 1] as SchemaElement, meaning);
-    if (meaning?.scale === undefined) continue;
-    for (const { columns: chunks } of writer.row_groups) keepUnits(chunks[index]?.meta_data?.statistics);
-  }
-  writer.finish();
-  return bytes.getBytes();
+  return encodeFile(columns, { venue, ticker, timeframe, ...said });
 }
 
-/** The name of a segment: the SHA-256 of its bytes. */
-export function segmentId(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
-
-/** The schema without what its integers mean, so that they are read as they are. */
-function physicalSchema(metadata: FileMetaData): FileMetaData {
-  const schema = metadata.schema.map(({ name, type, repetition_type, num_children }) => ({
-    name,
-    ...(type && { type }),
-    ...(repetition_type && { repetition_type }),
-    ...(num_children !== undefined && { num_children }),
-  }));
-  return { ...metadata, schema };
-}
-
-/** A column of numbers, divided by `power`. */
-function toNumbers(values: ArrayLike<number | bigint | null | undefined>, power: number): Float64Array {
-  const column = new Float64Array(values.length);
-  if (values instanceof Float64Array && power === 1) column.set(values);
-  else
-    for (let row = 0; row < column.length; row += 1) {
-      const value = values[row];
-      column[row] = value === null || value === undefined ? Number.NaN : Number(value) / power;
-    }
-  return column;
-}
-
-/**
- * Reads what encodeStatements wrote. Check the hash before (requireIntact): in a file of wrong bytes, a count can be so great that
- * reading does not end. @throws SegmentDamaged for a file that is cut off, of another program or of another format
- */
+/** Reads what encodeStatements wrote. Check the hash before (requireIntact). @throws SegmentDamaged for any other file */
 export async function decodeStatements(bytes: Uint8Array): Promise<Statements> {
-  const chunks = new Map<string, ArrayLike<number | bigint | null>[]>();
-  let metadata: FileMetaData;
-  try {
-    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
-    metadata = parquetMetadata(file);
-    await parquetRead({
-      file,
-      metadata: physicalSchema(metadata),
-      onChunk: ({ columnName, columnData }) => {
-        const known = chunks.get(columnName);
-        if (known === undefined) chunks.set(columnName, [columnData as ArrayLike<number>]);
-        else known.push(columnData as ArrayLike<number>);
-      },
-    });
-  } catch (error) {
-    throw new SegmentDamaged(`not a segment of klines: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const rows = Number(metadata.num_rows);
-  const said = (key: string) => metadata.key_value_metadata?.find((entry) => entry.key === PREFIX + key)?.value;
-  const scaleOf = (name: string) => metadata.schema.find((element) => element.name === name)?.scale ?? 0;
-  const column = (name: string, power = 10 ** scaleOf(name)) => {
-    const parts = chunks.get(name) ?? [];
-    const values = parts.length === 1 ? parts[0] : parts.flatMap((part) => Array.from(part));
-    if (values?.length !== rows) throw new SegmentDamaged(`not a segment of klines: ${name} does not have ${rows} values`);
-    return toNumbers(values, power);
-  };
-  const format = said("format");
-  if (format !== FORMAT_VERSION)
-    throw new SegmentDamaged(`not a segment of klines: its format is ${format ?? "that of another program"}`);
+  const { rows, said, numbers } = await decodeFile(bytes);
   const layer = said("layer");
   return {
-    time: column("time", 1_000),
-    open: column("open"),
-    high: column("high"),
-    low: column("low"),
-    close: column("close"),
-    tickVolume: column("tick_volume"),
-    realVolume: column("real_volume"),
-    spread: column("spread"),
-    layer: layer === undefined ? Int32Array.from(column("layer")) : new Int32Array(rows).fill(Number(layer)),
-    known: layer === undefined ? column("known_at") : new Float64Array(rows).fill(Number(said("known_at") || Number.NaN)),
+    time: numbers("time", 1_000),
+    open: numbers("open"),
+    high: numbers("high"),
+    low: numbers("low"),
+    close: numbers("close"),
+    tickVolume: numbers("tick_volume"),
+    realVolume: numbers("real_volume"),
+    spread: numbers("spread"),
+    layer: layer === undefined ? Int32Array.from(numbers("layer")) : new Int32Array(rows).fill(Number(layer)),
+    known: layer === undefined ? numbers("known_at") : new Float64Array(rows).fill(Number(said("known_at") || Number.NaN)),
   };
 }

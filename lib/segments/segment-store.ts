@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { SegmentDamaged, segmentId } from "./parquet";
+import { SegmentDamaged, segmentId } from "./parquet-file";
 
 /** A connection or a pool. */
 export type Queries = Pick<pg.ClientBase, "query">;

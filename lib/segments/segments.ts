@@ -1,10 +1,14 @@
 import { LRUCache } from "lru-cache";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
-import { decodeStatements, encodeStatements, type SegmentNames, segmentId } from "./parquet";
+import type { TickColumns } from "#lib/domain/tick-columns";
+import { decodeStatements, encodeStatements, type SegmentNames } from "./parquet";
+import { segmentId } from "./parquet-file";
 import { holdFromSweep, type Queries, requireIntact, type SegmentStore } from "./segment-store";
+import { decodeTicks, encodeTicks } from "./tick-parquet";
 
-/** A row takes eight numbers of eight bytes, its layer and its instant. */
-const ROW_BYTES = 8 * 8 + 4 + 8;
+/** A kline takes eight numbers of eight bytes, its layer and its instant; a tick five numbers and two references. */
+const KLINE_BYTES = 8 * 8 + 4 + 8;
+const TICK_BYTES = 7 * 8;
 const MEGABYTE = 1_048_576;
 
 /** Segments as columns, the latest of them kept in memory. They never change, so what is kept is never stale. */
@@ -13,6 +17,15 @@ export interface Segments {
   read(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, Statements>>;
   /** Stores statements. @returns the name of the segment */
   write(client: Queries, statements: Statements, names: Omit<SegmentNames, "venue">, digits: number): Promise<string>;
+  /** @throws as `read` */
+  readTicks(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, TickColumns>>;
+  /** Stores ticks. @returns the name of the segment, and its size */
+  writeTicks(
+    client: Queries,
+    ticks: TickColumns,
+    ticker: string,
+    digits: number,
+  ): Promise<{ readonly id: string; readonly bytes: number }>;
   readonly store: SegmentStore;
 }
 
@@ -24,36 +37,53 @@ function ownColumns(statements: Statements): Statements {
 
 /** @param cacheMegabytes how much memory decoded segments may take */
 export function createSegments(store: SegmentStore, cacheMegabytes: number): Segments {
-  const kept = new LRUCache<string, Statements>({
+  const kept = new LRUCache<string, Statements | TickColumns>({
     maxSize: cacheMegabytes * MEGABYTE,
-    sizeCalculation: ({ time }) => ROW_BYTES * Math.max(1, time.length),
+    sizeCalculation: (columns) => ("bid" in columns ? TICK_BYTES : KLINE_BYTES) * Math.max(1, columns.time.length),
   });
+
+  async function readAll<Columns extends Statements | TickColumns>(
+    client: Queries,
+    ids: readonly string[],
+    decode: (bytes: Uint8Array) => Promise<Columns>,
+  ): Promise<ReadonlyMap<string, Columns>> {
+    const found = new Map<string, Columns>();
+    const missing = new Set<string>();
+    for (const id of ids) {
+      // A name stands for its bytes, which are of one kind.
+      const columns = kept.get(id) as Columns | undefined;
+      if (columns === undefined) missing.add(id);
+      else found.set(id, columns);
+    }
+    if (missing.size === 0) return found;
+    for (const [id, bytes] of await store.get(client, [...missing])) {
+      requireIntact(id, bytes);
+      const columns = await decode(bytes);
+      kept.set(id, columns);
+      found.set(id, columns);
+    }
+    return found;
+  }
+
+  async function put(client: Queries, bytes: Uint8Array): Promise<string> {
+    const id = segmentId(bytes);
+    await holdFromSweep(client, id);
+    await store.put(client, id, bytes);
+    return id;
+  }
+
   return {
     store,
-    async read(client, ids) {
-      const found = new Map<string, Statements>();
-      const missing = new Set<string>();
-      for (const id of ids) {
-        const statements = kept.get(id);
-        if (statements === undefined) missing.add(id);
-        else found.set(id, statements);
-      }
-      if (missing.size === 0) return found;
-      for (const [id, bytes] of await store.get(client, [...missing])) {
-        requireIntact(id, bytes);
-        const statements = await decodeStatements(bytes);
-        kept.set(id, statements);
-        found.set(id, statements);
-      }
-      return found;
-    },
+    read: (client, ids) => readAll(client, ids, decodeStatements),
+    readTicks: (client, ids) => readAll(client, ids, decodeTicks),
     async write(client, statements, names, digits) {
-      const bytes = encodeStatements(statements, { venue: "live", ...names }, digits);
-      const id = segmentId(bytes);
-      await holdFromSweep(client, id);
-      await store.put(client, id, bytes);
+      const id = await put(client, encodeStatements(statements, { venue: "live", ...names }, digits));
       kept.set(id, ownColumns(statements));
       return id;
+    },
+    async writeTicks(client, ticks, ticker, digits) {
+      const bytes = encodeTicks(ticks, { venue: "live", ticker }, digits);
+      return { id: await put(client, bytes), bytes: bytes.length };
     },
   };
 }

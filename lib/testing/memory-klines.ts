@@ -1,6 +1,7 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
+import type { TickChunk } from "#lib/history/tick-tail";
 import type { JournalPlace, VenueWriter } from "#lib/market/kline-writer";
 import type { KlineStore, LastQuote } from "#lib/market/ports";
 
@@ -8,7 +9,9 @@ const alignment = createAlignment();
 
 /** A kline store in memory, with its writer, for tests that need no database. */
 export interface MemoryKlines extends KlineStore {
-  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
+  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[], ticks?: readonly TickChunk[]): Promise<void>;
+  /** The ticks that were kept, in their order. */
+  ticks(): readonly TickChunk[];
   /** As that of KlineTable, without a lease. */
   beginWriter(token: number | null, above: number): Promise<VenueWriter>;
   /** Makes the next writes fail, as an unavailable store does. */
@@ -24,10 +27,16 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
   let writers = 0;
   let stored: JournalPlace = { journal: 0, ticks: 0 };
   for (const kline of rows) put(kline);
-  async function writeBatch(batch: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void> {
+  const kept: TickChunk[] = [];
+  async function writeBatch(
+    batch: readonly Kline[],
+    lastQuotes: readonly LastQuote[],
+    ticks: readonly TickChunk[] = [],
+  ): Promise<void> {
     if (failing) throw new Error("the store is away");
     for (const kline of batch) put(kline);
     for (const quote of lastQuotes) quotes.set(quote.ticker, quote);
+    kept.push(...ticks);
   }
   return {
     away: (next) => {
@@ -55,15 +64,16 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
       return new Map([...quotes].filter(([, quote]) => quote.time_msc <= atMs));
     },
     writeBatch,
+    ticks: () => kept,
     async beginWriter(_, above) {
       writers = Math.max(writers, above) + 1;
       const number = writers;
       return {
         number,
         stored,
-        async write(batch, lastQuotes, place) {
+        async write(batch, lastQuotes, ticks, place) {
           if (number !== writers) return false;
-          await writeBatch(batch, lastQuotes);
+          await writeBatch(batch, lastQuotes, ticks);
           stored = place;
           return true;
         },

@@ -1,6 +1,3 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Clock, systemClock } from "#lib/clock";
 import type { UpstreamReport } from "#lib/contract/portal-feeds";
@@ -21,7 +18,6 @@ import { MINUTE_MS } from "#lib/units";
 import { createPublisher } from "#server/bus/redis-publisher";
 import type { MarketEvent } from "#server/events/event";
 import type { MarketFeed } from "#server/feed/feed";
-import { createRecording } from "#server/feed/recording/recording";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
 import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { sandboxFeed } from "#server/feed/sandbox/feed";
@@ -56,18 +52,14 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   let prefix = 0;
   /** How far the clock of the nodes is ahead of the machine's. */
   let aheadMs = 0;
-  /** Where each node records its ticks, in a folder of its name. */
-  let recordings: string;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
 
   beforeAll(async () => {
     [server, db] = await Promise.all([startRedis(program ?? ""), testDatabase()]);
-    recordings = await mkdtemp(path.join(tmpdir(), "shared-recordings-"));
   });
   afterAll(async () => {
     await server?.stop();
     await db?.close();
-    await rm(recordings, { recursive: true, force: true });
   });
 
   type Source = { venue: Venue; feed: MarketFeed; store: KlineStore };
@@ -75,10 +67,6 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
     const venue = source?.venue ?? "live";
     const redis = openRedis({ url: server.url, prefix: `test${prefix}`, log });
     const table = createKlineStore(db);
-    const recording = createRecording({
-      ...{ folder: path.join(recordings, name), days: 1, maxBytes: 1e9, upstreamOf: () => "push", clock, log },
-      leftOut: () => undefined,
-    });
     const market = await startSharedMarket({
       ...{ venue, catalogue: await createCatalogue(db, venue), redis, pool: db.pool, produces },
       ...(source ?? {
@@ -90,7 +78,8 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       forwardPush: (_venue, address) => Promise.reject(new Error(`to ${address}`)),
       forwardKlines: (_venue, address) => Promise.reject(new Error(`klines to ${address}`)),
       ...{ address: `http://${name}`, acceptsPush: true, provider: "push", namesSpeakers: true },
-      ...{ clock, log, metrics: createMetrics(), recording },
+      ...{ clock, log, metrics: createMetrics() },
+      sourceOf: () => name,
     });
     const events: MarketEvent[] = [];
     market.follow((batch) => events.push(...batch));
@@ -117,7 +106,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
     } finally {
       for (const node of open.splice(0)) await node.close();
       await db.pool.query("DELETE FROM venue_lease");
-      await db.pool.query("TRUNCATE kline_tail, history_layer, history_visible");
+      await db.pool.query("TRUNCATE kline_tail, tick_tail, history_layer, history_visible");
       await db.pool.query("DELETE FROM last_quote");
     }
   }
@@ -244,24 +233,21 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       ]);
     }));
 
-  test("only the node that holds the lease records ticks", () =>
+  test("only the node that holds the lease keeps ticks, each once", () =>
     scene(async () => {
-      const first = await start(true, "recorder-1");
+      const first = await start(true, "keeper-1");
       await until(() => first.market.push !== undefined);
-      const second = await start(true, "recorder-2");
-      await start(false, "recorder-3");
-      expect([first, second].map(({ market }) => market.recording?.().active)).toEqual([true, false]);
+      const second = await start(true, "keeper-2");
+      await start(false, "keeper-3");
       await first.tick("EURUSD", 1.2);
       await first.market.handOver();
       await until(() => second.market.push !== undefined);
       await second.tick("XAUUSD", 4_000);
-      expect([first, second].map(({ market }) => market.recording?.().active)).toEqual([false, true]);
       await second.market.handOver();
-      const recorded = await readdir(recordings, { recursive: true });
-      const files = recorded.filter((file) => file.startsWith("recorder-") && file.includes(".csv.gz"));
-      expect(files.map((file) => file.split("/").slice(0, 3).join("/")).sort()).toEqual([
-        "recorder-1/push/EURUSD",
-        "recorder-2/push/XAUUSD",
+      const { rows } = await db.pool.query("SELECT ticker, source, length(ticks) AS bytes FROM tick_tail ORDER BY id");
+      expect(rows).toEqual([
+        { ticker: "EURUSD", source: "keeper-1", bytes: 40 },
+        { ticker: "XAUUSD", source: "keeper-2", bytes: 40 },
       ]);
     }));
 

@@ -62,8 +62,8 @@ async function leasedWriter(table: Pick<KlineTable, "beginWriter">, { token, giv
   const writer = await table.beginWriter(token, 0);
   if (writer === null) throw refused();
   return {
-    async writeBatch(klines, quotes) {
-      if (!(await writer.write(klines, quotes, writer.stored))) throw refused();
+    async writeBatch(klines, quotes, ticks) {
+      if (!(await writer.write(klines, quotes, ticks, writer.stored))) throw refused();
     },
   };
 }

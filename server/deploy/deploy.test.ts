@@ -38,7 +38,6 @@ const WITHOUT: Readonly<Record<string, string>> = {
   PORT: "Caddy and the health check of the image use 3000; compose.yaml publishes another one of Caddy",
   HOST: "a container listens on all of its addresses",
   DATA_DIR: "the image sets it to its volume",
-  FEED_RECORD_DIR: "the volume of recordings is where DATA_DIR has them",
   NODE_URL: "containers of the network reach each other by the host name, which is the default",
   WORKERS: "must be 1 with REDIS_URL, as auto is",
   REDIS_CA_FILE: "Valkey is in the same network, without TLS",

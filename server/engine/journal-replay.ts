@@ -16,6 +16,8 @@ export interface ReplayOptions {
   readonly store: KlineStore;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Who sends the ticks of a ticker; absent where ticks are not kept. */
+  readonly sourceOf?: ((ticker: string) => string) | undefined;
 }
 
 /** Nothing was seen yet: everything comes from the store. */
@@ -45,7 +47,7 @@ async function survey(lines: ReturnType<JournalFolder["lines"]>) {
 
 /** Adds the ticks that are not stored to the stored klines and last quotes, as the engine of an earlier process did. */
 async function replay(
-  { catalogue, store, clock, log }: ReplayOptions,
+  { catalogue, store, clock, log, sourceOf }: ReplayOptions,
   lines: ReturnType<JournalFolder["lines"]>,
   writer: VenueWriter,
   { firstMs, lastMs }: { readonly firstMs: number; readonly lastMs: number },
@@ -54,7 +56,7 @@ async function replay(
   const engine = createEngine({ listingOf: catalogue.find, calendarOf: catalogue.calendar, alignment, epoch: "journal" });
   const place = { journal: writer.number, ticks: 0 };
   const recorder = createRecorder({
-    writer: { writeBatch: async (klines, quotes) => void (await writer.write(klines, quotes, place)) },
+    writer: { writeBatch: async (klines, quotes, ticks) => void (await writer.write(klines, quotes, ticks, place)) },
     clock,
     log,
   });
@@ -70,11 +72,12 @@ async function replay(
     restore: engine.restore,
   });
   let ticksCount = 0;
-  for await (const { ticks, stored } of lines)
+  for await (const { atMs, ticks, stored } of lines)
     for (const tick of ticks.slice(stored)) {
       // Only where the database was replaced by another one.
       if (tick.time_msc < (lastQuotes.get(tick.ticker)?.time_msc ?? 0)) continue;
       recorder.record(engine.ingest(tick));
+      if (sourceOf) recorder.keep(tick, null, atMs, sourceOf(tick.ticker));
       ticksCount += 1;
     }
   recorder.record(engine.advance(lastMs));

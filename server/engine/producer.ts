@@ -16,7 +16,6 @@ import { withTimeout } from "#lib/with-timeout";
 import type { MarketEvent } from "#server/events/event";
 import { type FeedStart, type MarketFeed, PUSH } from "#server/feed/feed";
 import type { Guard } from "#server/feed/filter/guard";
-import type { TickRecording } from "#server/feed/recording/recording";
 import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
 import { readCorrections } from "./corrections";
@@ -46,7 +45,8 @@ interface ProducerOptions {
   mender?: LeasedMender | undefined;
   feed?: MarketFeed | undefined;
   guard?: Guard | undefined;
-  recording?: TickRecording | undefined;
+  /** Who sends the ticks of a ticker now: a provider, or push; absent where ticks are not kept. */
+  sourceOf?: ((ticker: string) => string) | undefined;
   /** Gets each tick that was taken; absent where ticks are not journaled. */
   journal?: Pick<Journal, "add"> | undefined;
   /** True where ticks are pushed. */
@@ -104,7 +104,7 @@ function recorderOf(options: ProducerOptions, log: Logger, stopping: AbortSignal
     if (late && !failed) void recorder.written(stopping).then(() => stopping.aborted || onStoredLate?.());
     late = failed;
   };
-  const recorder = createRecorder({ writer, clock, log, pendingMaxRows, onFlush });
+  const recorder = createRecorder({ writer, clock, log, pendingMaxRows, onFlush, leftOut: metrics.ticksLeftOut });
   return recorder;
 }
 
@@ -119,21 +119,22 @@ function keptBy({ watch, mend, lacks }: MinuteKeeper): Pick<FeedStart, "heard" |
 }
 
 /** Notes what became of ticks, and what they say about their minutes. */
-function createNotes({ feed, recording, journal, clock }: ProducerOptions, keeper: MinuteKeeper | undefined) {
-  let recorded: ReturnType<TickRecording["start"]> | undefined;
+function createNotes(options: ProducerOptions, keeper: MinuteKeeper | undefined, recorder: Recorder | undefined) {
+  const { feed, sourceOf, journal, clock } = options;
   const isPushed = ({ ticker }: Tick) => feed === undefined || feed.voices?.speaker(ticker) === PUSH;
+  function keep(tick: Tick, outcome: TickRejection | null, receivedMs: number, source = sourceOf?.(tick.ticker)): void {
+    // There is no end of unknown tickers; and a duplicate is kept already.
+    if (sourceOf === undefined || source === undefined || outcome === "unknown_ticker" || outcome === "duplicate") return;
+    recorder?.keep(tick, outcome, receivedMs, source);
+  }
   return {
-    start() {
-      recorded = recording?.start();
-    },
     decided(tick: Tick, rejection: TickRejection | null, receivedMs: number): void {
       if (rejection === null) journal?.add(tick);
       if (rejection === "too_late") keeper?.watch.late(tick.ticker, tick.time_msc);
       else if (rejection === null && isPushed(tick)) keeper?.watch.pushed(tick.ticker, tick.time_msc);
-      recorded?.record(tick, rejection, receivedMs);
+      keep(tick, rejection, receivedMs);
     },
-    standby: (tick: Tick, upstream: string) => recorded?.record(tick, "standby", clock.now(), upstream),
-    stop: async () => recorded?.stop(),
+    standby: (tick: Tick, source: string) => keep(tick, "standby", clock.now(), source),
   };
 }
 
@@ -178,7 +179,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const engine = createEngine({ listingOf: catalogue.find, calendarOf: catalogue.calendar, alignment, epoch });
   const recorder = recorderOf(options, log, stopping.signal);
   const keeper = keeperOf(options, recorder, log, stopping.signal);
-  const notes = createNotes(options, keeper);
+  const notes = createNotes(options, keeper, recorder);
   const time = createEngineClock(options);
   /** Klines have been closed up to here, by this producer or its predecessor. */
   let advancedMs = start.fromMs ?? time.now();
@@ -241,12 +242,11 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   });
   watch.fill(catalogue.list().length);
   const missed = await hydrateAll(catalogue.list(), hydration());
-  if (missed.length > 0) await writer?.writeBatch(missed, []);
+  if (missed.length > 0) await writer?.writeBatch(missed, [], []);
   watch.filled();
   starting = false;
   reportInterruption(options, keeper?.lacks);
   if (recorder) recording = recorder.record;
-  notes.start();
 
   /** Stores klines that closed here while their minutes were rewritten; the recorder may still have their old state to write. */
   async function correct(recorder: Recorder, klines: readonly Kline[]): Promise<void> {
@@ -322,7 +322,6 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       stopping.abort();
       await Promise.all(running);
       door.expire(time.now() + MINUTE_MS);
-      await notes.stop();
       recordingUntil.abort();
       await recorded;
       await keeper?.save();

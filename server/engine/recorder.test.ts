@@ -213,3 +213,109 @@ describe("recorder", () => {
     await released;
   });
 });
+
+describe("ticks", () => {
+  const tick = (time_msc: number, ticker = "EURUSD") => ({ ticker, time_msc, bid: 1, ask: 2 });
+  const timesIn = (store: MemoryKlines) =>
+    store.ticks().map(({ ticker, numbers }) => `${ticker} ${numbers[0]}+${numbers.length / 5}`);
+
+  function keeping(pendingMaxTicks?: number) {
+    const clock = manualClock(0);
+    const store = createMemoryKlines();
+    let leftOut = 0;
+    const recorder = createRecorder({
+      writer: store,
+      clock,
+      log,
+      pendingMaxTicks,
+      leftOut: (ticks) => {
+        leftOut += ticks;
+      },
+    });
+    const stopping = new AbortController();
+    const ended = recorder.run(stopping.signal);
+    const stop = () => {
+      stopping.abort();
+      return ended;
+    };
+    return { clock, store, recorder, stop, leftOut: () => leftOut };
+  }
+
+  test("they are written every four seconds, those of a ticker and source in one chunk, and all at the end", async () => {
+    const { clock, store, recorder, stop } = keeping();
+    recorder.keep(tick(1), null, 10, "push");
+    recorder.keep(tick(2, "XAUUSD"), null, 11, "push");
+    recorder.keep(tick(3), "spike", 12, "push");
+    recorder.keep(tick(4), null, 13, "oanda");
+    await clock.advance(3_500);
+    expect(store.ticks()).toEqual([]);
+    await clock.advance(500);
+    expect(store.ticks()).toMatchObject([
+      {
+        ticker: "EURUSD",
+        source: "push",
+        numbers: [1, 1, 2, Number.NaN, 10, 3, 1, 2, Number.NaN, 12],
+        outcomes: ["taken", "spike"],
+      },
+      { ticker: "XAUUSD", source: "push" },
+      { ticker: "EURUSD", source: "oanda" },
+    ]);
+    recorder.keep(tick(5), null, 14, "push");
+    await stop();
+    expect(timesIn(store).at(-1)).toBe("EURUSD 5+1");
+  });
+
+  test("a caller that waits for everything to be stored waits for ticks, too", async () => {
+    const { store, recorder, stop } = keeping();
+    recorder.keep(tick(1), null, 10, "push");
+    await recorder.written(new AbortController().signal);
+    expect(timesIn(store)).toEqual(["EURUSD 1+1"]);
+    await stop();
+  });
+
+  test("a chunk whose write failed is written again as it was, before what came later", async () => {
+    const { clock, store, recorder, stop } = keeping();
+    const given: string[][] = [];
+    const { writeBatch } = store;
+    store.writeBatch = (...batch) => {
+      given.push((batch[2] ?? []).map(({ id }) => id));
+      return writeBatch(...batch);
+    };
+    store.away(true);
+    recorder.keep(tick(1), null, 10, "push");
+    await clock.advance(4_000);
+    recorder.keep(tick(2), null, 11, "push");
+    store.away(false);
+    await clock.advance(4_000);
+    expect(timesIn(store)).toEqual(["EURUSD 1+1", "EURUSD 2+1"]);
+    expect(given[1]?.[0]).toBe(given[0]?.[0]);
+    await stop();
+  });
+
+  test("past their bound they are left out and counted, and klines go on", async () => {
+    const { clock, store, recorder, stop, leftOut } = keeping(2);
+    store.away(true);
+    for (let at = 1; at <= 5; at += 1) recorder.keep(tick(at), null, at, "push");
+    recorder.record([klineEvent({ timeframe: "M1" })]);
+    expect(recorder.hasRoom()).toBe(true);
+    expect(leftOut()).toBe(3);
+    store.away(false);
+    await clock.advance(4_000);
+    expect(timesIn(store)).toEqual(["EURUSD 1+2"]);
+    expect(store.all().length).toBe(1);
+    recorder.keep(tick(6), null, 6, "push");
+    store.away(true);
+    await stop();
+    expect(leftOut()).toBe(4);
+  });
+
+  test("many are written in several groups, without waiting for the time", async () => {
+    const { clock, store, recorder, stop } = keeping();
+    for (let at = 0; at < 120_000; at += 1) recorder.keep(tick(at), null, at, "push");
+    await clock.advance(500);
+    const written = () => store.ticks().reduce((sum, { outcomes }) => sum + outcomes.length, 0);
+    expect(written()).toBe(60_000);
+    await stop();
+    expect(written()).toBe(120_000);
+  });
+});

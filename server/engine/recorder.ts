@@ -1,5 +1,10 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "#lib/clock";
+import type { TickRejection } from "#lib/contract/ingest";
 import type { Kline } from "#lib/domain/kline";
+import type { Tick } from "#lib/domain/tick";
+import { TAKEN } from "#lib/domain/tick-columns";
+import { addTick, type TickChunk } from "#lib/history/tick-tail";
 import type { Logger } from "#lib/log";
 import type { LastQuote } from "#lib/market/ports";
 import { repeat } from "#lib/repeat";
@@ -10,19 +15,29 @@ import { topicName } from "#server/events/topic";
 const FLUSH_INTERVAL_MS = 500;
 /** Rows that may wait while the database is unavailable; past this, feeders are slowed down. */
 export const PENDING_MAX_ROWS = 50_000;
+/** Ticks are written in groups, because a row of the database for each takes five times as much: a kill loses those of this time. */
+const TICKS_INTERVAL_MS = 4_000;
+/** They are written earlier once so many wait. */
+const TICKS_GROUP_COUNT = 20_000;
+/** Ticks of one write, or few more. */
+const TICKS_WRITE_COUNT = 50_000;
+/** Ticks that may wait while the database is unavailable, some 60 MB; more are left out. */
+const PENDING_MAX_TICKS = 1_000_000;
 
 /** What the recorder needs of the store. Writes are atomic and may be repeated. */
 export interface KlineWriter {
   /**
-   * Klines and last quotes of one batch, in one transaction; the last write of a key wins. Called in the same turn of the event
-   * loop in which the batch was taken: it has every tick that was applied before.
+   * Klines, last quotes and ticks of one batch, in one transaction; the last write of a key wins. Called in the same turn of the
+   * event loop in which the batch was taken: its klines have every tick that was applied before.
    */
-  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[]): Promise<void>;
+  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[], ticks: readonly TickChunk[]): Promise<void>;
 }
 
 /** Stores a venue's events in batches. */
 export interface Recorder {
   readonly record: Listener;
+  /** Keeps a tick and what became of it: null where it was taken. @param source the provider, or push */
+  keep(tick: Tick, outcome: TickRejection | null, receivedMs: number, source: string): void;
   /** Stores these klines instead of whatever was recorded of them before. */
   amend(klines: readonly Kline[]): void;
   /** Number of rows that wait to be written. */
@@ -42,16 +57,68 @@ interface RecorderOptions {
   clock: Clock;
   log: Logger;
   onFlush?: (rows: number, failed: boolean) => void;
+  /** Called with the number of ticks that are not kept, because too many wait. */
+  leftOut?: ((ticks: number) => void) | undefined;
   /** Rows that may wait; defaults to PENDING_MAX_ROWS. */
   pendingMaxRows?: number | undefined;
+  /** Ticks that may wait; defaults to PENDING_MAX_TICKS. */
+  pendingMaxTicks?: number | undefined;
+}
+
+/** Ticks that wait to be written, in chunks that stay as they are once a write of them has begun: it may be repeated. */
+function createTickQueue(maxCount: number, leftOut: (ticks: number) => void) {
+  let open = new Map<string, TickChunk>();
+  let closed: TickChunk[] = [];
+  let count = 0;
+  return {
+    count: () => count,
+    add(tick: Tick, outcome: TickRejection | null, receivedMs: number, source: string): void {
+      if (count >= maxCount) {
+        leftOut(1);
+        return;
+      }
+      const key = `${tick.ticker} ${source}`;
+      let chunk = open.get(key);
+      if (chunk === undefined || chunk.outcomes.length >= TICKS_GROUP_COUNT) {
+        if (chunk !== undefined) closed.push(chunk);
+        chunk = { id: randomUUID(), ticker: tick.ticker, source, numbers: [], outcomes: [] };
+        open.set(key, chunk);
+      }
+      addTick(chunk, tick, receivedMs, outcome ?? TAKEN);
+      count += 1;
+    },
+    /** Removes the oldest chunks, of TICKS_WRITE_COUNT ticks or little more. */
+    take(): readonly TickChunk[] {
+      closed.push(...open.values());
+      open = new Map();
+      let ticks = 0;
+      const end = closed.findIndex(({ outcomes }) => {
+        ticks += outcomes.length;
+        return ticks >= TICKS_WRITE_COUNT;
+      });
+      const taken = closed.splice(0, end < 0 ? closed.length : end + 1);
+      for (const { outcomes } of taken) count -= outcomes.length;
+      return taken;
+    },
+    putBack(taken: readonly TickChunk[]): void {
+      closed = [...taken, ...closed];
+      for (const { outcomes } of taken) count += outcomes.length;
+    },
+  };
 }
 
 /**
  * Keeps the newest state of each dirty row and writes it at least every 500 ms: M1 klines and last quotes while they
  * change, higher timeframes only when they close (open ones are recomputed from M1 at start).
- * A failed batch is kept and retried together with the next one, so nothing is lost while the process runs.
+ * A failed batch is kept and retried together with the next one, so nothing is lost while the process runs. Ticks are written with
+ * them, every 4 seconds.
  */
-export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = PENDING_MAX_ROWS }: RecorderOptions): Recorder {
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { writer, clock, log, onFlush, leftOut = () => undefined } = options;
+  const { pendingMaxRows = PENDING_MAX_ROWS, pendingMaxTicks = PENDING_MAX_TICKS } = options;
+  const ticks = createTickQueue(pendingMaxTicks, leftOut);
+  /** When ticks were last written, or tried to be. */
+  let ticksTriedMs = clock.now();
   let klines = new Map<string, Kline>();
   let quotes = new Map<string, LastQuote>();
   /** The last key of each series, by topic. */
@@ -99,11 +166,19 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
     quotes = new Map([...batch.quotes, ...quotes]);
   }
 
+  /** The ticks to write now. While writes fail, they are tried at the usual times only. */
+  function takeTicks(isAsked: boolean): readonly TickChunk[] {
+    const isDue = clock.now() - ticksTriedMs >= TICKS_INTERVAL_MS || (!failing && ticks.count() >= TICKS_GROUP_COUNT);
+    if (!isDue && !isAsked) return [];
+    ticksTriedMs = clock.now();
+    return ticks.take();
+  }
+
   /** Writes all dirty rows, then resolves the callers that waited for them. */
   async function flushOnce(): Promise<boolean> {
     const waiting = awaited;
     awaited = [];
-    const written = await writeAll();
+    const written = await writeAll(takeTicks(waiting.length > 0));
     if (written) for (const resolve of waiting) resolve();
     else awaited = [...waiting, ...awaited];
     return written;
@@ -118,14 +193,15 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
     return running;
   }
 
-  async function writeAll(): Promise<boolean> {
+  async function writeAll(chunks: readonly TickChunk[]): Promise<boolean> {
     const rows = pending();
-    if (rows === 0) return true;
+    if (rows === 0 && chunks.length === 0) return true;
     const batch = take();
     try {
-      await writer.writeBatch([...batch.klines.values()], [...batch.quotes.values()]);
+      await writer.writeBatch([...batch.klines.values()], [...batch.quotes.values()], chunks);
     } catch (error) {
       putBack(batch);
+      ticks.putBack(chunks);
       onFlush?.(rows, true);
       if (!failing) log.error({ err: error, rows: pending() }, "recorder cannot write; retrying");
       failing = true;
@@ -145,6 +221,7 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
 
   return {
     record,
+    keep: ticks.add,
     amend(amended) {
       for (const kline of amended) put(topicName("kline", kline.ticker, kline.timeframe), kline);
     },
@@ -158,7 +235,7 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
       });
     },
     written(signal) {
-      if ((pending() === 0 && running === undefined) || signal.aborted) return Promise.resolve();
+      if ((pending() + ticks.count() === 0 && running === undefined) || signal.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         const done = () => {
           signal.removeEventListener("abort", done);
@@ -175,9 +252,14 @@ export function createRecorder({ writer, clock, log, onFlush, pendingMaxRows = P
         if (pending() < pendingMaxRows) release();
       });
       await running;
-      const written = await flush();
+      let written = true;
+      do {
+        ticksTriedMs = Number.NEGATIVE_INFINITY;
+        written = await flush();
+      } while (written && ticks.count() > 0);
       release();
-      if (!written) log.error({ rows: pending() }, "recorder stopped with unwritten rows");
+      if (!written) log.error({ rows: pending(), ticks: ticks.count() }, "recorder stopped with unwritten rows");
+      if (ticks.count() > 0) leftOut(ticks.count());
     },
   };
 }

@@ -280,10 +280,10 @@ test("where nothing is journaled, pushes are taken as they are judged, and a wri
   expect([writing.journal, writing.recent]).toEqual([undefined, undefined]);
   const push = writing.keep(producerOf([null], false), clock);
   expect(await push(BATCH.slice(0, 1))).toEqual([null]);
-  await writing.writer.writeBatch([], []);
-  expect(writes).toEqual([[[], [], { journal: 8, ticks: 0 }]]);
+  await writing.writer.writeBatch([], [], []);
+  expect(writes).toEqual([[[], [], [], { journal: 8, ticks: 0 }]]);
   displace();
-  await expect(writing.writer.writeBatch([], [])).rejects.toThrow(/nothing was written/);
+  await expect(writing.writer.writeBatch([], [], [])).rejects.toThrow(/nothing was written/);
   await expect(push(BATCH)).rejects.toMatchObject({ id: "service_unavailable" });
 });
 

@@ -4,6 +4,7 @@ import { terminalOf } from "#server/import/progress";
 import { OPTIONS, readOptions, USAGE } from "./options";
 import { runExport } from "./run";
 import { sandboxKlines, storedKlines } from "./series";
+import { exportTicks } from "./ticks";
 
 /** `npm run export`. */
 export const exportCommand = defineCommand({
@@ -15,8 +16,10 @@ export const exportCommand = defineCommand({
     const { venue } = options;
     return withDatabase(async (database) => {
       const catalogue = await createCatalogue(database, venue);
+      const common = { options, catalogue, terminal: terminalOf(print), clock, signal: stopSignal() };
+      if (options.ticks) return exportTicks(database, common);
       const source = venue === "live" ? storedKlines(database, clock) : sandboxKlines(catalogue, readEnv().SANDBOX_SEED, clock);
-      return runExport({ options, catalogue, source, terminal: terminalOf(print), clock, signal: stopSignal() });
+      return runExport({ ...common, source });
     });
   },
 });

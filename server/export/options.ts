@@ -12,6 +12,8 @@ export interface ExportOptions {
   /** Null for all instruments of the venue. */
   readonly tickers: readonly string[] | null;
   readonly timeframe: Timeframe;
+  /** Ticks instead of klines. */
+  readonly ticks: boolean;
   /** Open times in Unix seconds, `to` excluded. */
   readonly from: number;
   readonly to: number;
@@ -28,6 +30,8 @@ klines that closed within the last 10 seconds, are left out. npm run import read
 
   --ticker EURUSD       the instrument, or several: EURUSD,GBPUSD; all for all instruments of the venue
   --timeframe M1        one of ${TIMEFRAMES.join(", ")}; M1 by default
+  --ticks               writes every tick of the live venue instead, also those that were not taken, with the reason: a file
+                        for each ticker and UTC day, as EURUSD_ticks_2026-01-07.csv
   --from 2024-01-01     first open time, included: a day in UTC, ISO 8601 with an offset (2024-01-01T00:00:00Z), or Unix
                         seconds; by default the first kline
   --to 2025-01-01       the same, excluded; by default now
@@ -45,6 +49,7 @@ Exit code: 0 done, 1 failed or no klines in the range, 2 wrong usage.`;
 export const OPTIONS = {
   ticker: { type: "string" },
   timeframe: { type: "string", default: "M1" },
+  ticks: { type: "boolean", default: false },
   from: { type: "string" },
   to: { type: "string" },
   format: { type: "string" },
@@ -56,6 +61,7 @@ export const OPTIONS = {
 interface Values {
   readonly ticker?: string;
   readonly timeframe: string;
+  readonly ticks: boolean;
   readonly from?: string;
   readonly to?: string;
   readonly format?: string;
@@ -110,10 +116,13 @@ export function readOptions(values: Values, words: readonly string[]): ExportOpt
   const from = values.from === undefined ? 0 : instantOf("from", values.from);
   const to = values.to === undefined ? Number.MAX_SAFE_INTEGER : instantOf("to", values.to);
   if (from >= to) throw new UsageError(`--from ${values.from ?? 0} is not before --to ${values.to}.`);
+  const venue = oneOf("venue", values.venue, VENUES);
+  if (values.ticks && venue !== "live") throw new UsageError(`--ticks: the ${venue} venue computes its ticks and keeps none.`);
   return {
-    venue: oneOf("venue", values.venue, VENUES),
+    venue,
     tickers: tickersOf(values.ticker),
     timeframe: oneOf("timeframe", values.timeframe, TIMEFRAMES),
+    ticks: values.ticks,
     ...{ from, to },
     format: formatOf(values.format, values.out),
     out: values.out ?? null,

@@ -18,7 +18,7 @@ import type { ExportOptions } from "./options";
 import { writeParquet } from "./parquet";
 import type { ClosedKlines, KlineSource } from "./series";
 
-interface ExportContext {
+export interface ExportContext {
   readonly options: ExportOptions;
   readonly catalogue: Pick<Catalogue, "list" | "find">;
   readonly source: KlineSource;
@@ -31,7 +31,10 @@ interface ExportContext {
 type OnPage = (time: number, rows: number) => void;
 
 /** @throws UsageError for instruments that the venue does not have, or not in this timeframe */
-function listingsOf({ tickers, venue, timeframe }: ExportOptions, catalogue: ExportContext["catalogue"]): readonly Listing[] {
+export function listingsOf(
+  { tickers, venue, timeframe }: ExportOptions,
+  catalogue: ExportContext["catalogue"],
+): readonly Listing[] {
   const offered = ({ timeframes }: Listing) => timeframes.includes(timeframe);
   if (tickers === null) return catalogue.list().filter(offered);
   return tickers.map((ticker) => {
@@ -44,17 +47,24 @@ function listingsOf({ tickers, venue, timeframe }: ExportOptions, catalogue: Exp
 }
 
 /** Where the file of a ticker goes. Creates the folder if it is missing. */
-async function placeOf({ out, tickers, timeframe, format }: ExportOptions): Promise<(ticker: string) => string> {
+async function placeOf(options: ExportOptions): Promise<(ticker: string) => string> {
+  const { out, tickers, timeframe, format } = options;
   const isFolder = out === null || /[\\/]$/.test(out) || ((await stat(out).catch(() => null))?.isDirectory() ?? false);
   if (!isFolder && tickers?.length !== 1)
     throw new UsageError(`--out ${out}: must be a folder for several tickers. A name with a final slash is created as one.`);
   if (!isFolder) return () => out;
+  const folder = await folderOf(options);
+  return (ticker) => path.join(folder, `${ticker}_${timeframe}.${format}`);
+}
+
+/** The folder for several files. Creates it if it is missing. */
+export async function folderOf({ out }: Pick<ExportOptions, "out">): Promise<string> {
   const folder = out ?? "";
   if (folder !== "")
     await mkdir(folder, { recursive: true }).catch((error: Error) => {
       throw new ExportFailure(`${folder} cannot be created: ${error.message}.`);
     });
-  return (ticker) => path.join(folder, `${ticker}_${timeframe}.${format}`);
+  return folder;
 }
 
 /** The pages of klines, reported as they are read. */

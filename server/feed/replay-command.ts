@@ -15,7 +15,7 @@ import { tickSources } from "./replay-files";
 const USAGE = `npm run replay -- [options] --filters FILE…
 
 Tries the filters that hold ticks back on recorded ticks, and prints how many of each ticker they hold back and why, with
-the first ones. For recordings of the service (FEED_RECORD=on) it also prints where the outcome is another one now. FILE is
+the first ones. For ticks that npm run export wrote it also prints where the outcome is another one now. FILE is
 a file of ticks in any format that npm run import reads, or a folder of such files. Nothing is stored, and no database is
 needed: calendars and instruments are those of a new installation.
 

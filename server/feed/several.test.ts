@@ -3,6 +3,7 @@ import { type ManualClock, manualClock } from "#lib/clock";
 import type { PrecedenceChange } from "#lib/contract/portal-feeds";
 import type { MarketStatus } from "#lib/contract/status";
 import type { Env } from "#lib/env";
+import { type TailChunk, tailTicks } from "#lib/history/tick-tail";
 import { createCatalogue } from "#lib/market/catalogue";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { createMinuteMender } from "#lib/market/mended-minutes";
@@ -16,7 +17,6 @@ import { type RunningMarket, startMarket } from "#server/market";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { type FarSide, lineFarSide, type Peer, socketFarSide } from "#server/testing/far-side";
 import { Upset } from "./feed";
-import type { TickRecording } from "./recording/recording";
 import { severalFeed } from "./several";
 import { oandaUpstream } from "./upstream/oanda";
 import type { Upstream } from "./upstream/port";
@@ -102,8 +102,8 @@ interface Scene {
   readonly metrics: Metrics;
   readonly recorded: PrecedenceChange[];
   readonly lines: Record<string, unknown>[];
-  /** Who sent each tick of the recording, and its outcome. */
-  readonly ticks: string[];
+  /** Who sent the ticks that are stored, and their outcomes. */
+  kept(): Promise<string[]>;
   /** What an operator prefers. */
   readonly pin: { name: string | null };
   status(ticker?: string): MarketStatus;
@@ -115,7 +115,15 @@ interface Scene {
 async function startScene(
   makers: readonly ((options: Omit<Parameters<typeof createProvider>[0], "upstream">) => Provider | null)[],
 ): Promise<Scene> {
-  for (const table of ["kline_tail", "history_layer", "history_visible", "backfill", "watched_minutes", "last_quote"])
+  for (const table of [
+    "kline_tail",
+    "history_layer",
+    "history_visible",
+    "backfill",
+    "watched_minutes",
+    "last_quote",
+    "tick_tail",
+  ])
     await db.pool.query(`DELETE FROM ${table}`);
   const clock = manualClock(START_MS);
   const heard = new Map<string, number>();
@@ -129,7 +137,6 @@ async function startScene(
   };
   const lines: Record<string, unknown>[] = [];
   const recorded: PrecedenceChange[] = [];
-  const ticks: string[] = [];
   const log = collectingLog(lines, "info");
   const env: Pick<Env, "FEED_SYMBOLS" | "FEED_TICKERS" | "FEED_REPAIR_DAYS"> = {
     FEED_SYMBOLS: [],
@@ -140,23 +147,21 @@ async function startScene(
   const pin = { name: null as string | null };
   const record = async (change: PrecedenceChange) => void recorded.push(change);
   const feed = severalFeed({ members, catalogue, clock, log, metrics, record, pin: async () => pin.name });
-  const recording: TickRecording = {
-    start: () => ({
-      record: ({ ticker }, outcome, _, upstream = feed.voices?.speaker(ticker)) =>
-        void ticks.push(`${upstream} ${outcome ?? "taken"}`),
-      stop: async () => undefined,
-    }),
-    report: () => expect.fail("nobody asks"),
-  };
   const market = await startMarket({
-    ...{ venue: "live", catalogue, store, writer: store, feed, recording, clock, log, metrics },
+    ...{ venue: "live", catalogue, store, writer: store, feed, clock, log, metrics },
     mender: createMinuteMender({ db, clock, record: async () => undefined }),
+    sourceOf: (ticker) => feed.voices?.speaker(ticker) ?? "none",
     ...{ acceptsPush: members.includes(null), provider: feed.name, namesSpeakers: true },
   });
   onTestFinished(market.stop);
   const listing = (ticker: string) => catalogue.find(ticker) ?? expect.fail(ticker);
   return {
-    ...{ clock, market, metrics, recorded, lines, ticks, pin },
+    ...{ clock, market, metrics, recorded, lines, pin },
+    async kept() {
+      const { rows } = await db.pool.query<TailChunk>("SELECT source, ticks, outcomes FROM tick_tail ORDER BY id");
+      const { source, outcome } = tailTicks(rows);
+      return source.map((name, row) => `${name} ${outcome[row]}`);
+    },
     status: (ticker = "EURUSD") => statusAt({ market, nowMs: clock.now() }, listing(ticker)),
     async pass(seconds, saying, everyS = 1) {
       for (let second = 0; second < seconds; second += everyS) {
@@ -204,11 +209,10 @@ describe("two providers of different wires", () => {
   }
 
   test("prices go on from the second ten seconds after the first is lost, the status says so, and the first is back after five minutes", async () => {
-    const { clock, pass, oanda, vendor, bid, speaks, kill, first, recorded, market, metrics, ticks } = await both();
+    const { clock, pass, oanda, vendor, bid, speaks, kill, first, recorded, market, metrics, kept } = await both();
     await pass(70, [oanda, vendor], 5);
     expect([bid(), speaks()]).toEqual([OANDA[0], "oanda"]);
-    // The recording has the ticks of both.
-    expect(new Set(ticks)).toEqual(new Set(["oanda taken", "tiingo standby"]));
+    expect(new Set(await kept())).toEqual(new Set(["oanda taken", "tiingo standby"]));
 
     await kill();
     const lostMs = clock.now();

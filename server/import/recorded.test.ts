@@ -1,19 +1,17 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compileCalendar } from "#lib/domain/calendar";
+import { sealTicks } from "#lib/history/tick-tail";
 import { createLog } from "#lib/log";
+import { createKlineStore } from "#lib/market/kline-store";
 import { createMetrics } from "#lib/metrics";
-import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { watchedClock } from "#lib/testing/watched-clock";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
+import { exportCommand } from "#server/export/index";
 import { createGuard } from "#server/feed/filter/guard";
-import { createRecording } from "#server/feed/recording/recording";
 import { replayCommand } from "#server/feed/replay-command";
 import { startMarket } from "#server/market";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
@@ -33,30 +31,17 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-function recordingAt(folder: string, clock: ReturnType<typeof watchedClock>) {
-  const upstreamOf = () => "push";
-  return createRecording({ ...{ folder, days: 7, maxBytes: 1e9, upstreamOf, clock, log }, leftOut: () => undefined });
-}
-
-/** Finishes the hours that are over, as the next start of the service does. */
-async function finish(folder: string): Promise<void> {
-  const later = watchedClock();
-  later.set(START_MS + 3 * HOUR_MS);
-  await recordingAt(folder, later).start().stop();
-}
-
-test("an imported recording gives the klines that the live venue made, whatever was held back or refused", async () => {
-  const folder = path.join(scratch, "market");
+test("exported ticks give the klines that the live venue made when they are imported, whatever was held back or refused", async () => {
   const clock = watchedClock();
   clock.set(START_MS);
-  const store = createMemoryKlines();
+  const store = createKlineStore(db);
   const metrics = createMetrics();
   const { list, find } = createSandboxCatalogue();
   const market = await startMarket({
     ...{ venue: "live", store, writer: store, acceptsPush: true, provider: "push", clock, log, metrics },
     catalogue: { list, find, instrument: () => undefined, calendar: () => compileCalendar({ kind: "always" }, []) },
     guard: createGuard({ name: () => "push", off: [], metrics }),
-    recording: recordingAt(folder, clock),
+    sourceOf: () => "push",
   });
   const outcomes = new Map<string | null, number>();
   for (let at = 0; at < 1_500; at += 1) {
@@ -86,12 +71,23 @@ test("an imported recording gives the klines that the live venue made, whatever 
   expect([...outcomes.keys()]).toEqual(
     expect.arrayContaining(["spike", "out_of_order", "in_future", "crossed_quote", "volume_out_of_range", "unknown_ticker"]),
   );
-  const made = store.all().filter(({ timeframe }) => timeframe === "M1");
+  const made = await storedKlines(db, "EURUSD", "M1");
   expect(made.length).toBeGreaterThan(5);
 
-  await finish(folder);
-  expect(await readdir(path.join(folder, "push"))).toEqual(["EURUSD"]);
-  expect(await readdir(path.join(folder, "push", "EURUSD", "2026-01-07"))).toEqual(["11.csv.gz", "12.csv.gz"]);
+  const files = ["tail", "segments"].map((folder) => path.join(scratch, folder));
+  for (const [at, folder] of files.entries()) {
+    // Once as the ticks are written, once when they are in their days.
+    if (at === 1) expect(await sealTicks(db, START_MS + HOUR_MS)).toBeGreaterThan(5);
+    const { exitCode } = await commandOutcome(exportCommand, ["--ticks", "--ticker", "EURUSD", "--out", `${folder}/`], { db });
+    expect(exitCode).toBe(0);
+    expect(await readdir(folder)).toEqual(["EURUSD_ticks_2026-01-07.csv"]);
+  }
+  const [first, second] = await Promise.all(
+    files.map((folder) => readFile(path.join(folder, "EURUSD_ticks_2026-01-07.csv"), "utf8")),
+  );
+  expect(second).toBe(first);
+  await db.pool.query("TRUNCATE kline_tail, history_layer, history_visible");
+  const [folder = ""] = files;
   const { exitCode, text } = await importCommand(db, [folder]);
   expect(text).toMatch(/Spotwire recording \(recording\), EURUSD/);
   expect(text).toMatch(/\d+ rows skipped: the service did not take these ticks/);
@@ -100,21 +96,4 @@ test("an imported recording gives the klines that the live venue made, whatever 
   const tried = await commandOutcome(replayCommand, ["--filters", folder]);
   expect(tried.output).toMatch(/EURUSD {2}spike +\d+/);
   expect(tried.output).toMatch(/\nAll 1,\d\d\d recorded outcomes are the same now\.$/);
-});
-
-test("a killed process loses only what came since the last flush, and the import reads the rest", async () => {
-  const folder = path.join(scratch, "killed");
-  const script = path.resolve("server/testing/record-ticks.ts");
-  const args = ["--import", "tsx", script, folder, String(START_MS)];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const exit = once(child, "exit");
-  for await (const line of createInterface({ input: child.stdout })) if (line === "waiting") break;
-  child.kill("SIGKILL");
-  await exit;
-  expect(await readdir(path.join(folder, "push", "EURUSD", "2026-01-07"))).toEqual(["11.csv.gz.part"]);
-  await finish(folder);
-  expect(await readdir(path.join(folder, "push", "EURUSD", "2026-01-07"))).toEqual(["11.csv.gz"]);
-  const { text } = await importCommand(db, ["--dry-run", "--force", folder]);
-  expect(text).toMatch(/ {2}50 rows read, /);
-  expect(text).toMatch(/\n {4}2026-01-07T11:57:00Z {2}1 {2}1.49 {2}1 {2}1.49/);
 });

@@ -57,7 +57,7 @@ function start(
     clock,
     markets,
     ready,
-    disks: () => ({ data: disk }),
+    disk: () => disk,
     env,
     log: collectingLog(logged, "warn"),
   });

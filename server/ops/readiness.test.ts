@@ -45,8 +45,8 @@ describe("readiness of a single node", () => {
         { ...createTestMarket(venue, service.markets[venue].catalogue), feedProblem: () => problems[venue] ?? null },
       ]),
     ) as unknown as Record<Venue, RunningMarket>;
-    const disks = { problems: () => ({ disk: diskProblem }) };
-    const checks = startReadiness({ db, redis, markets, disks, draining: () => draining, clock: systemClock });
+    const disk = { problem: () => diskProblem };
+    const checks = startReadiness({ db, redis, markets, disk, draining: () => draining, clock: systemClock });
     onTestFinished(checks.stop);
     setRuntime({ ...service, ready: async () => checks.read() });
     onTestFinished(() => setRuntime(service));
@@ -134,8 +134,8 @@ withRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
       ]),
     ) as unknown as Record<Venue, RunningMarket>;
     let draining = false;
-    const disks = { problems: () => ({}) };
-    const looked = startReadiness({ db, redis, markets, disks, draining: () => draining, clock: systemClock });
+    const disk = { problem: () => null };
+    const looked = startReadiness({ db, redis, markets, disk, draining: () => draining, clock: systemClock });
     onTestFinished(looked.stop);
     setRuntime({ ...service, ready: async () => looked.read() });
     onTestFinished(() => setRuntime(service));

@@ -18,7 +18,7 @@ interface ReadinessOptions {
   readonly db: Pick<Database, "pool">;
   readonly redis: Redis | undefined;
   readonly markets: Readonly<Record<Venue, RunningMarket>>;
-  readonly disks: Pick<DiskWatch, "problems">;
+  readonly disk: Pick<DiskWatch, "problem">;
   readonly draining: () => boolean;
   /** Absent where this process serves clients itself. */
   readonly workers?: { running(): number; readonly count: number } | undefined;
@@ -55,7 +55,7 @@ function watchStore({ db, clock }: Pick<ReadinessOptions, "db" | "clock">) {
  * if it is the only one, while a feed is down. It stays while the database or Redis does not answer or a disk is full: it still
  * answers from what it has, and the others have lost the same.
  */
-export function startReadiness({ db, redis, markets, disks, draining, workers, clock }: ReadinessOptions): ReadinessWatch {
+export function startReadiness({ db, redis, markets, disk, draining, workers, clock }: ReadinessOptions): ReadinessWatch {
   const store = watchStore({ db, clock });
   return {
     read() {
@@ -67,7 +67,7 @@ export function startReadiness({ db, redis, markets, disks, draining, workers, c
       const checks = {
         process: leaves ? "draining" : null,
         store: problem,
-        ...disks.problems(),
+        disk: disk.problem(),
         ...sharing,
         ...Object.fromEntries(feeds),
         ...(workers && { workers: lacking === 0 ? null : `${lacking} of ${workers.count} are starting` }),

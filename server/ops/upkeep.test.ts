@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { ControlMessage } from "#lib/control/control";
+import { addTick, type TickChunk } from "#lib/history/tick-tail";
 import { createKlineStore } from "#lib/market/kline-store";
 import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
@@ -30,7 +32,7 @@ afterEach(async () => {
 const partsOf = (years: number) => ({
   clock,
   log: collectingLog(logged, "info"),
-  env: { KLINE_RETENTION_YEARS: years },
+  env: { KLINE_RETENTION_YEARS: years, TICKS_MAX_DAYS: undefined, TICKS_MAX_MB: undefined },
 });
 const start = (years = 0) => running.push(startUpkeep({ ...partsOf(years), db }));
 
@@ -95,12 +97,33 @@ describe("expired klines", () => {
       query: { value: unlessAway(pool.query.bind(pool) as never) },
     });
     running.push(startUpkeep({ ...partsOf(0), db: { ...db, pool: cut } }));
-    await vi.waitFor(() => expect(logged).toMatchObject(Array(5).fill({ level: 40 })));
+    await vi.waitFor(() => expect(logged).toMatchObject(Array(6).fill({ level: 40 })));
     away = false;
     await vi.waitFor(async () => {
       await clock.advance(HOUR_MS);
       expect(await years()).toContain("kline_y2039");
     }, 5_000);
+  });
+});
+
+describe("ticks", () => {
+  test("those of past hours are moved into segments, and those of days beyond TICKS_MAX_DAYS are dropped", async () => {
+    const chunkAt = (ms: number) => {
+      const chunk: TickChunk = { id: randomUUID(), ticker: "EURUSD", source: "push", numbers: [], outcomes: [] };
+      addTick(chunk, { time_msc: ms, bid: 1, ask: 2 }, ms, "taken");
+      return chunk;
+    };
+    const [old, recent, now] = [clock.now() - 5 * DAY_MS, clock.now() - 2 * HOUR_MS, clock.now()];
+    await createKlineStore(db).writeBatch([], [], [old, recent, now].map(chunkAt));
+    const parts = partsOf(0);
+    running.push(startUpkeep({ ...parts, env: { ...parts.env, TICKS_MAX_DAYS: 3 }, db }));
+    const stored = async () => (await db.pool.query("SELECT last::float8 FROM tick_segment")).rows.map(({ last }) => last);
+    await vi.waitFor(async () => expect(await stored()).toEqual([recent]), 5_000);
+    const { rows } = await db.pool.query("SELECT last::float8 FROM tick_tail");
+    expect(rows).toEqual([{ last: now }]);
+    await vi.waitFor(() =>
+      expect(logged).toMatchObject([{ msg: "dropped ticks beyond TICKS_MAX_DAYS or TICKS_MAX_MB", segments: 1 }]),
+    );
   });
 });
 

@@ -5,15 +5,18 @@ import type { Env } from "#lib/env";
 import { dropExpired } from "#lib/history/retention";
 import { sweepSegments } from "#lib/history/sweep";
 import { sealTails } from "#lib/history/tail";
+import { dropTicks } from "#lib/history/tick-days";
+import { sealTicks } from "#lib/history/tick-tail";
 import type { Logger } from "#lib/log";
 import { forgetImports } from "#lib/market/backfills";
 import { forgetMended } from "#lib/market/lacking-minutes";
 import { createPartitions } from "#lib/market/partitions";
 import { type Repeating, startRepeating } from "#lib/repeat";
-import { DAY_MS, DAY_S, HOUR_MS } from "#lib/units";
+import { DAY_MS, DAY_S, HOUR_MS, MINUTE_MS } from "#lib/units";
 
 /** Interval of the upkeep; also the delay before failed or skipped work is retried. */
 const INTERVAL_MS = HOUR_MS;
+const MEGABYTE = 1_000_000;
 /** How long before a year begins its partition is created. */
 const AHEAD_S = 30 * DAY_S;
 
@@ -21,13 +24,14 @@ interface UpkeepOptions {
   readonly db: Pick<Database, "pool" | "segments" | "control">;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly env: Pick<Env, "KLINE_RETENTION_YEARS">;
+  readonly env: Pick<Env, "KLINE_RETENTION_YEARS" | "TICKS_MAX_DAYS" | "TICKS_MAX_MB">;
 }
 
 /**
- * Works now and then every hour until stopped: it creates upcoming kline partitions, moves the minutes of past days into layers, drops klines beyond
- * KLINE_RETENTION_YEARS, forgets old imports of which nothing is stored, deletes segments that nothing names and cuts old addresses in the audit log. Every node may run it; one at a time does the work. It does not
- * throw: failures are logged and retried.
+ * Works now and then every hour until stopped: it creates upcoming kline partitions, moves the minutes of past days and the ticks of past
+ * hours into segments, drops klines beyond KLINE_RETENTION_YEARS and ticks beyond TICKS_MAX_DAYS and TICKS_MAX_MB, forgets old imports of
+ * which nothing is stored, deletes segments that nothing names and cuts old addresses in the audit log. Every node may run it; one at a
+ * time does the work. It does not throw: failures are logged and retried.
  */
 export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
   const ensure = createPartitions(db.pool);
@@ -55,6 +59,18 @@ export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
     if (sealed > 0) log.debug({ rows: sealed }, "moved the minutes of past days into layers");
   }
 
+  async function sealHours(): Promise<void> {
+    // A little later, so that what came at the end of the hour is written.
+    const sealed = await sealTicks(db, Math.floor((clock.now() - MINUTE_MS) / HOUR_MS) * HOUR_MS);
+    if (sealed > 0) log.debug({ chunks: sealed }, "moved the ticks of past hours into segments");
+  }
+
+  async function dropOldTicks(): Promise<void> {
+    const { TICKS_MAX_DAYS: days = null, TICKS_MAX_MB: megabytes = null } = env;
+    const dropped = await dropTicks(db.pool, clock.now(), { days, bytes: megabytes === null ? null : megabytes * MEGABYTE });
+    if (dropped > 0) log.info({ segments: dropped }, "dropped ticks beyond TICKS_MAX_DAYS or TICKS_MAX_MB");
+  }
+
   /** Drops short klines of years beyond the retention, and notifies every process. */
   async function dropOld(): Promise<void> {
     const tickers = await dropExpired(db, clock.now(), env.KLINE_RETENTION_YEARS);
@@ -74,7 +90,9 @@ export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
     await attempt("forget old imports and mended minutes", forget);
     await attempt("create upcoming kline partitions", () => ensure(nowS, nowS + AHEAD_S));
     await attempt("move the minutes of past days into layers", sealDays);
+    await attempt("move the ticks of past hours into segments", sealHours);
     await attempt("drop expired klines", dropOld);
+    await attempt("drop old ticks", dropOldTicks);
     await attempt("delete segments that nothing names", sweep);
   });
 }

@@ -185,8 +185,7 @@ export const ROWS: readonly Row[] = [
         unit: "ops",
         queries: [perSecond("spotwire_feed_repaired_minutes_total", "upstream")],
       },
-      { title: "Recorded ticks", unit: "bytes", queries: [value("spotwire_feed_recording_bytes")] },
-      { title: "Ticks that could not be recorded", unit: "ops", queries: [perSecond("spotwire_feed_recording_left_out_total")] },
+      { title: "Ticks that are not kept", unit: "ops", queries: [perSecond("spotwire_ticks_left_out_total")] },
     ],
   },
   {

@@ -63,11 +63,10 @@ const metrics = createMetrics();
 metrics.venues(() => []);
 metrics.upstreams(() => []);
 metrics.precedence(() => ({ providers: [] }) as never);
-metrics.recordingBytes(() => 0);
 metrics.streamConnections(() => 0);
 metrics.database({ totalCount: 0, idleCount: 0, waitingCount: 0 });
 metrics.lastBackup(0);
-metrics.disks(0, () => ({}));
+metrics.disk(0, () => null);
 
 /** Added to each sample by Prometheus, by the library for a part of a histogram, or by an edge worker. */
 const ADDED_LABELS = ["instance", "job", "le", "quantile", "worker"];
@@ -86,7 +85,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   state: [...UPSTREAM_STATES, "idle", "busy"],
   reason: Object.keys(CLOSES),
   venue: VENUES,
-  check: ["process", "store", "disk", "recordings_disk", "redis", ...VENUES.map((venue) => `feed_${venue}`)],
+  check: ["process", "store", "disk", "redis", ...VENUES.map((venue) => `feed_${venue}`)],
   quantile: ["0.5", "0.99"],
 };
 
@@ -197,7 +196,7 @@ const HEALTHY: Readonly<Record<string, string>> = {
   [`spotwire_feed_speaks{${NODE},upstream="oanda"}`]: stays(40),
   [`spotwire_feed_changes_total{${NODE},upstream="oanda",reason="lost"}`]: stays(40),
   [`spotwire_feed_repaired_minutes_total{${NODE},upstream="oanda"}`]: grows(1),
-  [`spotwire_feed_recording_left_out_total{${NODE}}`]: stays(0),
+  [`spotwire_ticks_left_out_total{${NODE}}`]: stays(0),
   [`spotwire_stream_connections{${NODE}}`]: stays(5_000),
   [`spotwire_stream_messages_total{${NODE}}`]: grows(100_000),
   [`spotwire_stream_merged_total{${NODE}}`]: grows(1_000),
@@ -246,7 +245,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
   SpotwireProvidersDiffer: { spotwire_feed_divergent: stays(2) },
   SpotwireProvidersChange: { spotwire_feed_changes: grows(4) },
   SpotwireHistoryRepaired: { spotwire_feed_repaired: grows(40) },
-  SpotwireRecordingLost: { spotwire_feed_recording_left: grows(1) },
+  SpotwireTicksLeftOut: { spotwire_ticks_left: grows(1) },
   SpotwireSlowConsumers: { 'reason="slow_consumer"': grows(2) },
   SpotwireStreamsMerged: { spotwire_stream_merged: grows(30_000) },
   SpotwireStreamsFull: { spotwire_stream_connections: stays(9_500) },

@@ -8,7 +8,7 @@ export const RECORDING_COLUMNS = ["time_msc", "bid", "ask", "volume", "received_
 const ROLES: readonly Role[] = ["epoch", "bid", "ask", "volume", "received", "outcome"];
 
 /**
- * Ticks as the service recorded them (`FEED_RECORD=on`), taken or not: times are Unix milliseconds, prices are in price units, an
+ * Ticks as `npm run export -- --ticks` writes them, taken or not: times are Unix milliseconds, prices are in price units, an
  * empty volume is unknown.
  */
 export const recordedTicks: Format = {

@@ -1,0 +1,120 @@
+import { chainTicks, NO_TICKS, pickTicks, sliceTicks, sortTicks, TAKEN, type TickColumns } from "#lib/domain/tick-columns";
+import type { Queries } from "#lib/segments/segment-store";
+import type { Segments } from "#lib/segments/segments";
+import { DAY_MS, DAY_S } from "#lib/units";
+
+/** Ticks of a segment: more would take too long to write at once. A busy day of a busy instrument has several. */
+export const TICK_SEGMENT_MAX_ROWS = 100_000;
+
+/** taken: what the service took, by its time; held: what it did not take, by its arrival. */
+export type TickKind = "taken" | "held";
+
+const DIGITS = "SELECT digits FROM listing WHERE venue = 'live' AND ticker = $1";
+const NEWEST_PART = `SELECT part, content, rows FROM tick_segment
+  WHERE ticker = $1 AND kind = $2 AND day = $3 AND layer = $4 ORDER BY part DESC LIMIT 1`;
+const STORE = `INSERT INTO tick_segment (ticker, kind, day, layer, part, content, rows, bytes, first, last)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+  ON CONFLICT (ticker, kind, day, layer, part) DO UPDATE SET (content, rows, bytes, first, last) = ($6, $7, $8, $9, $10)`;
+
+/** Rows by the day that they belong to, Unix seconds; ascending. */
+function daysOf(times: Float64Array, rows: readonly number[]): Map<number, number[]> {
+  const days = new Map<number, number[]>();
+  for (const row of rows) {
+    const day = Math.floor((times[row] as number) / DAY_MS) * DAY_S;
+    const known = days.get(day);
+    if (known === undefined) days.set(day, [row]);
+    else known.push(row);
+  }
+  return days;
+}
+
+interface Place {
+  readonly ticker: string;
+  readonly layer: number;
+}
+
+/** Adds ticks of a kind and day to those that a layer has. */
+async function storeDay(
+  client: Queries,
+  segments: Segments,
+  { ticker, layer }: Place,
+  [kind, day]: readonly [TickKind, number],
+  ticks: TickColumns,
+): Promise<void> {
+  const key = [ticker, kind, day, layer];
+  const { rows: listed } = await client.query<{ digits: number }>(DIGITS, [ticker]);
+  const { rows } = await client.query<{ part: number; content: string; rows: number }>(NEWEST_PART, key);
+  let { part, content = "", rows: count = 0 } = rows[0] ?? { part: 0 };
+  let left = ticks;
+  while (left.time.length > 0) {
+    const room = TICK_SEGMENT_MAX_ROWS - count;
+    if (room > 0) {
+      const known = count === 0 ? NO_TICKS : (await segments.readTicks(client, [content])).get(content);
+      const whole = sortTicks(chainTicks([known ?? NO_TICKS, sliceTicks(left, 0, room)]));
+      const { id, bytes } = await segments.writeTicks(client, whole, ticker, listed[0]?.digits ?? 0);
+      const { time } = whole;
+      await client.query(STORE, [
+        ...key,
+        part,
+        id,
+        time.length,
+        bytes,
+        Math.floor(time[0] as number),
+        Math.floor(time.at(-1) as number),
+      ]);
+      left = sliceTicks(left, room, left.time.length);
+    }
+    part += 1;
+    count = 0;
+  }
+}
+
+/**
+ * Adds ticks to those that a layer has, in the caller's transaction, which must hold the lock of the ticker. Those that were taken belong to
+ * the UTC day of their time, others to that of their arrival.
+ * @throws as Segments.readTicks
+ */
+export async function storeTicks(client: Queries, segments: Segments, place: Place, ticks: TickColumns): Promise<void> {
+  const kinds: Record<TickKind, number[]> = { taken: [], held: [] };
+  for (const [row, outcome] of ticks.outcome.entries()) kinds[outcome === TAKEN ? "taken" : "held"].push(row);
+  for (const [day, rows] of daysOf(ticks.time, kinds.taken))
+    await storeDay(client, segments, place, ["taken", day], pickTicks(ticks, rows));
+  for (const [day, rows] of daysOf(ticks.received, kinds.held))
+    await storeDay(client, segments, place, ["held", day], pickTicks(ticks, rows));
+}
+
+const DROP_OLD = "DELETE FROM tick_segment WHERE day < $1";
+const DROP_BEYOND = `WITH days AS (SELECT day, sum(sum(bytes)) OVER (ORDER BY day DESC) AS total FROM tick_segment GROUP BY day)
+  DELETE FROM tick_segment WHERE day <= (SELECT max(day) FROM days WHERE total > $1)`;
+
+/** How many ticks are kept; null for no bound. */
+interface TickBounds {
+  readonly days: number | null;
+  readonly bytes: number | null;
+}
+
+/** Deletes whole days of ticks, the oldest first, until what is left is within the bounds. @returns how many segments were deleted */
+export async function dropTicks(client: Queries, nowMs: number, { days, bytes }: TickBounds): Promise<number> {
+  let dropped = 0;
+  if (days !== null) dropped += (await client.query(DROP_OLD, [(Math.floor(nowMs / DAY_MS) - days) * DAY_S])).rowCount ?? 0;
+  if (bytes !== null) dropped += (await client.query(DROP_BEYOND, [bytes])).rowCount ?? 0;
+  return dropped;
+}
+
+/** What is stored of ticks. */
+interface StoredTicks {
+  readonly bytes: number;
+  /** Bytes of the thirty days before now. */
+  readonly month_bytes: number;
+  /** The first day, Unix seconds; null before the first. */
+  readonly oldest: number | null;
+}
+
+const STORED = `SELECT coalesce(sum(bytes), 0)::float8 AS bytes, min(day)::float8 AS oldest,
+  coalesce(sum(bytes) FILTER (WHERE day >= $1), 0)::float8 AS month_bytes FROM tick_segment`;
+
+/** Sums up what is stored of ticks, without those of the running hour. */
+export async function storedTicks(client: Queries, nowMs: number): Promise<StoredTicks> {
+  const { rows } = await client.query<StoredTicks>(STORED, [Math.floor((nowMs - 30 * DAY_MS) / 1_000)]);
+  return rows[0] as StoredTicks;
+}

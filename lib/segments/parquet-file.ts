@@ -1,0 +1,263 @@
+import { createHash } from "node:crypto";
+import { type FileMetaData, parquetMetadata, parquetRead, type SchemaElement, type Statistics } from "hyparquet";
+import { ByteWriter, type ColumnSource, ParquetWriter } from "hyparquet-writer";
+
+/** Changes when files of an older form cannot be read as these are. */
+const FORMAT_VERSION = "1";
+/** Fewest and most digits after the point that are tried for prices and spreads. */
+const SCALE_MAX_DIGITS = 12;
+export const INT32_MAX = 2_147_483_647;
+/** The greatest integer of a decimal that is kept in 32 bits, by the standard of Parquet: nine digits. */
+const INT32_DECIMAL_MAX = 999_999_999;
+/** Of the keys of our metadata. */
+const PREFIX = "spotwire.";
+const TWO_TO_32 = 4_294_967_296;
+/** Significant digits that an INT32 and an INT64 hold, as the precision of a decimal. */
+const INT32_DIGITS = 9;
+const INT64_DIGITS = 18;
+
+/** A segment was changed, cut off or made by something else. */
+export class SegmentDamaged extends Error {
+  override readonly name = "SegmentDamaged";
+}
+
+type Values = Float64Array | Int32Array | BigInt64Array | (number | bigint | null)[] | readonly string[];
+
+/** A column as it is written: what it holds, and what it means. The meaning is added to the schema once its values are written. */
+export interface FileColumn {
+  readonly name: string;
+  readonly type: "INT32" | "INT64" | "DOUBLE" | "BYTE_ARRAY";
+  readonly values: Values;
+  readonly meaning?: Partial<SchemaElement>;
+}
+
+/** Whether every value is a decimal of so many digits exactly. */
+function areDecimals(columns: readonly Float64Array[], power: number): boolean {
+  for (const column of columns)
+    for (const value of column) if (Math.round(value * power) / power !== value && !Number.isNaN(value)) return false;
+  return true;
+}
+
+/** The fewest digits from `least` on with which every value is a decimal exactly; null where there are none. */
+function scaleOf(columns: readonly Float64Array[], least: number): { readonly scale: number; readonly most: number } | null {
+  let scale = least;
+  // A value that is exact with few digits need not be so with more: its points have too many digits for a double.
+  for (; !areDecimals(columns, 10 ** scale); scale += 1) if (scale >= SCALE_MAX_DIGITS) return null;
+  let most = 0;
+  for (const column of columns) for (const value of column) if (Math.abs(value) > most) most = Math.abs(value);
+  most = Math.round(most * 10 ** scale);
+  return most > Number.MAX_SAFE_INTEGER ? null : { scale, most };
+}
+
+function isKnown(column: Float64Array): boolean {
+  for (const value of column) if (Number.isNaN(value)) return false;
+  return true;
+}
+
+/** Values with nulls where the column has none; a column without nulls stays a typed array, which is written and read faster. */
+function nullable<Value extends number | bigint>(column: Float64Array, convert: (value: number) => Value): (Value | null)[] {
+  const values: (Value | null)[] = [];
+  for (const value of column) values.push(Number.isNaN(value) ? null : convert(value));
+  return values;
+}
+
+/** Whole numbers as 64-bit ones: their halves are written directly, because a BigInt for each takes ten times as long. */
+function wholeNumbers(column: Float64Array, power: number): BigInt64Array {
+  const whole = new BigInt64Array(column.length);
+  const halves = new DataView(whole.buffer);
+  for (let row = 0; row < column.length; row += 1) {
+    const value = Math.round((column[row] as number) * power);
+    halves.setInt32(row * 8 + 4, Math.floor(value / TWO_TO_32), true);
+    halves.setUint32(row * 8, value >>> 0, true);
+  }
+  return whole;
+}
+
+export function integers(
+  name: string,
+  column: Float64Array,
+  type: "INT32" | "INT64",
+  power: number,
+  meaning: Partial<SchemaElement>,
+): FileColumn {
+  if (!isKnown(column)) {
+    const convert = (value: number) => Math.round(value * power);
+    const values = type === "INT32" ? nullable(column, convert) : nullable(column, (value) => BigInt(convert(value)));
+    return { name, type, meaning, values };
+  }
+  if (type === "INT64") return { name, type, meaning, values: wholeNumbers(column, power) };
+  const values = new Int32Array(column.length);
+  for (let row = 0; row < column.length; row += 1) values[row] = Math.round((column[row] as number) * power);
+  return { name, type, meaning, values };
+}
+
+export const doubles = (name: string, column: Float64Array): FileColumn => ({
+  name,
+  type: "DOUBLE",
+  values: isKnown(column) ? column : nullable(column, (value) => value),
+});
+
+/** Decimals of one scale; doubles where the values are none. */
+export function decimals(columns: readonly (readonly [name: string, values: Float64Array])[], digits: number): FileColumn[] {
+  const found = scaleOf(
+    columns.map(([, values]) => values),
+    digits,
+  );
+  if (found === null) return columns.map(([name, values]) => doubles(name, values));
+  const { scale, most } = found;
+  const type = most > INT32_DECIMAL_MAX ? "INT64" : "INT32";
+  const precision = type === "INT32" ? INT32_DIGITS : INT64_DIGITS;
+  const meaning: Partial<SchemaElement> = {
+    converted_type: "DECIMAL",
+    logical_type: { type: "DECIMAL", scale, precision },
+    scale,
+    precision,
+  };
+  return columns.map(([name, values]) => integers(name, values, type, 10 ** scale, meaning));
+}
+
+export const instants = (name: string, column: Float64Array, power: number): FileColumn =>
+  integers(name, column, "INT64", power, {
+    converted_type: "TIMESTAMP_MILLIS",
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+  });
+
+/** Texts, of which there are few different ones. */
+export const texts = (name: string, values: readonly string[]): FileColumn => ({
+  name,
+  type: "BYTE_ARRAY",
+  meaning: { converted_type: "UTF8", logical_type: { type: "STRING" } },
+  values,
+});
+
+/** How a column is packed: integers by their differences, unless most are missing or the same. */
+function encodingOf({ type, values }: FileColumn): ColumnSource["encoding"] {
+  if (type === "DOUBLE" || Array.isArray(values)) return undefined;
+  return "DELTA_BINARY_PACKED";
+}
+
+/** Least and greatest as 64-bit numbers, which the writer takes for the integers of a decimal; it would scale others once more. */
+function keepUnits(statistics: Statistics | undefined): void {
+  if (statistics === undefined) return;
+  for (const name of ["min_value", "max_value"] as const) {
+    const value = statistics[name];
+    if (typeof value === "number" && Number.isInteger(value)) statistics[name] = BigInt(value);
+  }
+}
+
+/** Writes columns of one length as a Parquet file of one row group. @param names its metadata */
+export function encodeFile(columns: readonly FileColumn[], names: Readonly<Record<string, string>>): Uint8Array {
+  const element = ({ name, type, values, meaning }: FileColumn): SchemaElement => ({
+    name,
+    type,
+    repetition_type: type !== "BYTE_ARRAY" && Array.isArray(values) ? "OPTIONAL" : "REQUIRED",
+    ...(type === "BYTE_ARRAY" && meaning),
+  });
+  const schema: SchemaElement[] = [{ name: "root", num_children: columns.length }, ...columns.map(element)];
+  const bytes = new ByteWriter();
+  const writer = new ParquetWriter({
+    writer: bytes,
+    schema,
+    createdBy: "Spotwire",
+    kvMetadata: Object.entries({ ...names, format: FORMAT_VERSION }).map(([key, value]) => ({ key: PREFIX + key, value })),
+  });
+  writer.write({
+    columnData: columns.map((column): ColumnSource => {
+      const encoding = encodingOf(column);
+      const statistics = column.meaning !== undefined && column.name !== "known_at";
+      return { name: column.name, data: column.values as ColumnSource["data"], statistics, ...(encoding && { encoding }) };
+    }),
+    rowGroupSize: Math.max(1, columns[0]?.values.length ?? 0),
+    // One page a column: nobody reads less than a segment.
+    pageSize: 0,
+  });
+  // Only now: with a meaning, the writer would take the integers for values and convert each again.
+  for (const [index, { meaning }] of columns.entries()) {
+    Object.assign(schema[index + 1] as SchemaElement, meaning);
+    if (meaning?.scale === undefined) continue;
+    for (const { columns: chunks } of writer.row_groups) keepUnits(chunks[index]?.meta_data?.statistics);
+  }
+  writer.finish();
+  return bytes.getBytes();
+}
+
+/** The name of a segment: the SHA-256 of its bytes. */
+export function segmentId(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** The schema without what its integers mean, so that they are read as they are. */
+function physicalSchema(metadata: FileMetaData): FileMetaData {
+  const schema = metadata.schema.map(({ name, type, repetition_type, num_children }) => ({
+    name,
+    ...(type && { type }),
+    ...(repetition_type && { repetition_type }),
+    ...(num_children !== undefined && { num_children }),
+  }));
+  return { ...metadata, schema };
+}
+
+/** A column of numbers, divided by `power`. */
+function toNumbers(values: ArrayLike<number | bigint | null | undefined>, power: number): Float64Array {
+  const column = new Float64Array(values.length);
+  if (values instanceof Float64Array && power === 1) column.set(values);
+  else
+    for (let row = 0; row < column.length; row += 1) {
+      const value = values[row];
+      column[row] = value === null || value === undefined ? Number.NaN : Number(value) / power;
+    }
+  return column;
+}
+
+/** What a file holds. */
+interface DecodedFile {
+  readonly rows: number;
+  /** An entry of its metadata. */
+  said(key: string): string | undefined;
+  has(name: string): boolean;
+  /** A column of numbers in the unit of its meaning, or divided by `power`. @throws SegmentDamaged where it has not one for each row */
+  numbers(name: string, power?: number): Float64Array;
+  texts(name: string): readonly string[];
+}
+
+/**
+ * Reads what encodeFile wrote. Check the hash before (requireIntact): in a file of wrong bytes, a count can be so great that
+ * reading does not end. @throws SegmentDamaged for a file that is cut off, of another program or of another format
+ */
+export async function decodeFile(bytes: Uint8Array): Promise<DecodedFile> {
+  const chunks = new Map<string, ArrayLike<number | bigint | string | null>[]>();
+  let metadata: FileMetaData;
+  try {
+    const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+    metadata = parquetMetadata(file);
+    await parquetRead({
+      file,
+      metadata: physicalSchema(metadata),
+      onChunk: ({ columnName, columnData }) => {
+        const known = chunks.get(columnName);
+        if (known === undefined) chunks.set(columnName, [columnData as ArrayLike<number>]);
+        else known.push(columnData as ArrayLike<number>);
+      },
+    });
+  } catch (error) {
+    throw new SegmentDamaged(`not a segment: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const rows = Number(metadata.num_rows);
+  const said = (key: string) => metadata.key_value_metadata?.find((entry) => entry.key === PREFIX + key)?.value;
+  const scaleOf = (name: string) => metadata.schema.find((element) => element.name === name)?.scale ?? 0;
+  function valuesOf(name: string): ArrayLike<number | bigint | string | null> {
+    const parts = chunks.get(name) ?? [];
+    const values = parts.length === 1 ? parts[0] : parts.flatMap((part) => Array.from(part));
+    if (values?.length !== rows) throw new SegmentDamaged(`not a segment: ${name} does not have ${rows} values`);
+    return values;
+  }
+  const format = said("format");
+  if (format !== FORMAT_VERSION) throw new SegmentDamaged(`not a segment: its format is ${format ?? "that of another program"}`);
+  return {
+    rows,
+    said,
+    has: (name) => metadata.schema.some((element) => element.name === name),
+    numbers: (name, power = 10 ** scaleOf(name)) => toNumbers(valuesOf(name) as ArrayLike<number>, power),
+    texts: (name) => Array.from(valuesOf(name), String),
+  };
+}
