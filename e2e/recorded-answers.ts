@@ -42,9 +42,9 @@ function recorded(method: string, path: string, { status, headers, text }: Answe
 /** The path of an operation with its example parameters. */
 export function examplePath(id: OperationId): string {
   const { path, query } = operations[id];
-  // The origin is for servers whose key has allowed origins; the example's key has none. `before` asks for a second page. The
-  // examples are JSON.
-  const pairs = Object.entries(query).filter(([name]) => !["origin", "before", "format"].includes(name));
+  // The origin is for servers whose key has allowed origins; the example's key has none. `before` and `cursor` ask for a second page, `as_of` for the past.
+  // The examples are JSON.
+  const pairs = Object.entries(query).filter(([name]) => !["origin", "before", "cursor", "as_of", "format"].includes(name));
   const text = pairs.map(([name, { example }]) => `${name}=${example}`).join("&");
   return text === "" ? path : `${path}?${text}`;
 }
@@ -74,6 +74,7 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
   const mended = await keyHolder(product, live).call(klines, { method: "POST", body: minutes.join("\n") });
   return {
     klines: await call("klines"),
+    ticks: await call("ticks"),
     instruments: await call("instruments"),
     latestQuotes: await call("latestQuotes"),
     latestSnapshots: await call("latestSnapshots"),

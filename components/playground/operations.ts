@@ -12,7 +12,9 @@ import {
   TIMEFRAMES,
   TickerListParameter,
   TickerParameter,
+  TickLimitParameter,
   TimeframeParameter,
+  UnixMillisecondsParameter,
   UnixSecondsParameter,
 } from "#lib/contract/primitives";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
@@ -25,7 +27,9 @@ const KINDS: ReadonlyMap<unknown, FieldKind> = new Map<unknown, FieldKind>([
   [UnixSecondsParameter, "seconds"],
   [PastSecondsParameter, "seconds"],
   [InstantParameter, "instant"],
+  [UnixMillisecondsParameter, "instant"],
   [LimitParameter, "number"],
+  [TickLimitParameter, "number"],
   [AmountParameter, "number"],
 ]);
 

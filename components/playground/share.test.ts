@@ -18,7 +18,17 @@ const KEY = "sw_live_0123456789abcdefghijklmnopqrstuvwxyz";
 describe("the operations of the playground", () => {
   test("the playground offers the operations that read and the three streams, with valid values", () => {
     expect(operations.map(({ id }) => id)).toEqual([
-      ...["klines", "instruments", "latestQuotes", "latestSnapshots", "conversion", "marketStatus", "marketHours", "key"],
+      ...[
+        "klines",
+        "ticks",
+        "instruments",
+        "latestQuotes",
+        "latestSnapshots",
+        "conversion",
+        "marketStatus",
+        "marketHours",
+        "key",
+      ],
       ...["quoteStream", "klineStream", "snapshotStream"],
     ]);
     for (const operation of operations) expect(issuesOf(operation.id, startValues(operation))).toEqual({});

@@ -111,6 +111,7 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
     });
     const calls = [
       ["klines", ["EURUSD", "H1"], operations.klines],
+      ["ticks", ["EURUSD"], operations.ticks],
       ["instruments", [], operations.instruments],
       ["latest_quotes", [["EURUSD"]], operations.latestQuotes],
       ["latest_snapshots", [["EURUSD"]], operations.latestSnapshots],

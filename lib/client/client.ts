@@ -3,19 +3,29 @@ import type { TradingHours } from "#lib/contract/hours";
 import type { Instrument } from "#lib/contract/instrument";
 import type { KeyInfo } from "#lib/contract/key";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
-import { KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
+import { KLINES_ROWS_PER_COST_UNIT, TICKS_MAX_LIMIT_ROWS } from "#lib/contract/limits";
 import type { operations } from "#lib/contract/operations";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 import type { MarketStatus } from "#lib/contract/status";
 import type { STREAM_PATH } from "#lib/contract/stream";
 import type { StreamTicket } from "#lib/contract/stream-ticket";
+import type { TickWindow } from "#lib/contract/ticks";
 import { type ClientClock, monotonicClock } from "./clock";
 import { createStream } from "./create-stream";
 import { SpotwireError } from "./errors";
 import type { MessagePack } from "./message-pack";
-import { checkBaseUrl, checkKey, checkList, checkNumber, checkTickers, isoInstant, unixSeconds } from "./options";
-import type { ConversionQuery, HoursQuery, KlinesQuery, TickersQuery } from "./queries";
+import {
+  checkBaseUrl,
+  checkKey,
+  checkList,
+  checkNumber,
+  checkTickers,
+  isoInstant,
+  unixMilliseconds,
+  unixSeconds,
+} from "./options";
+import type { ConversionQuery, HoursQuery, KlinesQuery, TickersQuery, TicksQuery } from "./queries";
 import type { RateLimit } from "./rate-limit";
 import type { ReadKlines } from "./recovery";
 import { type CallOptions, createRest } from "./rest";
@@ -56,6 +66,7 @@ export interface MarketStatusList {
 /** The path of each operation; a test compares it with the contract. */
 export const ENDPOINTS = {
   klines: { method: "GET", path: "/api/v1/market/klines" },
+  ticks: { method: "GET", path: "/api/v1/market/ticks" },
   instruments: { method: "GET", path: "/api/v1/market/instruments" },
   latestQuotes: { method: "GET", path: "/api/v1/market/quotes/latest" },
   latestSnapshots: { method: "GET", path: "/api/v1/market/snapshots/latest" },
@@ -108,6 +119,10 @@ export interface Client {
   klines(query: KlinesQuery, options?: CallOptions): Promise<KlineWindow>;
   /** All klines of a window from its start, page by page; the last one may still be open. */
   klinesAll(query: KlinesQuery & { readonly from: number | Date }, options?: CallOptions): AsyncIterableIterator<Kline>;
+  /** Every tick of a window, page by page, or the newest ones. */
+  ticks(query: TicksQuery, options?: CallOptions): Promise<TickWindow>;
+  /** All ticks of a window from its start, page by page. */
+  ticksAll(query: TicksQuery & { readonly from: number | Date }, options?: CallOptions): AsyncIterableIterator<Quote>;
   /** The instruments this key may read. */
   instruments(options?: CallOptions): Promise<InstrumentList>;
   latestQuotes(query: TickersQuery, options?: CallOptions): Promise<QuoteList>;
@@ -172,6 +187,25 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
+  async function ticks({ ticker, from, to, limit, cursor }: TicksQuery, callOptions?: CallOptions): Promise<TickWindow> {
+    const query = { ticker, from: unixMilliseconds(from), to: unixMilliseconds(to), limit, cursor };
+    return rest.call({ ...ENDPOINTS.ticks, query }, callOptions);
+  }
+
+  async function* ticksAll(
+    query: TicksQuery & { readonly from: number | Date },
+    callOptions?: CallOptions,
+  ): AsyncGenerator<Quote, undefined> {
+    let { cursor } = query;
+    for (;;) {
+      const page: TickWindow = await ticks({ limit: TICKS_MAX_LIMIT_ROWS, ...query, cursor }, callOptions);
+      yield* page.items;
+      if (page.next_cursor === null) return undefined;
+      if (page.next_cursor === cursor) throw new SpotwireError("bad_answer", "The next page does not start after this page.");
+      cursor = page.next_cursor;
+    }
+  }
+
   async function createStreamTicket(query: { readonly origin?: string | undefined } = {}, callOptions?: CallOptions) {
     return rest.call<StreamTicket>({ ...ENDPOINTS.createStreamTicket, query: { origin: query.origin } }, callOptions);
   }
@@ -209,6 +243,8 @@ export function createClient(options: ClientOptions): Client {
     },
     klines,
     klinesAll,
+    ticks,
+    ticksAll,
     instruments: async (callOptions) => rest.call({ ...ENDPOINTS.instruments, query: {} }, callOptions),
     latestQuotes: async (query, callOptions) =>
       rest.call({ ...ENDPOINTS.latestQuotes, query: { tickers: listOf(query) } }, callOptions),

@@ -31,7 +31,7 @@ export {
 export type { ClientClock } from "./clock";
 export { type ClientErrorId, isSpotwireError, SpotwireError, type SpotwireErrorFacts, type SpotwireErrorId } from "./errors";
 export type { MessagePack } from "./message-pack";
-export type { ConversionQuery, HoursQuery, KlinesQuery, TickersQuery } from "./queries";
+export type { ConversionQuery, HoursQuery, KlinesQuery, TickersQuery, TicksQuery } from "./queries";
 export type { RateLimit } from "./rate-limit";
 export type { RecoveredKline } from "./recovery";
 export type { CallOptions } from "./rest";

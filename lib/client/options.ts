@@ -78,6 +78,16 @@ export function unixSeconds(instant: number | Date | undefined): number | undefi
   return Math.ceil(instant.getTime() / 1000);
 }
 
+/**
+ * Unix milliseconds of an instant.
+ * @throws SpotwireError invalid_argument for an invalid Date
+ */
+export function unixMilliseconds(instant: number | Date | undefined): number | undefined {
+  if (!(instant instanceof Date)) return instant;
+  if (Number.isNaN(instant.getTime())) throw invalid("A date is invalid.");
+  return instant.getTime();
+}
+
 /** @throws SpotwireError invalid_argument for an invalid Date */
 export function isoInstant(instant: string | Date | undefined): string | undefined {
   if (!(instant instanceof Date)) return instant;

@@ -12,6 +12,19 @@ export interface KlinesQuery {
   readonly asOf?: number | Date | undefined;
 }
 
+/** A window of ticks, half-open: from <= time_msc < to. Instants are Dates or Unix milliseconds, as `time_msc` is. */
+export interface TicksQuery {
+  readonly ticker: string;
+  /** Without it, the newest ticks before `to`. */
+  readonly from?: number | Date | undefined;
+  /** Now by default. */
+  readonly to?: number | Date | undefined;
+  /** 1 to 10,000; 1,000 by default. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the page before, in place of `from`. */
+  readonly cursor?: string | undefined;
+}
+
 /** The range of trading hours: from now on, and 14 days, unless given. Instants are Dates or Unix seconds. */
 export interface HoursQuery {
   readonly ticker: string;

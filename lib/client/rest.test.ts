@@ -70,6 +70,7 @@ describe("each operation", () => {
       return operation === undefined ? fail("not_found") : succeed(operation.example as object);
     });
     expect(await client.klines({ ticker: "EURUSD", timeframe: "H1" })).toEqual(operations.klines.example);
+    expect(await client.ticks({ ticker: "EURUSD" })).toEqual(operations.ticks.example);
     expect(await client.instruments()).toEqual(operations.instruments.example);
     expect(await client.latestQuotes({ tickers: ["EURUSD"] })).toEqual(operations.latestQuotes.example);
     expect(await client.latestSnapshots({ tickers: ["EURUSD"] })).toEqual(operations.latestSnapshots.example);
@@ -91,6 +92,7 @@ describe("each operation", () => {
       limit: 24,
     });
     await client.klines({ ticker: "EURUSD", timeframe: "M1", asOf: new Date("2026-01-01T12:00:00.900Z") });
+    await client.ticks({ ticker: "EURUSD", from: new Date("2026-01-01T00:00:00.500Z"), to: 1_767_312_000_001, cursor: "a-1" });
     await client.latestQuotes({ tickers: [" eurusd", "XAUUSD", "EURUSD"] });
     await client.marketStatus({ tickers: ["EURUSD"], at: new Date("2026-12-25T12:00:00Z") });
     await client.conversion({ from: "usd", to: ["JPY", "EUR"], amount: 0.5 });
@@ -99,13 +101,14 @@ describe("each operation", () => {
     expect(service.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
       { ticker: "EURUSD", timeframe: "M1", from: "1767225601", to: "1767312000", limit: "24" },
       { ticker: "EURUSD", timeframe: "M1", as_of: "2026-01-01T12:00:00.900Z" },
+      { ticker: "EURUSD", from: "1767225600500", to: "1767312000001", cursor: "a-1" },
       { tickers: "EURUSD,XAUUSD" },
       { tickers: "EURUSD", at: "2026-12-25T12:00:00.000Z" },
       { from: "usd", to: "JPY,EUR", amount: "0.5" },
       { ticker: "EURUSD", from: "1767225600", to: "1767312000" },
       { origin: "https://app.example.com" },
     ]);
-    expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET", "GET", "GET", "GET", "GET", "POST"]);
+    expect(service.requests.map(({ method }) => method)).toEqual([...Array(7).fill("GET"), "POST"]);
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
   });
 
@@ -113,6 +116,31 @@ describe("each operation", () => {
     service.answer(() => succeed({ items: [] }));
     await connect({ baseUrl: `${service.url}/prices/` }).instruments();
     expect(service.requests[0]?.path).toBe("/prices/api/v1/market/instruments");
+  });
+});
+
+describe("ticksAll", () => {
+  const tick = (time_msc: number) => ({ ...operations.ticks.example.items[0], time_msc });
+
+  test("ticksAll returns every tick of every page once, in order, with the cursor of the page before", async () => {
+    service.answer(({ query }) => {
+      const page = Number(query.get("cursor") ?? "0");
+      return succeed({ next_cursor: page < 2 ? String(page + 1) : null, items: [tick(page), tick(page)] });
+    });
+    const found: number[] = [];
+    for await (const { time_msc } of connect().ticksAll({ ticker: "EURUSD", from: 0 })) found.push(time_msc);
+    expect(found).toEqual([0, 0, 1, 1, 2, 2]);
+    expect(service.requests.map(({ query }) => [query.get("from"), query.get("limit"), query.get("cursor")])).toEqual([
+      ["0", "10000", null],
+      ["0", "10000", "1"],
+      ["0", "10000", "2"],
+    ]);
+  });
+
+  test("ticksAll throws when a page leads to itself", async () => {
+    service.answer(() => succeed({ next_cursor: "a", items: [] }));
+    const all = connect().ticksAll({ ticker: "EURUSD", from: 0 });
+    await expect(all.next()).rejects.toMatchObject({ id: "bad_answer" });
   });
 });
 

@@ -34,7 +34,7 @@ function exampleRows(id: "klines" | "instruments" | "latestQuotes" | "latestSnap
 describe("the columns of CSV", () => {
   test("are offered for the operations that read the market", () => {
     const offered = OPERATION_LIST.filter((operation) => csvOf(operation) !== undefined).map(({ id }) => id);
-    expect(offered).toEqual(["klines", "instruments", "latestQuotes", "latestSnapshots", "conversion", "marketStatus"]);
+    expect(offered).toEqual(["klines", "ticks", "instruments", "latestQuotes", "latestSnapshots", "conversion", "marketStatus"]);
   });
 
   test("are the fields of the contract in their order, with an ISO 8601 time beside each Unix time", () => {

@@ -4,6 +4,7 @@ import type { Operation } from "./operation";
 import { TIME_UNITS } from "./primitives";
 
 export const CSV_MEDIA = "text/csv";
+export const LINES_MEDIA = "application/x-ndjson";
 
 const FORMULA = /^[=+\-@\t\r]/;
 const QUOTED = /[",\r\n]/;

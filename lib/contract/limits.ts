@@ -16,6 +16,12 @@ export const KLINES_ROWS_PER_COST_UNIT = 1000;
 export const KLINES_AS_OF_MAX_MINUTES = 1_000_000;
 /** An answer about an instant can change for so long: what was stored then may not be committed yet. */
 export const KLINES_AS_OF_SETTLE_S = 60;
+export const TICKS_DEFAULT_LIMIT_ROWS = 1_000;
+export const TICKS_MAX_LIMIT_ROWS = 10_000;
+/** One rate-limit unit buys this many rows of a ticks request. */
+export const TICKS_PER_COST_UNIT = 1_000;
+/** Ticks of one millisecond that pages can be turned within. */
+export const TICKS_SAME_TIME_MAX_COUNT = 100_000;
 /** A kline closes this long after its end, so that late ticks still count. */
 export const KLINE_CLOSE_DELAY_MS = 2_000;
 

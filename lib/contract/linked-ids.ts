@@ -3,6 +3,7 @@ import type { OperationId } from "./operations";
 /** The operations that a link can stand for. They stand alone so that a page that names them does not load the contract. */
 export const LINKED_IDS = [
   "klines",
+  "ticks",
   "latestQuotes",
   "latestSnapshots",
   "conversion",

@@ -50,6 +50,8 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
     readonly maxBytes: number;
   };
   readonly data: Data;
+  /** True if its items are also offered as NDJSON, one in a line. */
+  readonly lines?: true;
   readonly example: z.output<Data>;
   /** Every error this operation can return. */
   readonly errors: readonly ErrorId[];

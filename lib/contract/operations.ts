@@ -26,6 +26,7 @@ import { Quote, quoteExample } from "./quote";
 import { Snapshot, snapshotExample } from "./snapshot";
 import { MarketStatus, marketStatusExample } from "./status";
 import { StreamTicket, streamTicketExample } from "./stream-ticket";
+import { ticks } from "./ticks";
 
 const tickers = {
   schema: TickerListParameter,
@@ -42,6 +43,7 @@ const missing = z
 
 export const operations = {
   klines,
+  ticks,
   instruments: operation({
     id: "instruments",
     method: "GET",

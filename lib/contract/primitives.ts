@@ -5,6 +5,8 @@ import {
   TICKER_MAX_CHARACTERS,
   TICKER_MIN_CHARACTERS,
   TICKERS_PER_REQUEST_MAX_COUNT,
+  TICKS_DEFAULT_LIMIT_ROWS,
+  TICKS_MAX_LIMIT_ROWS,
   UNIX_SECONDS_END,
 } from "./limits";
 import { mustBeOneOf, refuse } from "./validate";
@@ -113,27 +115,46 @@ export const UnixSecondsParameter = secondsParameter(Math.ceil);
 /** The same for `as_of`: fractions are rounded down, so that nothing from after the instant counts. */
 export const PastSecondsParameter = secondsParameter(Math.floor);
 
-const LIMIT_RULE = `must be an integer between 1 and ${KLINES_MAX_LIMIT_ROWS}.`;
+const MILLISECONDS_RULE =
+  "must be Unix milliseconds, or an ISO 8601 timestamp with a UTC offset, for example 2026-01-01T00:00:00.000Z.";
+
+/** A query parameter in Unix milliseconds, or as ISO 8601 timestamp with offset. Seconds are detected and reported as such. */
+export const UnixMillisecondsParameter = z
+  .string()
+  .transform((text, ctx) => {
+    const ms = INTEGER.test(text) ? Number(text) : parseInstant(text);
+    if (Number.isNaN(ms)) return refuse(ctx, { fault: "invalid_parameter", detail: MILLISECONDS_RULE });
+    if (ms < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "must not be negative." });
+    if (INTEGER.test(text) && ms > 0 && ms < UNIX_SECONDS_END)
+      return refuse(ctx, {
+        fault: "invalid_parameter",
+        detail: "must be in Unix milliseconds; this value looks like seconds.",
+      });
+    return ms;
+  })
+  .pipe(UnixMilliseconds);
 
 /** The meaning of the row limit of klines, with this default. */
 export function describeLimit(defaultRows: number): string {
   return `Maximum number of klines to return (default ${defaultRows}). Values outside 1–${KLINES_MAX_LIMIT_ROWS} return an error.`;
 }
 
-/** The row limit of klines. Values out of range are refused, never clamped. */
-export const LimitParameter = z
-  .string()
-  .transform((text, ctx) => {
-    const limit = parseInteger(text, ctx, LIMIT_RULE);
-    if (limit < 1 || limit > KLINES_MAX_LIMIT_ROWS)
-      return refuse(ctx, {
-        fault: "limit_out_of_range",
-        detail: LIMIT_RULE,
-        max: KLINES_MAX_LIMIT_ROWS,
-      });
-    return limit;
-  })
-  .pipe(z.int().min(1).max(KLINES_MAX_LIMIT_ROWS).meta({ default: KLINES_DEFAULT_LIMIT_ROWS }));
+/** A limit of rows. Values out of range are refused, never clamped. */
+const limitParameter = (max: number, defaultRows: number) =>
+  z
+    .string()
+    .transform((text, ctx) => {
+      const rule = `must be an integer between 1 and ${max}.`;
+      const limit = parseInteger(text, ctx, rule);
+      if (limit < 1 || limit > max) return refuse(ctx, { fault: "limit_out_of_range", detail: rule, max });
+      return limit;
+    })
+    .pipe(z.int().min(1).max(max).meta({ default: defaultRows }));
+
+/** The row limit of klines. */
+export const LimitParameter = limitParameter(KLINES_MAX_LIMIT_ROWS, KLINES_DEFAULT_LIMIT_ROWS);
+/** The row limit of ticks. */
+export const TickLimitParameter = limitParameter(TICKS_MAX_LIMIT_ROWS, TICKS_DEFAULT_LIMIT_ROWS);
 
 /** A timeframe in a query: case-sensitive. */
 export const TimeframeParameter = z

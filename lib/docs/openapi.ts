@@ -1,4 +1,4 @@
-import { CSV_MEDIA, csvOf } from "#lib/contract/csv";
+import { CSV_MEDIA, csvOf, LINES_MEDIA } from "#lib/contract/csv";
 import { Failure, failureExample, success } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { linkOperation, REST_CALLS } from "#lib/contract/link";
@@ -114,15 +114,21 @@ export function answerHeaders({ id }: Operation): string[] {
 
 const isLink = ({ id }: Pick<Operation, "id">) => id === linkOperation.id;
 
-/** The items as CSV, where the operation offers it. */
-function csvMedia(operation: Operation): Record<string, OpenApiMedia> {
+/** The items as CSV and as lines, where the operation offers it. */
+function itemsMedia(operation: Operation): Record<string, OpenApiMedia> {
   if (isLink(operation))
     return { [CSV_MEDIA]: { schema: { type: "string", description: "The items as CSV, with the columns of the operation." } } };
   const table = csvOf(operation);
   if (table === undefined) return {};
   const { items } = operation.example as { items: readonly object[] };
   const description = `The items as CSV (RFC 4180) with a header row: ${table.columns.join(", ")}.`;
-  return { [CSV_MEDIA]: { schema: { type: "string", description }, example: table.text(items) } };
+  const csv = { schema: { type: "string", description }, example: table.text(items) };
+  if (!operation.lines) return { [CSV_MEDIA]: csv };
+  const lines = {
+    schema: { type: "string", description: "The items as NDJSON, one in a line." },
+    example: items.map((item) => `${JSON.stringify(item)}\n`).join(""),
+  };
+  return { [CSV_MEDIA]: csv, [LINES_MEDIA]: lines };
 }
 
 const pascal = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
@@ -138,7 +144,7 @@ function successResponses(operation: Operation, printer: SchemaPrinter): Record<
         schema: printer.name(id, printer.of(success(operation.data))),
         example: { code: 0, message: "success", data: operation.example },
       },
-      ...csvMedia(operation),
+      ...itemsMedia(operation),
     },
   };
   if (!revalidated) return { 200: answered };

@@ -10,17 +10,6 @@ import { type TailChunk, tailTicks } from "./tick-tail";
 /** Days that one statement looks up. */
 const DAYS_COUNT = 32;
 
-/** A read of ticks that were taken. */
-interface TickQuery {
-  readonly ticker: string;
-  /** Unix milliseconds, `to` excluded. */
-  readonly from: number;
-  readonly to: number;
-  readonly limit: number;
-  /** Which ticks are read when the range has more than `limit`. */
-  readonly end: "oldest" | "newest";
-}
-
 type Stored = Pick<Database, "pool" | "segments">;
 
 /** The UTC days of a chunk, Unix seconds. */
@@ -115,10 +104,25 @@ export async function daysWithTicks({ pool }: Pick<Stored, "pool">, ticker: stri
 }
 
 /**
- * Ticks that were taken, as ticksOfDay gives them, at most `limit` from one end of a range.
+ * Ticks of [from, to), Unix milliseconds, that were taken, as ticksOfDay gives them: at most `limit` from one end of the range.
  * @throws as ticksOfDay
  */
-export async function readTicks(db: Stored, { ticker, from, to, limit, end }: TickQuery): Promise<TickColumns> {
+export async function readTicks(
+  db: Stored,
+  {
+    ticker,
+    from,
+    to,
+    limit,
+    end,
+  }: {
+    readonly ticker: string;
+    readonly from: number;
+    readonly to: number;
+    readonly limit: number;
+    readonly end: "oldest" | "newest";
+  },
+): Promise<TickColumns> {
   let found: TickColumns[] = [];
   let count = 0;
   let [first, last] = [from, to];

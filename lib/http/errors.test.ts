@@ -50,8 +50,9 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   missing_parameter: (id) => ask(id, ""),
   invalid_ticker: (id) => ask(id, withParameter(id, tickerName(id), "EUR/USD")),
   unsupported_timeframe: (id) => ask(id, withParameter(id, "timeframe", "m1")),
-  invalid_range: (id) => ask(id, `${sampleQuery(id)}&from=200&to=100`),
-  limit_out_of_range: (id) => ask(id, `${sampleQuery(id)}&limit=5001`),
+  invalid_range: (id) =>
+    ask(id, id === "ticks" ? "?ticker=EURUSD&from=200000000000&to=100000000000" : `${sampleQuery(id)}&from=200&to=100`),
+  limit_out_of_range: (id) => ask(id, withParameter(id, "limit", "10001")),
   too_many_tickers: (id) =>
     ask(id, withParameter(id, "tickers", Array.from({ length: 101 }, (_, index) => `AAA${index}`).join(","))),
   unknown_ticker: (id) => ask(id, withParameter(id, tickerName(id), "AAABBB")),

@@ -12,7 +12,7 @@ import { suggestTicker } from "#lib/market/tickers";
 import { type Runtime, runningParts, runtime } from "#lib/runtime";
 import { recordsWork } from "#lib/spans";
 import { admitOrigin } from "./cors";
-import { csvBody, csvEtag, wantsCsv } from "./csv";
+import { csvEtag, type ItemsFormat, itemsBody, wantedFormat } from "./csv";
 import { docsBaseOf, type Exchange, headerOf, openExchange, requireShortTarget, type ServerContext } from "./exchange";
 import { applyVerdict, authorize, verifyKey } from "./guards";
 import { createQueryParser, type ParsedQuery } from "./query";
@@ -93,9 +93,9 @@ export function route<P extends Parameters>(
       const call = callOf<QueryOf<P>>(query, principal, exchange, running, verdict);
       if (table === undefined) return chain(question(call), (reply) => respond(reply, exchange, undefined));
       exchange.headers.vary = "Origin, Accept";
-      const csv = wantsCsv((call.query as { format?: unknown }).format, exchange);
-      const asCsv = csv ? { table, base: running.env.PUBLIC_URL ?? "" } : undefined;
-      return chain(question(call), (reply) => respond(reply, exchange, asCsv));
+      const format = wantedFormat((call.query as { format?: unknown }).format, asked.lines === true, exchange);
+      const asItems = format && { format, table, base: running.env.PUBLIC_URL ?? "" };
+      return chain(question(call), (reply) => respond(reply, exchange, asItems));
     });
   }
 
@@ -241,8 +241,9 @@ function jsonBody(reply: Reply): string | Uint8Array<ArrayBuffer> {
   return "body" in reply ? reply.body : successBody(reply.data);
 }
 
-/** How a response is written as CSV; `base` is the URL of the service, empty where it is unknown. */
-interface AsCsv {
+/** How the items of a response are written without the envelope; `base` is the URL of the service, empty where it is unknown. */
+interface AsItems {
+  readonly format: ItemsFormat;
   readonly table: CsvTable;
   readonly base: string;
 }
@@ -250,19 +251,19 @@ interface AsCsv {
 const cachingOf = (maxAgeS: number) => (maxAgeS === 0 ? "private, no-cache" : `private, max-age=${maxAgeS}, immutable`);
 
 /** The response to a reply, as JSON unless told otherwise. HEAD gets the headers of GET and no body. */
-function respond(reply: Reply, exchange: Exchange, asCsv: AsCsv | undefined): Answer {
+function respond(reply: Reply, exchange: Exchange, asItems: AsItems | undefined): Answer {
   const { headers, method } = exchange;
   const lasting = "body" in reply ? reply.lasting : undefined;
   headers["cache-control"] = lasting === undefined ? "no-store" : cachingOf(lasting.maxAgeS);
   if (lasting !== undefined) {
-    const tag = asCsv === undefined ? lasting.etag : csvEtag(lasting.etag);
+    const tag = asItems === undefined ? lasting.etag : csvEtag(lasting.etag);
     const held = heldTag(tag, headerOf(exchange, "if-none-match"), headerOf(exchange, "accept-encoding"));
     headers.etag = held ?? tag;
     // The same URL answers each key from its own venue, so a browser cache must keep them apart.
     headers.vary += ", Authorization";
     if (held !== undefined) return { status: 304, headers, body: null };
   }
-  const body = asCsv === undefined ? jsonBody(reply) : csvBody(reply, asCsv.table, exchange, asCsv.base);
+  const body = asItems === undefined ? jsonBody(reply) : itemsBody(reply, asItems.format, asItems, exchange);
   const answer = { status: 200, headers, body } as Answer;
   if (method !== "HEAD") return answer;
   if (!isInParts(answer)) headers["content-length"] = String(byteLengthOf(answer));

@@ -9,6 +9,7 @@ import type { Calendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
+import type { TickColumns } from "#lib/domain/tick-columns";
 import type { Minutes } from "./coverage";
 import type { FeedSight } from "./feed-watch";
 import type { LackingKlines } from "./lacking-minutes";
@@ -25,6 +26,19 @@ export interface MarketView {
   recentKlines(ticker: string, timeframe: Timeframe): readonly Kline[];
   /** Rises whenever a kline of this series changes; together with the store's revision it identifies a state of the series. */
   revision(ticker: string, timeframe: Timeframe): number;
+}
+
+/** A read of ticks of the past. */
+export interface TickQuery {
+  readonly ticker: string;
+  /** Unix milliseconds, `to` excluded. */
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+  /** Which ticks are read when the range has more than `limit`. */
+  readonly end: "oldest" | "newest";
+  /** As that of KlineQuery. */
+  readonly admitDays?: KlineQuery["admitDays"];
 }
 
 /** A read of stored klines: rows with from <= time < to, at most `limit`, from the named end; the answer is always ascending. */
@@ -81,6 +95,8 @@ export interface KlineStore {
    * service_unavailable while that instant is not known yet
    */
   readAt?(query: KlineQuery, atS: number): Promise<Kline[]>;
+  /** Ticks that the venue took, ascending by time, those of one time in the order in which they were taken; absent where there are none. */
+  readTicks?(query: TickQuery): Promise<Pick<TickColumns, "time" | "bid" | "ask">>;
   /** The newest quote of each ticker at or before `atMs` (Unix ms), for filling the view at start. */
   lastQuotes(atMs: number): Promise<Map<string, LastQuote>>;
   /**

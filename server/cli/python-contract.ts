@@ -10,6 +10,7 @@ import {
   STREAM_HEARTBEAT_INTERVAL_S,
   STREAM_TICKERS_PER_MESSAGE_MAX_COUNT,
   TICKER_MAX_CHARACTERS,
+  TICKS_MAX_LIMIT_ROWS,
 } from "#lib/contract/limits";
 import { OPERATION_LIST } from "#lib/contract/operations";
 import { StreamName } from "#lib/contract/primitives";
@@ -117,6 +118,7 @@ function values(version: string): string {
     STREAM_TICKERS_PER_MESSAGE_MAX_COUNT,
     STREAM_HEARTBEAT_INTERVAL_S,
     TICKER_MAX_CHARACTERS,
+    TICKS_MAX_LIMIT_ROWS,
     BASE62,
     KEY_RANDOM_CHARACTERS,
     KEY_CHECKSUM_CHARACTERS: keyChecksum("").length,

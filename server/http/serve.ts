@@ -17,6 +17,7 @@ import * as latestQuotes from "#app/api/v1/market/quotes/latest/route";
 import * as latestSnapshots from "#app/api/v1/market/snapshots/latest/route";
 import * as marketStatus from "#app/api/v1/market/status/route";
 import * as createStreamTicket from "#app/api/v1/market/stream/tickets/route";
+import * as ticks from "#app/api/v1/market/ticks/route";
 import { GET as asyncApi } from "#app/asyncapi.json/route";
 import { GET as scrape } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
@@ -52,6 +53,7 @@ import { createHttpServer, routeUpgrades } from "./server";
 /** The route of each operation; a missing one fails to compile. */
 const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   klines,
+  ticks,
   instruments,
   latestQuotes,
   latestSnapshots,

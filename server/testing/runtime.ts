@@ -82,7 +82,7 @@ export interface TestRuntime
 async function read(response: Response): Promise<Answer> {
   const { status, headers } = response;
   const text = await response.text();
-  const isJson = text !== "" && !headers.get("content-type")?.startsWith("text/csv");
+  const isJson = text !== "" && headers.get("content-type")?.startsWith("application/json");
   return { status, headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 

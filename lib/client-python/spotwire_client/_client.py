@@ -11,10 +11,10 @@ import httpx
 
 from ._callbacks import StreamCallbacks, check_callbacks
 from ._clock import Clock, MonotonicClock
-from ._contract import KLINES_ROWS_PER_COST_UNIT, STREAM_PATH
+from ._contract import KLINES_ROWS_PER_COST_UNIT, STREAM_PATH, TICKS_MAX_LIMIT_ROWS
 from ._encoding import require_msgpack
 from ._error import BadAnswerError, InvalidKeyError
-from ._frames import klines_frame
+from ._frames import klines_frame, ticks_frame
 from ._gate import RateLimit
 from ._handshake import StreamContext, TicketFunction
 from ._options import (
@@ -25,6 +25,7 @@ from ._options import (
     check_number,
     check_tickers,
     iso_instant,
+    unix_milliseconds,
     unix_seconds,
 )
 from ._rest import Rest, RestOptions
@@ -38,7 +39,9 @@ from .models import (
     LatestQuotesData,
     LatestSnapshotsData,
     MarketStatusData,
+    Quote,
     StreamTicket,
+    TickWindow,
     Timeframe,
     TradingHours,
 )
@@ -209,6 +212,78 @@ class AsyncSpotwire:
         found = self.iter_klines(ticker, timeframe, from_, to, rows, as_of=as_of, timeout_s=timeout_s)
         klines = [kline async for kline in found]
         return klines_frame(klines, ticker, timeframe)
+
+    async def ticks(
+        self,
+        ticker: str,
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        limit: int | None = None,
+        *,
+        cursor: str | None = None,
+        timeout_s: float | None = None,
+    ) -> TickWindow:
+        """
+        A window of ticks: from_ <= time < to. 1 to 10,000 rows, 1,000 by default. Without ``from_`` the newest ones. ``cursor`` is the
+        ``next_cursor`` of the page before, and takes the place of ``from_``.
+        """
+        query: dict[str, object] = {
+            "ticker": ticker,
+            "from": unix_milliseconds(from_),
+            "to": unix_milliseconds(to),
+            "limit": limit,
+            "cursor": cursor,
+        }
+        window: TickWindow = await self._rest.call("ticks", query, timeout_s)
+        return window
+
+    async def _tick_pages(
+        self, ticker: str, from_: Instant, to: Instant | None, limit: int, timeout_s: float | None
+    ) -> AsyncIterator[list[Quote]]:
+        """The pages of a window from its start."""
+        cursor: str | None = None
+        while True:
+            page = await self.ticks(ticker, from_, to, limit, cursor=cursor, timeout_s=timeout_s)
+            yield page["items"]
+            following = page["next_cursor"]
+            if following is None:
+                return
+            if following == cursor:
+                raise BadAnswerError("The next page does not start after this page.")
+            cursor = following
+
+    async def iter_ticks(
+        self,
+        ticker: str,
+        from_: Instant,
+        to: Instant | None = None,
+        limit: int = TICKS_MAX_LIMIT_ROWS,
+        *,
+        timeout_s: float | None = None,
+    ) -> AsyncIterator[Quote]:
+        """All ticks of a window from its start, in pages of ``limit`` rows."""
+        async for page in self._tick_pages(ticker, from_, to, limit, timeout_s):
+            for tick in page:
+                yield tick
+
+    async def ticks_frame(
+        self,
+        ticker: str,
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        limit: int | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> "pandas.DataFrame":
+        """
+        Ticks as a DataFrame of pandas, indexed by time in UTC, with the columns bid, ask, mid and spread. With ``from_`` it has the whole
+        window, read in pages of ``limit`` rows; without, the newest ``limit`` rows.
+        """
+        if from_ is None:
+            window = await self.ticks(ticker, None, to, limit, timeout_s=timeout_s)
+            return ticks_frame(window["items"], ticker)
+        rows = TICKS_MAX_LIMIT_ROWS if limit is None else limit
+        return ticks_frame([tick async for tick in self.iter_ticks(ticker, from_, to, rows, timeout_s=timeout_s)], ticker)
 
     async def instruments(self, *, timeout_s: float | None = None) -> InstrumentsData:
         """The instruments this key may read."""

@@ -36,6 +36,14 @@ def to_frame(records: Iterable[Mapping[str, Any]], columns: Sequence[str] | None
     return frame
 
 
+def ticks_frame(ticks: Iterable[Mapping[str, Any]], ticker: str) -> "pandas.DataFrame":
+    """Ticks of one ticker, which is in ``attrs``, not in a column."""
+    columns = ["time_msc", "bid", "ask", "mid", "spread"]
+    frame = to_frame(({name: tick[name] for name in columns} for tick in ticks), columns)
+    frame.attrs.update(ticker=ticker)
+    return frame.astype({name: "float64" for name in columns[1:] if frame[name].dtype == object})
+
+
 def klines_frame(klines: Iterable[Mapping[str, Any]], ticker: str, timeframe: str) -> "pandas.DataFrame":
     """Klines of one ticker and timeframe; both are in ``attrs``, not in columns."""
     columns = ["time", *KLINE_COLUMNS]

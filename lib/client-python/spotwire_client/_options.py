@@ -113,6 +113,14 @@ def unix_seconds(instant: Instant | None) -> int | float | str | None:
     raise InvalidArgumentError(f"A time is a datetime, a date, Unix seconds or ISO 8601 text, not {type(instant).__name__}.")
 
 
+def unix_milliseconds(instant: Instant | None) -> int | str | None:
+    """Unix milliseconds of an instant; text is passed on."""
+    if isinstance(instant, datetime):
+        return round(_aware(instant).timestamp() * 1_000)
+    seconds = unix_seconds(instant)
+    return round(seconds * 1_000) if isinstance(seconds, (int, float)) else seconds
+
+
 def iso_instant(instant: Instant | None) -> str | None:
     """ISO 8601 of an instant; text is passed on."""
     if instant is None or isinstance(instant, str):

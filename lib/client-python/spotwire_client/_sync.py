@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Coroutine, Generic, Iterable, I
 
 from ._callbacks import StreamCallbacks, StreamState
 from ._client import _BUFFER_DEFAULT_RECORDS, AsyncSpotwire
-from ._contract import KLINES_ROWS_PER_COST_UNIT
+from ._contract import KLINES_ROWS_PER_COST_UNIT, TICKS_MAX_LIMIT_ROWS
 from ._error import InvalidArgumentError, StreamClosedError
 from ._gate import RateLimit
 from ._options import Instant
@@ -25,9 +25,11 @@ from .models import (
     LatestQuotesData,
     LatestSnapshotsData,
     MarketStatusData,
+    Quote,
     QuoteMessage,
     SnapshotMessage,
     StreamTicket,
+    TickWindow,
     Timeframe,
     TradingHours,
 )
@@ -239,6 +241,55 @@ class Spotwire:
         """
         frame = self._inner.klines_frame(ticker, timeframe, from_, to, limit, as_of=as_of, timeout_s=timeout_s)
         return self._portal.run(frame)
+
+    def ticks(
+        self,
+        ticker: str,
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        limit: int | None = None,
+        *,
+        cursor: str | None = None,
+        timeout_s: float | None = None,
+    ) -> TickWindow:
+        """
+        A window of ticks: from_ <= time < to. 1 to 10,000 rows, 1,000 by default. Without ``from_`` the newest ones. ``cursor`` is the
+        ``next_cursor`` of the page before, and takes the place of ``from_``.
+        """
+        return self._portal.run(self._inner.ticks(ticker, from_, to, limit, cursor=cursor, timeout_s=timeout_s))
+
+    def iter_ticks(
+        self,
+        ticker: str,
+        from_: Instant,
+        to: Instant | None = None,
+        limit: int = TICKS_MAX_LIMIT_ROWS,
+        *,
+        timeout_s: float | None = None,
+    ) -> Iterator[Quote]:
+        """All ticks of a window from its start, in pages of ``limit`` rows."""
+        pages = self._inner._tick_pages(ticker, from_, to, limit, timeout_s)
+
+        async def following() -> list[Quote] | None:
+            return await anext(pages, None)
+
+        while (page := self._portal.run(following())) is not None:
+            yield from page
+
+    def ticks_frame(
+        self,
+        ticker: str,
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        limit: int | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> "pandas.DataFrame":
+        """
+        Ticks as a DataFrame of pandas, indexed by time in UTC, with the columns bid, ask, mid and spread. With ``from_`` it has the whole
+        window, read in pages of ``limit`` rows; without, the newest ``limit`` rows.
+        """
+        return self._portal.run(self._inner.ticks_frame(ticker, from_, to, limit, timeout_s=timeout_s))
 
     def instruments(self, *, timeout_s: float | None = None) -> InstrumentsData:
         """The instruments this key may read."""

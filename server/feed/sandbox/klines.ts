@@ -9,6 +9,7 @@ import { askRange } from "./ask-range";
 import type { BlockStore, Rows } from "./block-store";
 import { addMinutes, grainOf, openOf, rowAt } from "./blocks";
 import { emptySum, type Sum } from "./columns";
+import { createPastTicks } from "./past-ticks";
 import type { PriceSeries, SandboxPrices } from "./prices";
 /** Oldest minute that is served, Unix seconds: the open of the trading month of January 2020 (17:00 in New York). */
 export const HISTORY_START_S = Date.UTC(2019, 11, 31, 22) / 1000;
@@ -145,6 +146,8 @@ export function createSandboxKlines(options: Options): KlineStore {
   }
 
   return {
+    readTicks: createPastTicks(options, HISTORY_START_S * 1_000),
+
     async read({ ticker, timeframe, from, to, limit, end, admitDays }) {
       const series = prices.series(ticker);
       if (series === undefined) return [];

@@ -6,6 +6,7 @@ import { GET as klines } from "../market/klines/route";
 import { GET as latestQuotes } from "../market/quotes/latest/route";
 import { GET as latestSnapshots } from "../market/snapshots/latest/route";
 import { GET as marketStatus } from "../market/status/route";
+import { GET as ticks } from "../market/ticks/route";
 
-export const GET = linkRoute({ klines, instruments, latestQuotes, latestSnapshots, conversion, marketStatus });
+export const GET = linkRoute({ klines, ticks, instruments, latestQuotes, latestSnapshots, conversion, marketStatus });
 export { unserved as DELETE, unserved as OPTIONS, unserved as PATCH, unserved as POST, unserved as PUT };
