@@ -2,14 +2,12 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { type Database, promptQuery } from "#lib/db";
 import { klineAt } from "#lib/domain/columns";
 import type { Kline } from "#lib/domain/kline";
-import { Fault } from "#lib/fault";
 import { readRows } from "#lib/history/kline-sql";
 import { struckKlines } from "#lib/history/minutes";
 import { createReader } from "#lib/history/reader";
 import { minutesSince, storedRuns } from "#lib/history/runs";
 import type { TickChunk } from "#lib/history/tick-tail";
 import { readTicks } from "#lib/history/ticks";
-import { createTurns } from "#lib/in-turn";
 import type { Queries } from "#lib/segments/segment-store";
 import { awaitsConversion } from "./conversion-state";
 import { beginWriter, type VenueWriter, type WriteNumbers, writeRows } from "./kline-writer";
@@ -17,10 +15,6 @@ import { createPastRead } from "./past-klines";
 import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "./ports";
 
 const VENUE = "live";
-/** Reads of ticks at once: each can hold days of ticks, and read one after the other. */
-const TICK_READS_MAX_COUNT = 2;
-const TICK_READS_WAITING_MAX_COUNT = 64;
-const BUSY_RETRY_AFTER_S = 1;
 
 /** The prices of a stored kline. */
 export type StoredPrices = Pick<Kline, "open" | "low" | "high" | "close">;
@@ -68,12 +62,6 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
   const reader = createReader(segments, pool);
   const readOn = createStoredRead(db);
   const readPast = createPastRead(segments, pool);
-  const inTurn = createTurns({
-    runningMaxCount: TICK_READS_MAX_COUNT,
-    waitingMaxCount: TICK_READS_WAITING_MAX_COUNT,
-    refusal: () =>
-      new Fault("service_unavailable", { detail: "Too many reads of ticks are waiting.", retry_after: BUSY_RETRY_AFTER_S }),
-  });
   /** Klines of an earlier release are written in all timeframes until they are converted. */
   let isConverting = true;
   /** Fails early if the database does not answer. */
@@ -108,7 +96,7 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
   return {
     read,
     readAt: (query, atS) => readPast(query.prompt ? prompt : pool, query, atS),
-    readTicks: (query) => inTurn(() => readTicks(db, query)),
+    readTicks: (query) => readTicks(db, query),
     lastQuotes,
     minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),
     storedRuns: (ticker, from, to) => storedRuns(pool, segments, ticker, from, to),

@@ -126,6 +126,18 @@ describe("ticks", () => {
     expect(before - (await left("&limit=1001"))).toBe(12);
   });
 
+  test("are read one after the other; when too many wait, more are refused and can be asked for again", async () => {
+    const answers = await Promise.all(Array.from({ length: 80 }, () => ask(`&from=${FROM}`)));
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const answer of refused) {
+      expect(answer).toMatchObject(failed("service_unavailable", { detail: "Too many reads of ticks are waiting." }));
+      expect(answer.headers.get("retry-after")).toBe("1");
+    }
+    expect(answers.filter(({ status }) => status === 200).length).toBe(80 - refused.length);
+    expect((await ask("&limit=1")).status).toBe(200);
+  });
+
   test("of an unknown ticker are refused, and the sandbox has its own", async () => {
     expect(await t.ask(`${PATH}?ticker=AAABBB`)).toMatchObject(failed("unknown_ticker"));
     const { data } = (await ask("&limit=5", { key: DEMO_KEY })).body;
