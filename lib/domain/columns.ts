@@ -92,6 +92,23 @@ export function rowsBetween<Columns extends object>(columns: Columns, from: numb
   return Object.fromEntries(parts) as Columns;
 }
 
+/** Rows by their numbers, in this order. */
+export function pickColumns(columns: KlineColumns, rows: readonly number[]): KlineColumns {
+  const picked = emptyColumns(rows.length);
+  for (const name of COLUMN_NAMES) for (const [at, row] of rows.entries()) picked[name][at] = columns[name][row] as number;
+  return picked;
+}
+
+/** Rows by time; those of one time stay in their order. */
+export function ascending(columns: KlineColumns): KlineColumns {
+  const { time } = columns;
+  let row = 1;
+  while (row < time.length && (time[row] as number) >= (time[row - 1] as number)) row += 1;
+  if (row >= time.length) return columns;
+  const order = [...time.keys()].sort((a, b) => (time[a] as number) - (time[b] as number));
+  return pickColumns(columns, order);
+}
+
 /** Columns in one, in their order. */
 export function joinColumns(parts: readonly KlineColumns[]): KlineColumns {
   const filled = parts.filter(({ time }) => time.length > 0);

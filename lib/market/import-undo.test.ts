@@ -6,7 +6,7 @@ import { inTransaction } from "#lib/history/transaction";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { beginTestImport } from "#server/testing/imports";
 import { type HistoryAdmin, redoImport, undoImport } from "./import-undo";
-import { addCounts, createTrial, NO_KLINES, storeBatch } from "./kline-batches";
+import { addCounts, createTrial, NO_KLINES, partOf, storeBatch } from "./kline-batches";
 import { createKlineStore, type KlineTable } from "./kline-store";
 
 /** Monday before a month and a year end. */
@@ -62,7 +62,7 @@ test("each kline of an import counts once: new, already there, overwritten, repe
   const client = await db.pool.connect();
   let trial = { ...NO_KLINES };
   const tried = createTrial(db.segments);
-  for (const part of parts) trial = addCounts(trial, await tried(client, part));
+  for (const part of parts) trial = addCounts(trial, await tried(client, partOf(part)));
   client.release(true);
   expect(trial).toEqual(expected);
   expect(await stored("EURUSD", "M1")).toEqual(first);
@@ -105,7 +105,7 @@ test("each longer kline of an import counts once: new, already there, overwritte
   const tried = createTrial(db.segments);
   const client = await db.pool.connect();
   let trial = { ...NO_KLINES };
-  for (const part of parts) trial = addCounts(trial, await tried(client, part));
+  for (const part of parts) trial = addCounts(trial, await tried(client, partOf(part)));
   client.release();
   expect(trial).toEqual(counts);
   expect(await stored("CADJPY", "H1")).toEqual(before);

@@ -1,9 +1,8 @@
 import type pg from "pg";
-import type { Timeframe } from "#lib/contract/primitives";
-import { columnsOf, rowFrom } from "#lib/domain/columns";
+import { ascending, COLUMN_NAMES, columnsOf, cutColumns, type KlineColumns, pickColumns, rowFrom } from "#lib/domain/columns";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
-import { say } from "#lib/history/layers";
+import { type Series, say } from "#lib/history/layers";
 import { readRange } from "#lib/history/minutes";
 import { periodOf } from "#lib/history/period";
 import { createReader } from "#lib/history/reader";
@@ -23,6 +22,18 @@ export interface BatchCounts {
   conflicting: number;
   /** Kept, but not shown: minutes of its interval are stored or, of an M1 kline, an operator corrected the minute. */
   covered: number;
+}
+
+/** Klines of one series, in any order. */
+export interface Part {
+  readonly series: Series;
+  readonly klines: KlineColumns;
+}
+
+/** Klines of one series, at least one, as a part. */
+export function partOf(klines: readonly Kline[]): Part {
+  const [{ ticker, timeframe }] = klines as readonly [Kline];
+  return { series: { ticker, timeframe }, klines: columnsOf(klines) };
 }
 
 /** No klines. */
@@ -47,56 +58,44 @@ export function addCounts(a: BatchCounts, b: BatchCounts): BatchCounts {
   };
 }
 
-/** A text that two klines share if they have the same values. */
-export const valuesOf = ({ open, high, low, close, tick_volume, real_volume, spread }: Kline) =>
-  [open, high, low, close, tick_volume, real_volume, spread].join();
-
-/** Klines of one series by time, without duplicates: the last one of a time wins. */
-function distinct(klines: readonly Kline[]): Kline[] {
-  let isAscending = true;
-  for (const [index, { time }] of klines.entries())
-    if (index > 0 && time <= (klines[index - 1] as Kline).time) isAscending = false;
-  if (isAscending) return [...klines];
-  return [...new Map(klines.map((kline) => [kline.time, kline])).values()].sort((a, b) => a.time - b.time);
+/** Whether two rows have the same values. */
+export function isSame(a: KlineColumns, rowA: number, b: KlineColumns, rowB: number): boolean {
+  return COLUMN_NAMES.every((name) => Object.is(a[name][rowA], b[name][rowB]));
 }
 
-/** Counts the klines of one series that a batch holds more than once. */
-function countRepeats(klines: readonly Kline[]): Pick<BatchCounts, "repeated" | "conflicting"> {
-  const seen = new Map<number, string>();
-  const counts = { repeated: 0, conflicting: 0 };
-  for (const kline of klines) {
-    const values = valuesOf(kline);
-    const before = seen.get(kline.time);
-    if (before !== undefined) counts[before === values ? "repeated" : "conflicting"] += 1;
-    seen.set(kline.time, values);
-  }
-  return counts;
+/** Klines of one series, ascending, without duplicates: the last one of a time wins. Counts the others. */
+function distinct(klines: KlineColumns) {
+  const sorted = ascending(klines);
+  const { time } = sorted;
+  const repeats = { repeated: 0, conflicting: 0 };
+  let row = 1;
+  while (row < time.length && time[row] !== time[row - 1]) row += 1;
+  if (row >= time.length) return { rows: sorted, repeats };
+  const last = [...time.keys()].filter((at) => {
+    if (time[at] !== time[at + 1]) return true;
+    repeats[isSame(sorted, at, sorted, at + 1) ? "repeated" : "conflicting"] += 1;
+    return false;
+  });
+  return { rows: pickColumns(sorted, last), repeats };
 }
 
 /** What was stored of a series, and which klines of it would not show although they are stored. */
 interface Before {
   readonly rows: Statements;
-  isCovered(time: number): boolean;
+  /** Null where all would show. */
+  readonly isCovered: ((time: number) => boolean) | null;
 }
 
-const isSame = (rows: Statements, row: number, kline: Kline) =>
-  rows.open[row] === kline.open &&
-  rows.high[row] === kline.high &&
-  rows.low[row] === kline.low &&
-  rows.close[row] === kline.close &&
-  rows.tickVolume[row] === kline.tick_volume &&
-  Object.is(rows.realVolume[row], kline.real_volume ?? Number.NaN) &&
-  Object.is(rows.spread[row], kline.spread ?? Number.NaN);
-
 /** What becomes of klines without duplicates that layer `number` says. */
-function count(klines: readonly Kline[], { rows, isCovered }: Before, number: number): BatchCounts {
+function count(klines: KlineColumns, { rows, isCovered }: Before, number: number): BatchCounts {
   const counts: BatchCounts = { ...NO_KLINES };
-  for (const kline of klines) {
-    const row = rowFrom(rows.time, kline.time);
-    const found = rows.time[row] === kline.time;
-    const same = found && isSame(rows, row, kline);
+  if (rows.time.length === 0 && isCovered === null) return { ...counts, stored: klines.time.length };
+  for (const [at, time] of klines.time.entries()) {
+    const row = rowFrom(rows.time, time);
+    const found = rows.time[row] === time;
+    const same = found && isSame(rows, row, klines, at);
     if (found && rows.layer[row] === number) counts[same ? "repeated" : "conflicting"] += 1;
-    else if (isCovered(kline.time)) counts.covered += 1;
+    else if (isCovered?.(time)) counts.covered += 1;
     else if (!found) counts.stored += 1;
     else counts[same ? "alreadyThere" : "overwritten"] += 1;
   }
@@ -104,19 +103,15 @@ function count(klines: readonly Kline[], { rows, isCovered }: Before, number: nu
 }
 
 /** The range of a series that klines cover, Unix seconds, `to` excluded. */
-interface Range {
-  readonly ticker: string;
-  readonly timeframe: Timeframe;
+interface Range extends Series {
   readonly from: number;
   readonly to: number;
 }
 
 /** @param klines ascending */
-function rangeOf(klines: readonly Kline[]): Range | null {
-  const [first, last] = [klines[0], klines.at(-1)];
-  return first === undefined || last === undefined
-    ? null
-    : { ticker: first.ticker, timeframe: first.timeframe, from: first.time, to: last.time + 1 };
+function rangeOf(series: Series, { time }: KlineColumns): Range | null {
+  const [first, last] = [time[0], time.at(-1)];
+  return first === undefined || last === undefined ? null : { ...series, from: first, to: last + 1 };
 }
 
 const BY_OPERATOR = "SELECT number FROM backfill WHERE by_operator AND number = ANY($1::integer[])";
@@ -134,7 +129,7 @@ async function readBefore(client: pg.ClientBase, segments: Segments, number: num
     const layers = [...rows.layer, ...struck.layer].filter((layer) => layer !== FEED_LAYER);
     const operators = layers.length === 0 ? new Set() : await operatorsAmong(client, [...layers, number]);
     // A later correction shows over an earlier one.
-    if (operators.size === 0 || operators.has(number)) return { rows, isCovered: () => false };
+    if (operators.size === 0 || operators.has(number)) return { rows, isCovered: null };
     const corrected = new Set<number>();
     for (const { time, layer } of [rows, struck])
       for (const [row, at] of time.entries()) if (operators.has(layer[row] as number)) corrected.add(at);
@@ -165,6 +160,28 @@ const ADD_TO_LONGER = `INSERT INTO imported_series AS s
  * where no minutes of their interval are stored.
  * @param nowMs when they are stored, Unix milliseconds
  */
+export async function storeColumns(
+  client: pg.ClientBase,
+  segments: Segments,
+  number: number,
+  { series, klines }: Part,
+  nowMs: number,
+): Promise<BatchCounts> {
+  const { rows, repeats } = distinct(klines);
+  const range = rangeOf(series, rows);
+  if (range === null) return { ...NO_KLINES };
+  const before = await readBefore(client, segments, number, range);
+  const counts = addCounts(count(rows, before, number), { ...NO_KLINES, ...repeats });
+  await say(client, segments, series, saidBy(rows, number, nowMs));
+  const { ticker, timeframe, from, to } = range;
+  const { stored, alreadyThere, overwritten, covered } = counts;
+  const values = [number, ticker, from, to - 1, stored, alreadyThere, overwritten];
+  if (timeframe === "M1") await client.query(ADD_TO_SERIES, values);
+  else await client.query(ADD_TO_LONGER, [...values, timeframe, covered]);
+  return counts;
+}
+
+/** Stores klines of one series, at least one, as storeColumns does. */
 export async function storeBatch(
   client: pg.ClientBase,
   segments: Segments,
@@ -172,21 +189,7 @@ export async function storeBatch(
   klines: readonly Kline[],
   nowMs: number,
 ): Promise<BatchCounts> {
-  const rows = distinct(klines);
-  const range = rangeOf(rows);
-  if (range === null) return { ...NO_KLINES };
-  const before = await readBefore(client, segments, number, range);
-  const counts = addCounts(count(rows, before, number), {
-    ...NO_KLINES,
-    ...countRepeats(rows.length === klines.length ? [] : klines),
-  });
-  await say(client, segments, range, saidBy(columnsOf(rows), number, nowMs));
-  const { ticker, timeframe, from, to } = range;
-  const { stored, alreadyThere, overwritten, covered } = counts;
-  const series = [number, ticker, from, to - 1, stored, alreadyThere, overwritten];
-  if (timeframe === "M1") await client.query(ADD_TO_SERIES, series);
-  else await client.query(ADD_TO_LONGER, [...series, timeframe, covered]);
-  return counts;
+  return storeColumns(client, segments, number, partOf(klines), nowMs);
 }
 
 /** The layer of what a trial would store: higher than all imports. */
@@ -200,14 +203,17 @@ interface Seen {
 
 const NOTHING_SEEN: Seen = { time: new Float64Array(0), checksum: new Float64Array(0) };
 
-function checksumOf({ open, high, low, close, tick_volume, real_volume, spread }: Kline): number {
+function checksumOf(klines: KlineColumns, row: number): number {
   let sum = 0;
-  for (const value of [open, high, low, close, tick_volume, real_volume ?? -1, spread ?? -1]) sum = sum * 31.7 + value;
+  for (const name of COLUMN_NAMES) {
+    const value = klines[name][row] as number;
+    if (name !== "time") sum = sum * 31.7 + (Number.isNaN(value) ? -1 : value);
+  }
   return sum;
 }
 
 /** Adds klines, ascending; one that was seen replaces it. */
-function see({ time, checksum }: Seen, klines: readonly Kline[]): Seen {
+function see({ time, checksum }: Seen, klines: KlineColumns): Seen {
   const [times, sums]: [number[], number[]] = [[], []];
   let next = 0;
   const keepUntil = (end: number) => {
@@ -216,44 +222,38 @@ function see({ time, checksum }: Seen, klines: readonly Kline[]): Seen {
       sums.push(checksum[next] as number);
     }
   };
-  for (const kline of klines) {
-    keepUntil(kline.time);
-    if (time[next] === kline.time) next += 1;
-    times.push(kline.time);
-    sums.push(checksumOf(kline));
+  for (const [row, at] of klines.time.entries()) {
+    keepUntil(at);
+    if (time[next] === at) next += 1;
+    times.push(at);
+    sums.push(checksumOf(klines, row));
   }
   keepUntil(Number.POSITIVE_INFINITY);
   return { time: Float64Array.from(times), checksum: Float64Array.from(sums) };
 }
 
-/** Counts what storeBatch would do with the klines of an import. Its klines are compared with each other, too. */
+/** Counts what storeColumns would do with the klines of an import. Its klines are compared with each other, too. */
 export function createTrial(segments: Segments) {
   const seen = new Map<string, Seen>();
-  return async (client: pg.ClientBase, klines: readonly Kline[]): Promise<BatchCounts> => {
-    const rows = distinct(klines);
-    const range = rangeOf(rows);
+  return async (client: pg.ClientBase, { series, klines }: Part): Promise<BatchCounts> => {
+    const { rows, repeats } = distinct(klines);
+    const range = rangeOf(series, rows);
     if (range === null) return { ...NO_KLINES };
     const before = await readBefore(client, segments, TRIAL, range);
-    let counts: BatchCounts = { ...NO_KLINES, ...countRepeats(rows.length === klines.length ? [] : klines) };
-    for (let from = 0; from < rows.length; ) {
-      const period = periodOf(range.timeframe, (rows[from] as Kline).time);
-      const end = rows.findIndex(({ time }, index) => index >= from && time >= period.to);
-      const part = rows.slice(from, end < 0 ? rows.length : end);
-      from += part.length;
-      const key = `${range.timeframe} ${range.ticker} ${period.from}`;
+    let counts: BatchCounts = { ...NO_KLINES, ...repeats };
+    for (let from = range.from; from < range.to; ) {
+      const period = periodOf(series.timeframe, from);
+      const part = cutColumns(rows, from, period.to);
+      from = rows.time[rowFrom(rows.time, period.to)] ?? range.to;
+      const key = `${series.timeframe} ${series.ticker} ${period.from}`;
       const own = seen.get(key) ?? NOTHING_SEEN;
-      const rowOf = ({ time }: Kline) => rowFrom(own.time, time);
-      const isOwn = (kline: Kline) => own.time[rowOf(kline)] === kline.time;
-      counts = addCounts(
-        counts,
-        count(
-          part.filter((kline) => !isOwn(kline)),
-          before,
-          TRIAL,
-        ),
-      );
-      for (const kline of part.filter(isOwn))
-        counts[own.checksum[rowOf(kline)] === checksumOf(kline) ? "repeated" : "conflicting"] += 1;
+      const others: number[] = [];
+      for (const [row, time] of part.time.entries()) {
+        const at = rowFrom(own.time, time);
+        if (own.time[at] !== time) others.push(row);
+        else counts[own.checksum[at] === checksumOf(part, row) ? "repeated" : "conflicting"] += 1;
+      }
+      counts = addCounts(counts, count(pickColumns(part, others), before, TRIAL));
       seen.set(key, see(own, part));
     }
     return counts;

@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { Replace } from "#lib/contract/ingest-klines";
 import type { Database } from "#lib/db";
-import { klineAt, rowFrom } from "#lib/domain/columns";
+import { columnsOf, rowFrom } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
 import { Fault } from "#lib/fault";
@@ -11,7 +11,7 @@ import { readRange } from "#lib/history/minutes";
 import { inTransaction } from "#lib/history/transaction";
 import type { Segments } from "#lib/segments/segments";
 import { DAY_MS, MINUTE_MS, MINUTE_S } from "#lib/units";
-import { operatorsAmong, storeBatch, valuesOf } from "./kline-batches";
+import { isSame, operatorsAmong, storeBatch } from "./kline-batches";
 import { type LackingMinutes, noteLacking } from "./lacking-minutes";
 import type { Mended, Mending, MendOutcome } from "./mending";
 import { noteWatched, type WatchedMinutes, watchedMinutes } from "./watched-minutes";
@@ -100,11 +100,12 @@ async function judge(
   const watched = await watchedMinutes(client, ticker, span);
   const corrected = new Set(struck.time);
   const operators = await operatorsAmong(client, rows.layer);
-  return klines.map((kline): MendOutcome => {
+  const columns = columnsOf(klines);
+  return klines.map((kline, index): MendOutcome => {
     const row = rowFrom(rows.time, kline.time);
     if (rows.time[row] !== kline.time) return corrected.has(kline.time) ? "corrected" : null;
     const layer = rows.layer[row] as number;
-    if (valuesOf(klineAt(rows, row, ticker, "M1")) === valuesOf(kline)) return "duplicate";
+    if (isSame(rows, row, columns, index)) return "duplicate";
     if (operators.has(layer)) return "corrected";
     if (layer === FEED_LAYER) return watched.has(kline.time) ? "watched" : null;
     return layer === own || replace === "all" ? null : "stored";

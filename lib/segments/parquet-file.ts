@@ -136,13 +136,22 @@ function encodingOf({ type, values }: FileColumn): ColumnSource["encoding"] {
   return "DELTA_BINARY_PACKED";
 }
 
-/** Least and greatest as 64-bit numbers, which the writer takes for the integers of a decimal; it would scale others once more. */
-function keepUnits(statistics: Statistics | undefined): void {
-  if (statistics === undefined) return;
-  for (const name of ["min_value", "max_value"] as const) {
-    const value = statistics[name];
-    if (typeof value === "number" && Number.isInteger(value)) statistics[name] = BigInt(value);
+/** Least and greatest of integers; the writer would make a BigInt of each value to know them. */
+function statisticsOf({ values, meaning }: FileColumn): Statistics {
+  let [least, greatest]: [number | bigint | undefined, number | bigint | undefined] = [undefined, undefined];
+  let nulls = 0;
+  for (let row = 0; row < values.length; row += 1) {
+    const value = values[row] as number | bigint | null;
+    if (value === null) nulls += 1;
+    else {
+      if (least === undefined || value < least) least = value;
+      if (greatest === undefined || value > greatest) greatest = value;
+    }
   }
+  // The writer takes 64-bit numbers for the integers of a decimal; it would scale others once more.
+  const inUnits = (value: number | bigint | undefined) =>
+    value === undefined || meaning?.scale === undefined ? value : BigInt(value);
+  return { min_value: inUnits(least), max_value: inUnits(greatest), null_count: BigInt(nulls) } as Statistics;
 }
 
 /** Writes columns of one length as a Parquet file of one row group. @param names its metadata */
@@ -164,18 +173,18 @@ export function encodeFile(columns: readonly FileColumn[], names: Readonly<Recor
   writer.write({
     columnData: columns.map((column): ColumnSource => {
       const encoding = encodingOf(column);
-      const statistics = column.meaning !== undefined && column.name !== "known_at";
-      return { name: column.name, data: column.values as ColumnSource["data"], statistics, ...(encoding && { encoding }) };
+      return { name: column.name, data: column.values as ColumnSource["data"], statistics: false, ...(encoding && { encoding }) };
     }),
     rowGroupSize: Math.max(1, columns[0]?.values.length ?? 0),
     // One page a column: nobody reads less than a segment.
     pageSize: 0,
   });
   // Only now: with a meaning, the writer would take the integers for values and convert each again.
-  for (const [index, { meaning }] of columns.entries()) {
-    Object.assign(schema[index + 1] as SchemaElement, meaning);
-    if (meaning?.scale === undefined) continue;
-    for (const { columns: chunks } of writer.row_groups) keepUnits(chunks[index]?.meta_data?.statistics);
+  for (const [index, column] of columns.entries()) {
+    Object.assign(schema[index + 1] as SchemaElement, column.meaning);
+    if (column.meaning === undefined || column.type === "BYTE_ARRAY" || column.name === "known_at") continue;
+    const statistics = statisticsOf(column);
+    for (const { columns: chunks } of writer.row_groups) Object.assign(chunks[index]?.meta_data ?? {}, { statistics });
   }
   writer.finish();
   return bytes.getBytes();

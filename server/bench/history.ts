@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { systemClock } from "#lib/clock";
+import { manualClock, systemClock } from "#lib/clock";
 import type { Database } from "#lib/db";
 import { compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
@@ -23,8 +23,12 @@ import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
 
-/** First minute of the bench history, Unix seconds: 2024-01-01. */
-export const HISTORY_FROM_S = 1_704_067_200;
+/** First minute of the bench history, Unix seconds: 2015-01-01, so that five million minutes are in the past. */
+export const HISTORY_FROM_S = 1_420_070_400;
+/** The sandbox has no minutes before 2020: these are the ones that are moved. */
+const SANDBOX_FROM_S = 1_577_836_800;
+/** All of them are in the past of this clock. */
+const SANDBOX_NOW_MS = Date.UTC(2040, 0);
 const PAGE_ROWS = 5_000;
 /** The most that a month can have. */
 export const MONTH_ROWS = 44_640;
@@ -70,14 +74,15 @@ export async function* history(rows: number, pageRows: number = PAGE_ROWS): Asyn
   const prices = createSandboxPrices({ catalogue, seed: 1 });
   const store = createSandboxKlines({
     prices,
-    clock: systemClock,
+    clock: manualClock(SANDBOX_NOW_MS),
     alignment: createAlignment(),
     blocks: createBlockStore(makeBlocksHere()),
   });
-  const to = HISTORY_FROM_S + rows * MINUTE_S;
-  for (let from = HISTORY_FROM_S; from < to; from += pageRows * MINUTE_S) {
+  const to = SANDBOX_FROM_S + rows * MINUTE_S;
+  for (let from = SANDBOX_FROM_S; from < to; from += pageRows * MINUTE_S) {
     const limit = Math.min(pageRows, (to - from) / MINUTE_S);
-    yield await store.read({ ticker: "XAUUSD", timeframe: "M1", from, to, limit, end: "oldest" });
+    const page = await store.read({ ticker: "XAUUSD", timeframe: "M1", from, to, limit, end: "oldest" });
+    yield page.map((kline) => ({ ...kline, time: kline.time - SANDBOX_FROM_S + HISTORY_FROM_S }));
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import type { Kline } from "#lib/domain/kline";
+import { partOf } from "#lib/market/kline-batches";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { beginTestImport } from "#server/testing/imports";
@@ -27,11 +27,13 @@ afterAll(async () => {
   await db.close();
 });
 
-const minutes = (ticker: string, from: number, count: number, price = 1.1): Kline[] =>
-  Array.from({ length: count }, (_, index) => ({
-    ...{ type: "kline", ticker, timeframe: "M1", time: START_S + (from + index) * 60, tick_volume: 1 },
-    ...{ open: price, high: price, low: price, close: price, real_volume: null, spread: null },
-  }));
+const minutes = (ticker: string, from: number, count: number, price = 1.1) =>
+  partOf(
+    Array.from({ length: count }, (_, index) => ({
+      ...{ type: "kline", ticker, timeframe: "M1", time: START_S + (from + index) * 60, tick_volume: 1 },
+      ...{ open: price, high: price, low: price, close: price, real_volume: null, spread: null },
+    })),
+  );
 const stored = async (ticker: string) =>
   (await store.read({ ticker, timeframe: "M1", from: 0, to: 4_000_000_000, limit: 1_000, end: "oldest" })).length;
 
@@ -63,7 +65,7 @@ test("neither a later part nor its position is stored before the part before it"
 
 test("parts with the same minutes wait for each other, and the last one counts", async () => {
   const parts = [minutes("XAUUSD", 0, 10, 4_000), minutes("XAUUSD", 5, 10, 4_001), minutes("XAUUSD", 0, 1, 4_002)];
-  const counts = await Promise.all(parts.map((klines) => batch.put(klines, async () => undefined)));
+  const counts = await Promise.all(parts.map((part) => batch.put(part, async () => undefined)));
   expect(counts.map((each) => [each.stored, each.conflicting])).toEqual([
     [10, 0],
     [5, 5],
@@ -76,7 +78,7 @@ test("parts with the same minutes wait for each other, and the last one counts",
 test("the parts of a trial are compared one after the other", async () => {
   const trial = await openBatch({ database: db, clock, signal: new AbortController().signal, number: null });
   const parts = [minutes("USDJPY", 0, 10), minutes("USDJPY", 10, 10), minutes("USDJPY", 19, 2)];
-  const counts = await Promise.all(parts.map((klines) => trial.put(klines, async () => undefined)));
+  const counts = await Promise.all(parts.map((part) => trial.put(part, async () => undefined)));
   expect(counts.map((each) => [each.stored, each.repeated])).toEqual([
     [10, 0],
     [10, 0],

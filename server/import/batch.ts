@@ -1,11 +1,10 @@
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
-import type { Kline } from "#lib/domain/kline";
 import { convertTicker } from "#lib/history/convert";
 import { lockBatch, lockForChange } from "#lib/history/lock";
 import { inTransaction, STORED_LATER } from "#lib/history/transaction";
-import { type BatchCounts, createTrial, storeBatch } from "#lib/market/kline-batches";
+import { type BatchCounts, createTrial, type Part, storeColumns } from "#lib/market/kline-batches";
 import { ImportFailure } from "./failure";
 
 /** Where an import puts its klines: the store, or nowhere in a trial. */
@@ -20,7 +19,7 @@ export interface Batch {
    * is. Safe from a crash of the database after the next ordinary write. A second call may begin before the first has ended; it
    * waits for it.
    */
-  put(klines: readonly Kline[], save: Save): Promise<BatchCounts>;
+  put(part: Part, save: Save): Promise<BatchCounts>;
   close(): Promise<void>;
 }
 
@@ -46,10 +45,10 @@ export async function openBatch({ database, clock, signal, number }: BatchOption
   const trial = createTrial(segments);
   let previous: Promise<unknown> = Promise.resolve();
 
-  async function add(klines: readonly Kline[], save: Save): Promise<BatchCounts> {
-    if (number === null) return trial(client, klines);
+  async function add(part: Part, save: Save): Promise<BatchCounts> {
+    if (number === null) return trial(client, part);
     const work = async (connection: pg.ClientBase) => {
-      const counts = await storeBatch(connection, segments, number, klines, clock.now());
+      const counts = await storeColumns(connection, segments, number, part, clock.now());
       await save(connection);
       return counts;
     };
@@ -65,8 +64,8 @@ export async function openBatch({ database, clock, signal, number }: BatchOption
       if (busy !== null) throw new ImportFailure(busy);
       claimed.add(ticker);
     },
-    put(klines, save) {
-      const stored = previous.then(() => add(klines, save));
+    put(part, save) {
+      const stored = previous.then(() => add(part, save));
       previous = stored;
       // A part that failed takes those behind it along, and ends its file; the next file does not wait for it.
       stored.catch(() => {

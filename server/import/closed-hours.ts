@@ -1,8 +1,9 @@
+import type { Timeframe } from "#lib/contract/primitives";
 import type { SessionAnswer } from "#lib/domain/calendar";
-import type { Kline } from "#lib/domain/kline";
+import type { KlineColumns } from "#lib/domain/columns";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { SECOND_MS } from "#lib/units";
-import { DOUBT_ROWS_COUNT } from "./doubt";
+import { DOUBT_ROWS_COUNT, rowText } from "./doubt";
 
 export type CalendarHours = {
   sessionAt(atMs: number): Pick<SessionAnswer, "state" | "nextOpen" | "nextClose">;
@@ -13,19 +14,20 @@ export interface ClosedHours {
   readonly count: number;
   /** Open time of the first, Unix seconds; null before there is one. */
   readonly first: number | null;
-  /** The first ones. */
-  readonly examples: readonly Kline[];
-  add(klines: readonly Kline[]): void;
+  /** The first ones, as lines of a report. */
+  readonly examples: readonly string[];
+  add(klines: KlineColumns): void;
 }
 
 /** Counts klines in closed hours. The state is asked once for a session, because rows come in order. */
-export function createClosedHours(calendar: CalendarHours): ClosedHours {
+export function createClosedHours(calendar: CalendarHours, timeframe: Timeframe): ClosedHours {
+  const lengthMs = TIMEFRAME_SECONDS[timeframe] * SECOND_MS;
   let count = 0;
   let first: number | null = null;
-  const examples: Kline[] = [];
+  const examples: string[] = [];
   let session = { fromMs: 0, untilMs: 0, closed: false };
   /** Whether the market is closed for the whole of a kline. */
-  function isClosed(atMs: number, lengthMs: number): boolean {
+  function isClosed(atMs: number): boolean {
     if (atMs < session.fromMs || atMs >= session.untilMs) {
       const { state, nextOpen, nextClose } = calendar.sessionAt(atMs);
       const untilMs = (state === "open" ? nextClose : nextOpen) ?? atMs + lengthMs;
@@ -42,10 +44,10 @@ export function createClosedHours(calendar: CalendarHours): ClosedHours {
     },
     examples,
     add(klines) {
-      for (const kline of klines) {
-        const { time, timeframe } = kline;
-        if (!isClosed(time * SECOND_MS, TIMEFRAME_SECONDS[timeframe] * SECOND_MS)) continue;
-        if (examples.length < DOUBT_ROWS_COUNT) examples.push(kline);
+      for (let row = 0; row < klines.time.length; row += 1) {
+        const time = klines.time[row] as number;
+        if (!isClosed(time * SECOND_MS)) continue;
+        if (examples.length < DOUBT_ROWS_COUNT) examples.push(rowText(klines, row));
         count += 1;
         first = Math.min(first ?? time, time);
       }

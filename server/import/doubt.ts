@@ -1,4 +1,4 @@
-import type { Kline } from "#lib/domain/kline";
+import type { KlineColumns } from "#lib/domain/columns";
 import { SECOND_MS } from "#lib/units";
 import { Unsure } from "./failure";
 
@@ -12,8 +12,9 @@ export interface Doubt {
 }
 
 /** Open time in UTC and prices of a kline. */
-export function rowText({ time, open, high, low, close }: Kline): string {
-  return `${new Date(time * SECOND_MS).toISOString().slice(0, 19)}Z  ${open}  ${high}  ${low}  ${close}`;
+export function rowText({ time, open, high, low, close }: KlineColumns, row: number): string {
+  const at = new Date((time[row] as number) * SECOND_MS).toISOString().slice(0, 19);
+  return `${at}Z  ${open[row]}  ${high[row]}  ${low[row]}  ${close[row]}`;
 }
 
 /** The error that keeps a doubtful file out. */

@@ -94,6 +94,29 @@ test("files that overlap, have gaps or come in any order give the klines of a si
   await expectRebuilt("AUDUSD");
 });
 
+test("a file of more klines than are kept while it is judged is read again, and gives the same", async () => {
+  const rows = minutesFrom("2024-01-02", 12_000).split("\n");
+  const file = write("kept.csv", [...rows.slice(0, 9_000), "nonsense", ...rows.slice(9_000), rows[7_000]].join("\n"));
+  const outcome = async (ticker: string, keptKlines: number) => {
+    const { text } = await importCommand(database, ["--ticker", ticker, file], { batchKlines: 4_000, keptKlines });
+    return text.replaceAll(ticker, "").replaceAll(/import (-- undo )?\d+/g, "import");
+  };
+  const kept = await outcome("CADCHF", 12_001);
+  expect(kept).toContain("12,000 M1 klines stored");
+  expect(await outcome("EURCHF", 12_000)).toBe(kept);
+  expect(await storedKlines(database, "EURCHF", "M1")).toEqual(
+    (await storedKlines(database, "CADCHF", "M1")).map((row) => ({ ...row, ticker: "EURCHF" })),
+  );
+});
+
+test("each month of a file is written once", async () => {
+  const file = write("AUDCAD.csv", minutesFrom("2024-01-02", 70_000));
+  const contents = async () => (await database.pool.query("SELECT FROM history_content")).rowCount ?? 0;
+  const before = await contents();
+  expect((await importCommand(database, [file])).text).toContain("70,000 M1 klines stored");
+  expect((await contents()) - before).toBe(3);
+});
+
 test("an interrupted import says so and resumes where it stopped", async () => {
   const file = write("NZDUSD.csv", minutesFrom("2023-05-01", 30_000));
   const stopped = await importCommand(database, [file], {

@@ -1,6 +1,12 @@
+import { COLUMN_NAMES, emptyColumns, type KlineColumns, rowsBetween, setRow } from "#lib/domain/columns";
 import type { Kline } from "#lib/domain/kline";
 import type { PriceRange } from "#lib/domain/price-ranges";
+import { type Period, periodOf } from "#lib/history/period";
 import type { Intervals } from "./interval";
+
+/** Klines that the first columns have room for. */
+const ROOM_KLINES = 65_536;
+const NO_PERIOD: Period = { from: Number.NaN, to: Number.NaN };
 
 /** No instrument has quotes from before. */
 const FIRST_MS = Date.UTC(1971, 0, 1);
@@ -39,10 +45,18 @@ export interface Counts {
   lastMs: number;
 }
 
-/** Complete klines, and the number of rows of the file up to their end. */
+/** Complete klines, in the order of the file, and the number of rows of the file up to their end. */
 export interface Harvest {
-  readonly klines: Kline[];
+  readonly klines: KlineColumns;
   readonly rows: number;
+}
+
+/** Rows of columns in memory of their own. */
+function copyOf(columns: KlineColumns, from: number, to: number, room: number): KlineColumns {
+  const copy = emptyColumns(room);
+  const part = rowsBetween(columns, from, to);
+  for (const name of COLUMN_NAMES) copy[name].set(part[name]);
+  return copy;
 }
 
 export interface MinutesOptions {
@@ -81,8 +95,11 @@ function emptyCounts(): Counts {
 /** Shared by ticks and klines: counts rows, rejects impossible times, and holds klines until they are stored. */
 export function createLedger(options: MinutesOptions) {
   const counts = emptyCounts();
-  let klines: Kline[] = [];
+  let columns = emptyColumns(ROOM_KLINES);
+  let filled = 0;
   let safeRows = options.skipRows;
+  /** Where the last period of the klines begins: a file of a period is written once if a harvest ends with it. */
+  let [period, begin] = [NO_PERIOD, { at: 0, rows: safeRows }];
   const malformed = (line: number, reason: string): void => {
     counts.malformed += 1;
     options.onMalformed(line, reason);
@@ -106,17 +123,27 @@ export function createLedger(options: MinutesOptions) {
         counts.unfinished += 1;
         return;
       }
-      klines.push(kline);
+      if (!(kline.time >= period.from && kline.time < period.to)) {
+        period = periodOf(kline.timeframe, kline.time);
+        begin = { at: filled, rows: safeRows };
+      }
+      if (filled === columns.time.length) columns = copyOf(columns, 0, filled, 2 * filled);
+      setRow(columns, filled, kline);
+      filled += 1;
       counts.klines += 1;
     },
     settle(rows: number): void {
       safeRows = Math.max(safeRows, rows);
     },
-    pending: () => klines.length,
-    take(): Harvest {
-      const harvest = { klines, rows: safeRows };
-      klines = [];
-      return harvest;
+    pending: () => filled,
+    /** All complete klines, or those before the last period where there are some. */
+    take(end: "file" | "period"): Harvest {
+      const { at, rows } = end === "period" && begin.at > 0 ? begin : { at: filled, rows: safeRows };
+      const klines = copyOf(columns, 0, at, at);
+      for (const name of COLUMN_NAMES) columns[name].copyWithin(0, at, filled);
+      filled -= at;
+      begin = { at: 0, rows };
+      return { klines, rows };
     },
     sink: {
       malformed(line: number, reason: string) {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { joinColumns, klineAt } from "#lib/domain/columns";
 import type { Kline } from "#lib/domain/kline";
 import { createIntervals } from "./interval";
 import type { MinutesOptions } from "./ledger";
@@ -42,10 +43,12 @@ function fold(kind: RowKind, rows: readonly Row[], options: Partial<MinutesOptio
   rows.forEach((row, index) => {
     minutes.sink.row(row, index + 1);
   });
-  const safe = minutes.take();
+  const safe = minutes.take("file");
   minutes.finish();
-  const last = minutes.take();
-  return { klines: [...safe.klines, ...last.klines], safeRows: safe.rows, rows: last.rows, counts: minutes.counts, malformed };
+  const last = minutes.take("file");
+  const all = joinColumns([safe.klines, last.klines]);
+  const klines = [...all.time.keys()].map((row) => klineAt(all, row, "EURUSD", "M1"));
+  return { klines, safeRows: safe.rows, rows: last.rows, counts: minutes.counts, malformed };
 }
 
 test("ticks aggregate to minutes with bid prices, number of quotes, summed volume and smallest spread", () => {

@@ -4,7 +4,7 @@ import type { PriceRange } from "#lib/domain/price-ranges";
 import { toQuote } from "#lib/domain/quote";
 import { judgePrices, type Tick } from "#lib/domain/tick";
 import { MINUTE_MS } from "#lib/units";
-import { type Counts, createLedger, type Harvest, type MinutesOptions } from "./ledger";
+import { type Counts, createLedger, type MinutesOptions } from "./ledger";
 import type { Row, RowKind, RowSink } from "./row";
 
 const FAR_APART = `its prices are more than a factor of ${PRICES_MAX_FACTOR} apart: one may have lost its decimal point`;
@@ -35,7 +35,7 @@ interface Minutes {
   readonly counts: Counts;
   /** Klines waiting to be taken. */
   pending(): number;
-  take(): Harvest;
+  take: ReturnType<typeof createLedger>["take"];
   /** Ends the file, which completes the last minute. */
   finish(): void;
 }

@@ -1,5 +1,7 @@
-import type { Kline } from "#lib/domain/kline";
+import { ascending, type KlineColumns } from "#lib/domain/columns";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import type { Series } from "#lib/history/layers";
+import type { Part } from "#lib/market/kline-batches";
 import type { KlineTable } from "#lib/market/kline-store";
 import { SECOND_MS } from "#lib/units";
 import { countText } from "#server/cli/words";
@@ -87,23 +89,27 @@ function judgeCommon(rows: readonly Common[], stepS: number, digits: number): Do
   };
 }
 
-/** Neighbors spread over a part. */
-function sampleOf(klines: readonly Kline[]): Kline[] {
-  const step = Math.max(1, Math.ceil(klines.length / COMPARED_MAX_COUNT));
-  return klines.filter((_, index) => (index >> 1) % step === 0);
+/** Some klines of a part: their open times, Unix seconds, and closes. */
+type Closes = readonly { readonly time: number; readonly close: number }[];
+
+/** Groups of neighbors in a part: `each` klines, every `step` groups. */
+function closesOf({ time, close }: KlineColumns, each: number, step: number): Closes {
+  const closes: { time: number; close: number }[] = [];
+  for (let begin = 0; begin < time.length; begin += each * step)
+    for (let row = begin; row < Math.min(begin + each, time.length); row += 1)
+      closes.push({ time: time[row] as number, close: close[row] as number });
+  return closes;
 }
 
 type Store = Pick<KlineTable, "klinesAt">;
 
-async function commonOf(klines: readonly Kline[], ticker: string, store: Store): Promise<Common[]> {
-  const [first] = klines;
-  if (first === undefined) return [];
+async function commonOf(closes: Closes, { ticker, timeframe }: Series, store: Store): Promise<Common[]> {
   const stored = await store.klinesAt(
     ticker,
-    first.timeframe,
-    klines.map(({ time }) => time),
+    timeframe,
+    closes.map(({ time }) => time),
   );
-  return klines.flatMap(({ time, close }) => {
+  return closes.flatMap(({ time, close }) => {
     const found = stored.get(time);
     return found === undefined ? [] : [{ time, own: close, stored: found.close }];
   });
@@ -111,17 +117,18 @@ async function commonOf(klines: readonly Kline[], ticker: string, store: Store):
 
 /** Compares a part of a file with what is stored for the same times. */
 export async function judgeOverlap(
-  klines: readonly Kline[],
-  { ticker, digits }: ImportListing,
+  { series, klines }: Part,
+  digits: number,
   store: Store & Pick<KlineTable, "read">,
 ): Promise<Doubt | null> {
-  const sample = sampleOf(klines).sort((a, b) => a.time - b.time);
+  const step = Math.max(1, Math.ceil(klines.time.length / COMPARED_MAX_COUNT));
+  const sample = closesOf(ascending(klines), 2, step);
   const [first, last] = [sample[0], sample.at(-1)];
   if (first === undefined || last === undefined) return null;
   // Most files go where nothing is stored, which one row shows at once.
-  const range = { ticker, timeframe: first.timeframe, from: first.time, to: last.time + 1 };
+  const range = { ...series, from: first.time, to: last.time + 1 };
   if ((await store.read({ ...range, limit: 1, end: "oldest" })).length === 0) return null;
-  return judgeCommon(await commonOf(sample, ticker, store), TIMEFRAME_SECONDS[first.timeframe], digits);
+  return judgeCommon(await commonOf(sample, series, store), TIMEFRAME_SECONDS[series.timeframe], digits);
 }
 
 /** Klines that are compared with other instruments. */
@@ -129,16 +136,15 @@ const LIKENESS_COUNT = 300;
 
 /** The instrument whose stored klines have the prices of these; null when none does. */
 export async function likenessOf(
-  klines: readonly Kline[],
-  own: ImportListing,
+  { series, klines }: Part,
   listings: readonly ImportListing[],
   store: Store,
 ): Promise<string | null> {
-  const step = Math.max(1, Math.floor(klines.length / LIKENESS_COUNT));
-  const sample = klines.filter((_, index) => index % step === 0);
+  const step = Math.max(1, Math.floor(klines.time.length / LIKENESS_COUNT));
+  const sample = closesOf(klines, 1, step);
   for (const { ticker } of listings) {
-    if (ticker === own.ticker) continue;
-    const common = await commonOf(sample, ticker, store);
+    if (ticker === series.ticker) continue;
+    const common = await commonOf(sample, { ...series, ticker }, store);
     if (common.length < COMMON_MIN_COUNT) continue;
     const apart = middleOf(common.map((row) => Math.abs(Math.log(row.own / row.stored))));
     if (apart <= USUAL_DIFFERENCE) return ticker;

@@ -1,5 +1,5 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import type { Kline } from "#lib/domain/kline";
+import { ascending, columnsOf, type KlineColumns } from "#lib/domain/columns";
 import { plausibleRange } from "#lib/domain/price-ranges";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import type { KlineTable } from "#lib/market/kline-store";
@@ -26,17 +26,17 @@ interface Priced {
 
 const dayOf = ({ time }: Pick<Priced, "time">) => Math.floor(time / DAY_S);
 
-/** Weeks and months end long after their time. */
-const pricedOf = ({ time, timeframe, open, close }: Kline): Priced => ({
-  time,
-  price: TIMEFRAME_SECONDS[timeframe] > DAY_S ? open : close,
-});
-
 /** The last price of each day. */
-function lastOfDays(klines: readonly Kline[]): Priced[] {
-  const days = new Map<number, Kline>();
-  for (const kline of klines) if (kline.time >= (days.get(dayOf(kline))?.time ?? 0)) days.set(dayOf(kline), kline);
-  return [...days.values()].map(pricedOf);
+function lastOfDays(klines: KlineColumns, timeframe: Timeframe): Priced[] {
+  const { time, open, close } = ascending(klines);
+  // Weeks and months end long after their time.
+  const prices = TIMEFRAME_SECONDS[timeframe] > DAY_S ? open : close;
+  const days: Priced[] = [];
+  for (let row = 0; row < time.length; row += 1) {
+    const [own, next = Number.POSITIVE_INFINITY] = [time[row] as number, time[row + 1]];
+    if (Math.floor(next / DAY_S) !== Math.floor(own / DAY_S)) days.push({ time: own, price: prices[row] as number });
+  }
+  return days;
 }
 
 const middleOf = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
@@ -75,7 +75,7 @@ async function storedPrices(store: Store, ticker: string, own: Timeframe, from: 
   for (const timeframe of new Set<Timeframe>(["D1", "H4", "H1", own])) {
     if (timeframe === "M1") continue;
     const found = await store.read({ ticker, timeframe, from, to, limit: STORED_MAX_ROWS, end: "oldest" });
-    if (found.length > 0) return lastOfDays(found);
+    if (found.length > 0) return lastOfDays(columnsOf(found), timeframe);
   }
   return [];
 }
@@ -88,7 +88,7 @@ export interface PriceCheck {
    * @param klines that a file would store next
    * @throws ImportFailure that says what is off
    */
-  check(klines: readonly Kline[], listing: ImportListing): Promise<void>;
+  check(klines: KlineColumns, timeframe: Timeframe, listing: ImportListing): Promise<void>;
 }
 
 export function createPriceCheck(store: Store): PriceCheck {
@@ -96,11 +96,10 @@ export function createPriceCheck(store: Store): PriceCheck {
   const stored = new Map<string, Map<number, Priced>>();
   const trackers = new Map<string, JumpTracker>();
   return {
-    async check(klines, { ticker, base, quote }) {
-      const days = lastOfDays(klines);
-      const [own] = klines;
+    async check(klines, timeframe, { ticker, base, quote }) {
+      const days = lastOfDays(klines, timeframe);
       const price = middleOf(days.map((day) => day.price));
-      if (own === undefined || price === undefined) return;
+      if (price === undefined) return;
       const range = plausibleRange(base, quote);
       const insist = "--force imports it anyway";
       if (range !== null && (price < range.low || price > range.high))
@@ -113,10 +112,10 @@ export function createPriceCheck(store: Store): PriceCheck {
       const before = stored.get(ticker) ?? new Map<number, Priced>();
       stored.set(ticker, before);
       const within = [...before.values()].filter(({ time }) => time >= from && time < to);
-      const reason = offKnown(days, [...(await storedPrices(store, ticker, own.timeframe, from, to)), ...within]);
+      const reason = offKnown(days, [...(await storedPrices(store, ticker, timeframe, from, to)), ...within]);
       if (reason !== null) throw new ImportFailure(`it is probably not ${ticker}: ${reason}. ${insist}`);
-      const jumps = trackers.get(`${ticker} ${own.timeframe}`) ?? createJumpTracker();
-      trackers.set(`${ticker} ${own.timeframe}`, jumps);
+      const jumps = trackers.get(`${ticker} ${timeframe}`) ?? createJumpTracker(timeframe);
+      trackers.set(`${ticker} ${timeframe}`, jumps);
       const jump = jumps.take(klines);
       if (jump !== null)
         throw new ImportFailure(

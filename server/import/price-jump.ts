@@ -1,4 +1,5 @@
-import type { Kline } from "#lib/domain/kline";
+import type { Timeframe } from "#lib/contract/primitives";
+import { ascending, type KlineColumns } from "#lib/domain/columns";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { DAY_S } from "#lib/units";
 
@@ -19,41 +20,43 @@ interface Jump {
 /** Looks for lasting jumps in klines of one series, part by part. Parts that go back in time begin anew. */
 export interface JumpTracker {
   /** The first lasting jump in the next part; null when there is none. A part with a jump is not followed. */
-  take(klines: readonly Kline[]): Jump | null;
+  take(klines: KlineColumns): Jump | null;
 }
 
 const areApart = (a: number, b: number) => Math.max(a / b, b / a) > JUMP_FACTOR;
 
 /** Where a part ended: its last kline, and a jump that is not known to last. */
 interface Tail {
-  readonly last: Kline | undefined;
+  readonly last: { readonly time: number; readonly close: number };
   readonly jump: Jump | null;
   /** Klines since the jump. */
   readonly count: number;
 }
 
-export function createJumpTracker(): JumpTracker {
-  let tail: Tail = { last: undefined, jump: null, count: 0 };
+export function createJumpTracker(timeframe: Timeframe): JumpTracker {
+  const followingMaxS = FOLLOWING_MAX_S + TIMEFRAME_SECONDS[timeframe];
+  const nothing = { time: Number.NEGATIVE_INFINITY, close: Number.NaN };
+  let tail: Tail = { last: nothing, jump: null, count: 0 };
   return {
     take(klines) {
-      const rows = klines.toSorted((a, b) => a.time - b.time);
-      const [first] = rows;
-      const goesOn = first !== undefined && tail.last !== undefined && tail.last.time < first.time;
-      let { last, jump, count } = goesOn ? tail : { last: undefined, jump: null as Jump | null, count: 0 };
-      for (const row of rows) {
-        const follows = last !== undefined && row.time - last.time <= FOLLOWING_MAX_S + TIMEFRAME_SECONDS[row.timeframe];
-        if (!follows) jump = null;
+      const { time, open, close } = ascending(klines);
+      const begin = tail.last.time < (time[0] ?? 0) ? tail : { last: nothing, jump: null as Jump | null, count: 0 };
+      let { jump, count } = begin;
+      let { time: lastTime, close: lastClose } = begin.last;
+      for (let row = 0; row < time.length; row += 1) {
+        const [at, ownOpen, ownClose] = [time[row] as number, open[row] as number, close[row] as number];
+        if (at - lastTime > followingMaxS) jump = null;
         else if (jump !== null) {
           count += 1;
-          if (!areApart(row.close, jump.from)) jump = null;
-        } else if (last !== undefined && areApart(row.open, last.close)) {
-          jump = { time: row.time, from: last.close, to: row.open };
+          if (!areApart(ownClose, jump.from)) jump = null;
+        } else if (areApart(ownOpen, lastClose)) {
+          jump = { time: at, from: lastClose, to: ownOpen };
           count = 1;
         }
         if (jump !== null && count >= LASTING_MIN_KLINES) return jump;
-        last = row;
+        [lastTime, lastClose] = [at, ownClose];
       }
-      tail = { last, jump, count };
+      tail = { last: { time: lastTime, close: lastClose }, jump, count };
       return null;
     },
   };

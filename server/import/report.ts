@@ -1,8 +1,9 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import type { Kline } from "#lib/domain/kline";
+import type { KlineColumns } from "#lib/domain/columns";
 import { printableName } from "#lib/printable";
 import { countText } from "#server/cli/words";
 import type { ClosedHours } from "./closed-hours";
+import { rowText } from "./doubt";
 import { CROSSED, MISALIGNED } from "./ledger";
 import type { Loaded } from "./load";
 import type { Prepared } from "./prepare";
@@ -61,14 +62,14 @@ export function createReport({ line }: Pick<Terminal, "line">): Report {
 
 /** Keeps the first klines of a file, for a trial. */
 export function createSamples(timeframe: Timeframe) {
-  const kept: Kline[] = [];
+  const kept: string[] = [];
   return {
-    add(klines: readonly Kline[]): void {
-      kept.push(...klines.slice(0, SAMPLE_KLINES_COUNT - kept.length));
+    add(klines: KlineColumns): void {
+      for (let row = 0; row < klines.time.length && kept.length < SAMPLE_KLINES_COUNT; row += 1)
+        kept.push(`    ${rowText(klines, row)}`);
     },
     lines(): string[] {
-      const text = ({ time, open, high, low, close }: Kline) => `    ${instant(time * 1000)}  ${open}  ${high}  ${low}  ${close}`;
-      return kept.length === 0 ? [] : [`  first ${timeframe} klines, UTC, open, high, low, close:`, ...kept.map(text)];
+      return kept.length === 0 ? [] : [`  first ${timeframe} klines, UTC, open, high, low, close:`, ...kept];
     },
   };
 }

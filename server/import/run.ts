@@ -10,7 +10,7 @@ import { surveyClocks } from "./clock-survey";
 import { ImportFailure, isFileError } from "./failure";
 import { filesOf } from "./files";
 import { createJobs, NO_JOBS } from "./jobs";
-import { BATCH_KLINES } from "./load";
+import { BATCH_KLINES, KEPT_MAX_KLINES } from "./load";
 import { surveyMonths } from "./months";
 import type { Options } from "./options";
 import { createPriceCheck } from "./price-check";
@@ -28,6 +28,8 @@ interface ImportContext {
   readonly signal: AbortSignal;
   /** Klines stored in one transaction; tests set fewer to get several batches. */
   readonly batchKlines?: number;
+  /** Klines that are kept of a file while it is judged; tests keep fewer. */
+  readonly keptKlines?: number;
 }
 
 interface Run extends Session {
@@ -150,7 +152,7 @@ async function importAndReport(files: readonly string[], run: Begun): Promise<nu
  * @throws UsageError for wrong usage; the error of pg when the database is unavailable.
  */
 export async function runImport(context: ImportContext): Promise<number> {
-  const { options, database, terminal, clock, signal, batchKlines = BATCH_KLINES } = context;
+  const { options, database, terminal, clock, signal, batchKlines = BATCH_KLINES, keptKlines = KEPT_MAX_KLINES } = context;
   const { venue, dryRun } = options;
   const catalogue = await createCatalogue(database, venue);
   const files = await filesOf(options.files);
@@ -158,7 +160,7 @@ export async function runImport(context: ImportContext): Promise<number> {
   const store = createKlineStore(database);
   const batch = await openBatch({ database, clock, signal, number: dryRun ? null : backfill.number });
   const run: Begun = {
-    ...{ options, database, catalogue, clock, signal, store, batch, batchKlines, backfill },
+    ...{ options, database, catalogue, clock, signal, store, batch, batchKlines, keptKlines, backfill },
     listings: catalogue.list(),
     terminal: { ...terminal, onProgress: backfill.step },
     jobs: dryRun ? NO_JOBS : createJobs(database, backfill.number),

@@ -1,6 +1,7 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import type { Kline } from "#lib/domain/kline";
+import { ascending, columnsOf, emptyColumns, joinColumns, type KlineColumns, rowFrom, rowsBetween } from "#lib/domain/columns";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import type { Series } from "#lib/history/layers";
 import type { KlineTable } from "#lib/market/kline-store";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { type Doubt, rowText } from "./doubt";
@@ -22,65 +23,66 @@ const middleOf = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - 
 /** Length of the stretch of klines that shows a level, seconds. */
 const spanOf = (timeframe: Timeframe) => Math.max(DAY_S, LEVEL_MIN_COUNT * TIMEFRAME_SECONDS[timeframe]);
 
-/** The klines of the first or last day of a stretch, ascending. */
-function dayAt(klines: readonly Kline[], end: "first" | "last"): Kline[] {
-  const [first, last] = [klines[0], klines.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const spanS = spanOf(first.timeframe);
-  return klines.filter(({ time }) => (end === "first" ? time < first.time + spanS : time > last.time - spanS));
+/** The klines of the first or last day of a stretch, both ascending, at most LEVEL_MAX_COUNT. */
+function dayAt(klines: KlineColumns, timeframe: Timeframe, end: "first" | "last"): KlineColumns {
+  const { time } = klines;
+  const [first = 0, last = 0] = [time[0], time.at(-1)];
+  const spanS = spanOf(timeframe);
+  if (end === "first") return rowsBetween(klines, 0, Math.min(rowFrom(time, first + spanS), LEVEL_MAX_COUNT));
+  return rowsBetween(klines, Math.max(rowFrom(time, last - spanS + 1), time.length - LEVEL_MAX_COUNT), time.length);
 }
 
 /** How far a pair usually moves in a number of klines. */
-function usualMove(klines: readonly Kline[], steps: number): number {
-  const moves = klines.slice(1).map(({ close }, index) => Math.abs(Math.log(close / (klines[index] as Kline).close)));
+function usualMove({ close }: KlineColumns, steps: number): number {
+  const moves = [...close.subarray(1)].map((price, row) => Math.abs(Math.log(price / (close[row] as number))));
   return DEVIATION_OF_MEDIAN * middleOf(moves) * Math.sqrt(steps);
 }
 
 /** A jump between a stored day and one of a file that follow each other; null when there is none. */
-function jumpBetween(own: readonly Kline[], stored: readonly Kline[], side: "before" | "after"): Doubt | null {
-  const levels = [own, stored].map((day) => middleOf(day.map(({ close }) => close))) as [number, number];
+function jumpBetween(own: KlineColumns, stored: KlineColumns, side: "before" | "after"): Doubt | null {
+  const levels = [own, stored].map(({ close }) => middleOf([...close])) as [number, number];
   const jump = Math.abs(Math.log(levels[0] / levels[1]));
-  const steps = own.length + stored.length;
+  const steps = own.time.length + stored.time.length;
   const usual = Math.max(usualMove(own, steps), usualMove(stored, steps));
   if (jump <= Math.max(JUMP_MIN, JUMP_MOVES * usual)) return null;
   const percent = Number((Math.abs(levels[0] / levels[1] - 1) * 100).toPrecision(2));
-  const near = (side === "before" ? [stored.at(-1), own[0]] : [own.at(-1), stored[0]]) as [Kline, Kline];
+  const [earlier, later] = side === "before" ? [stored, own] : [own, stored];
   return {
     reason: `its level jumps by ${percent} % from the day stored ${side} it: ${levels[0]} where ${levels[1]} is usual`,
-    rows: near.map(rowText),
+    rows: [rowText(earlier, earlier.time.length - 1), rowText(later, 0)],
   };
 }
 
 /** The klines of the first and the last day of a file, and where it begins and ends. */
 interface Ends {
-  take(klines: readonly Kline[]): void;
+  take(klines: KlineColumns): void;
   /** Compares both days with those that are stored before and after. */
-  judge(ticker: string, store: Pick<KlineTable, "read">): Promise<Doubt[]>;
+  judge(store: Pick<KlineTable, "read">): Promise<Doubt[]>;
 }
 
 /** Follows the klines of a file, in any order. */
-export function createEnds(): Ends {
-  let first: Kline[] = [];
-  let last: Kline[] = [];
-  const byTime = (a: Kline, b: Kline) => a.time - b.time;
+export function createEnds({ ticker, timeframe }: Series): Ends {
+  let first = emptyColumns(0);
+  let last = emptyColumns(0);
+  const dayOf = (klines: KlineColumns, end: "first" | "last") => dayAt(ascending(klines), timeframe, end);
   return {
     take(klines) {
-      const rows = klines.toSorted(byTime);
-      first = dayAt([...first, ...dayAt(rows, "first")].sort(byTime), "first").slice(0, LEVEL_MAX_COUNT);
-      last = dayAt([...last, ...dayAt(rows, "last")].sort(byTime), "last").slice(-LEVEL_MAX_COUNT);
+      first = dayOf(joinColumns([first, dayOf(klines, "first")]), "first");
+      last = dayOf(joinColumns([last, dayOf(klines, "last")]), "last");
     },
-    async judge(ticker, store) {
-      const [begin, end] = [first[0], last.at(-1)];
+    async judge(store) {
+      const [begin, end] = [first.time[0], last.time.at(-1)];
       if (begin === undefined || end === undefined) return [];
-      const { timeframe } = begin;
       const reach = FOLLOWING_MAX_S + TIMEFRAME_SECONDS[timeframe];
       const series = { ticker, timeframe, limit: LEVEL_MAX_COUNT };
       const far = reach + spanOf(timeframe);
-      const before = dayAt(await store.read({ ...series, from: begin.time - far, to: begin.time, end: "newest" }), "last");
-      const after = dayAt(await store.read({ ...series, from: end.time + 1, to: end.time + far, end: "oldest" }), "first");
+      const [before, after] = [
+        columnsOf(await store.read({ ...series, from: begin - far, to: begin, end: "newest" })),
+        columnsOf(await store.read({ ...series, from: end + 1, to: end + far, end: "oldest" })),
+      ];
       const found = [
-        (before.at(-1)?.time ?? 0) < begin.time - reach ? null : jumpBetween(first, before, "before"),
-        (after[0]?.time ?? Number.POSITIVE_INFINITY) > end.time + reach ? null : jumpBetween(last, after, "after"),
+        (before.time.at(-1) ?? 0) < begin - reach ? null : jumpBetween(first, dayOf(before, "last"), "before"),
+        (after.time[0] ?? Number.POSITIVE_INFINITY) > end + reach ? null : jumpBetween(last, dayOf(after, "first"), "after"),
       ];
       return found.filter((doubt) => doubt !== null);
     },

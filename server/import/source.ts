@@ -1,4 +1,4 @@
-import type { Kline } from "#lib/domain/kline";
+import type { KlineColumns } from "#lib/domain/columns";
 import { plausibleRange } from "#lib/domain/price-ranges";
 import { addCounts, NO_KLINES } from "#lib/market/kline-batches";
 import type { KlineTable } from "#lib/market/kline-store";
@@ -13,7 +13,7 @@ import { ImportFailure, isFileError } from "./failure";
 import { createIntervals } from "./interval";
 import { type Job, type JobKey, type JobState, type Jobs, jobId } from "./jobs";
 import { judgeFile, type Reading } from "./judge";
-import { type Loaded, loadFile } from "./load";
+import { type FileReading, type Loaded, readFile, storeFile } from "./load";
 import type { Options } from "./options";
 import { type PrepareContext, type Prepared, prepare } from "./prepare";
 import type { PriceCheck } from "./price-check";
@@ -26,6 +26,7 @@ export interface Session extends PrepareContext {
   readonly catalogue: Pick<Catalogue, "calendar">;
   readonly batch: Batch;
   readonly batchKlines: number;
+  readonly keptKlines: number;
   readonly store: KlineTable;
   readonly jobs: Jobs;
   readonly report: Report;
@@ -63,23 +64,19 @@ const calendarOf = ({ catalogue }: Session, ticker: string) => catalogue.calenda
 
 /** What is known of a file while it is read, also when reading fails. */
 function startPart(session: Session, { listing, timeframe }: Prepared) {
-  const closedHours = createClosedHours(calendarOf(session, listing.ticker));
+  const closedHours = createClosedHours(calendarOf(session, listing.ticker), timeframe);
   const samples = createSamples(timeframe);
-  let rows = 0;
   let klines: TallyPart["klines"] = { ...NO_KLINES };
   return {
     samples,
     closedHours,
-    part: (): TallyPart => ({ timeframe, rows, refused: new Map(), klines, closedHours: closedHours.count }),
+    part: (rows: number): TallyPart => ({ timeframe, rows, refused: new Map(), klines, closedHours: closedHours.count }),
     hooks: {
       /** Against the days that earlier files of this run stored: they are computed at its end. */
-      async check(klines: readonly Kline[]) {
-        if (!session.options.force) await session.prices.check(klines, listing);
+      async check(klines: KlineColumns) {
+        if (!session.options.force) await session.prices.check(klines, timeframe, listing);
       },
-      onRow() {
-        rows += 1;
-      },
-      onStored(stored: Parameters<typeof samples.add>[0], counts: TallyPart["klines"]) {
+      onStored(stored: KlineColumns, counts: TallyPart["klines"]) {
         closedHours.add(stored);
         samples.add(stored);
         klines = addCounts(klines, counts);
@@ -88,10 +85,16 @@ function startPart(session: Session, { listing, timeframe }: Prepared) {
   };
 }
 
-function readingOf(prepared: Prepared, job: Job, key: JobKey, { options, clock, signal, batchKlines }: Session): Reading {
-  const { listing, timeframe, recognition, sample } = prepared;
+function readingOf(prepared: Prepared, job: Job, { options, clock, signal, batchKlines }: Session): Reading {
+  const { listing, timeframe, recognition, sample, source, settings } = prepared;
   return {
-    ...{ source: prepared.source, recognition, settings: prepared.settings, job, key, clock, signal, batchKlines },
+    source,
+    recognition,
+    settings,
+    clock,
+    signal,
+    batchKlines,
+    skipRows: job.rows,
     ticker: listing.ticker,
     intervals: createIntervals(timeframe, listing.assetClass),
     digits: listing.digits,
@@ -101,25 +104,35 @@ function readingOf(prepared: Prepared, job: Job, key: JobKey, { options, clock, 
   };
 }
 
-async function load(prepared: Prepared, reading: Reading, session: Session, begun: Begun): Promise<Loaded> {
+/** @param read the file as it was judged; null where it has to be read again */
+async function load(
+  prepared: Prepared,
+  reading: Reading,
+  read: FileReading | null,
+  session: Session,
+  { job, key, begun }: { job: Job; key: JobKey; begun: Begun },
+): Promise<Loaded> {
   const { options, terminal, clock, jobs, batch, tally, report } = session;
   const { source, listing, timeframe } = prepared;
-  const { job, maxErrors } = reading;
+  const { maxErrors } = options;
   const trial = options.dryRun;
   if (!trial) session.changed.add(listing.ticker);
   const { hooks, samples, closedHours, part } = startPart(session, prepared);
   const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
+  const file = read ?? readFile({ ...reading, progress });
+  const { counts } = file.outcome;
+  const series = { ticker: listing.ticker, timeframe };
   let loaded: Loaded;
   try {
-    loaded = await loadFile({ ...reading, ...hooks, batch, jobs, progress });
+    loaded = await storeFile(file, { ...hooks, series, job, key, batch, jobs, clock, progress });
   } catch (error) {
-    tally.add(part());
-    begun.stored = part().klines.stored > 0;
+    tally.add(part(counts.rows));
+    begun.stored = part(counts.rows).klines.stored > 0;
     throw error;
   } finally {
     progress.stop();
   }
-  tally.add({ ...part(), rows: loaded.counts.rows, refused: loaded.refused });
+  tally.add({ ...part(counts.rows), refused: loaded.refused });
   const countsRows = source.form !== undefined;
   const circumstances = { timeframe, skippedRows: job.rows, maxErrors, closedHours, trial, countsRows };
   const usual = [...summarise(loaded, circumstances), ...(trial ? samples.lines() : [])];
@@ -150,13 +163,14 @@ async function importPrepared(prepared: Prepared, session: Session, begun: Begun
   }
   const job = options.force ? { ...found, rows: 0 } : found;
   if (job.rows > 0) report.result([], [`  resumed: an earlier run stored the first ${countText(job.rows)} rows`]);
-  const reading = readingOf(prepared, job, key, session);
+  const reading = readingOf(prepared, job, session);
   await session.batch.claim(prepared.listing.ticker);
   // The service judged recorded ticks when they came.
   const isRecording = prepared.recognition.exported === true && prepared.recognition.kind === "ticks";
   const calendar = calendarOf(session, prepared.listing.ticker);
-  if (!isRecording) settle(await judgeFile(prepared, reading, calendar, session), source, session);
-  const { stopped, counts } = await load(prepared, reading, session, begun);
+  const judged = isRecording ? null : await judgeFile(prepared, reading, calendar, session);
+  settle(judged?.doubts ?? [], source, session);
+  const { stopped, counts } = await load(prepared, reading, judged?.read ?? null, session, { job, key, begun });
   if (stopped === null) finished.push({ id, key, rows: counts.rows });
   else if (stopped === "interrupted") tally.interrupt();
   else tally.refuse(source.name, new ImportFailure(`${stopped} (--max-errors)`));
