@@ -29,9 +29,6 @@ export const HISTORY_FROM_S = 1_420_070_400;
 const SANDBOX_FROM_S = 1_577_836_800;
 /** All of them are in the past of this clock. */
 const SANDBOX_NOW_MS = Date.UTC(2040, 0);
-const PAGE_ROWS = 5_000;
-/** The most that a month can have. */
-export const MONTH_ROWS = 44_640;
 
 /** Inserts M1 klines of the live instrument $1, from $2 to $3 inclusive (Unix seconds), in primary key order. */
 export const ADD_MINUTES = `
@@ -63,11 +60,11 @@ export async function storeMinutes(db: Stored, ticker: string, from: number, to:
 
 /** Stores `rows` synthetic M1 klines of XAUUSD. */
 export async function storeHistory(db: Stored, rows: number): Promise<void> {
-  for await (const page of history(rows, MONTH_ROWS)) await store(db, "XAUUSD", columnsOf(page));
+  for await (const page of history(rows)) await store(db, "XAUUSD", columnsOf(page));
 }
 
-/** Generates `rows` synthetic M1 klines of XAUUSD in pages. */
-export async function* history(rows: number, pageRows: number = PAGE_ROWS): AsyncGenerator<Kline[]> {
+/** Generates `rows` synthetic M1 klines of XAUUSD, a month at a time, as imports store them. */
+export async function* history(rows: number): AsyncGenerator<Kline[]> {
   const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
   const always = compileCalendar({ kind: "always" }, []);
   const catalogue = { list: () => SANDBOX_LISTINGS, find: (ticker: string) => listings.get(ticker), calendar: () => always };
@@ -78,11 +75,14 @@ export async function* history(rows: number, pageRows: number = PAGE_ROWS): Asyn
     alignment: createAlignment(),
     blocks: createBlockStore(makeBlocksHere()),
   });
-  const to = SANDBOX_FROM_S + rows * MINUTE_S;
-  for (let from = SANDBOX_FROM_S; from < to; from += pageRows * MINUTE_S) {
-    const limit = Math.min(pageRows, (to - from) / MINUTE_S);
-    const page = await store.read({ ticker: "XAUUSD", timeframe: "M1", from, to, limit, end: "oldest" });
-    yield page.map((kline) => ({ ...kline, time: kline.time - SANDBOX_FROM_S + HISTORY_FROM_S }));
+  const movedS = SANDBOX_FROM_S - HISTORY_FROM_S;
+  const to = HISTORY_FROM_S + rows * MINUTE_S;
+  for (let from = HISTORY_FROM_S; from < to; ) {
+    const end = Math.min(to, periodOf("M1", from).to);
+    const range = { from: from + movedS, to: end + movedS, limit: (end - from) / MINUTE_S, end: "oldest" } as const;
+    const klines = await store.read({ ticker: "XAUUSD", timeframe: "M1", ...range });
+    yield klines.map((kline) => ({ ...kline, time: kline.time - movedS }));
+    from = end;
   }
 }
 

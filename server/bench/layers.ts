@@ -10,7 +10,7 @@ import { storeBatch } from "#lib/market/kline-batches";
 import { beginWritten } from "#lib/market/written-import";
 import { inPostgres } from "#lib/segments/segment-store";
 import { createSegments } from "#lib/segments/segments";
-import { HISTORY_FROM_S, history, MONTH_ROWS, withDatabase } from "./history";
+import { HISTORY_FROM_S, history, withDatabase } from "./history";
 import type { Effort } from "./load";
 import { rounded, spreadOf, spreadText } from "./spread";
 import { type Row, ratioOf } from "./table";
@@ -31,7 +31,7 @@ const MONTHS = `SELECT v.start::float8 AS start, c.bytes FROM history_visible v 
 async function importMinutes({ pool, segments }: Database): Promise<number> {
   const label = { label: "bench", rows: ROWS_COUNT, nowMs: systemClock.now() };
   const number = await inTransaction(pool, (client) => beginWritten(client, label));
-  for await (const page of history(ROWS_COUNT, MONTH_ROWS))
+  for await (const page of history(ROWS_COUNT))
     await inTransaction(pool, (client) => storeBatch(client, segments, number, page, systemClock.now()));
   return number;
 }
