@@ -93,10 +93,13 @@ export function rowsBetween<Columns extends object>(columns: Columns, from: numb
 }
 
 /** Rows by their numbers, in this order. */
-export function pickColumns(columns: KlineColumns, rows: readonly number[]): KlineColumns {
-  const picked = emptyColumns(rows.length);
-  for (const name of COLUMN_NAMES) for (const [at, row] of rows.entries()) picked[name][at] = columns[name][row] as number;
-  return picked;
+export function pickRows<Columns extends object>(columns: Columns, rows: readonly number[]): Columns {
+  const pick = (column: Float64Array) => {
+    const picked = column.slice(0, rows.length);
+    for (let at = 0; at < rows.length; at += 1) picked[at] = column[rows[at] as number] as number;
+    return picked;
+  };
+  return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, pick(column)])) as Columns;
 }
 
 /** Rows by time; those of one time stay in their order. */
@@ -106,7 +109,7 @@ export function ascending(columns: KlineColumns): KlineColumns {
   while (row < time.length && (time[row] as number) >= (time[row - 1] as number)) row += 1;
   if (row >= time.length) return columns;
   const order = [...time.keys()].sort((a, b) => (time[a] as number) - (time[b] as number));
-  return pickColumns(columns, order);
+  return pickRows(columns, order);
 }
 
 /** Columns in one, in their order. */

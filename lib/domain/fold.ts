@@ -1,4 +1,4 @@
-import { COLUMN_NAMES, type KlineColumns } from "./columns";
+import { COLUMN_NAMES, type KlineColumns, pickRows } from "./columns";
 
 /**
  * What sources said of the klines of one series, as columns. Rows ascend by time; a time can come several times, when a source
@@ -43,11 +43,6 @@ function gather(parts: readonly Statements[], part: Uint32Array, at: Uint32Array
     gathered[name] = column;
   }
   return gathered as unknown as Statements;
-}
-
-/** Rows of statements, chosen by number. */
-function pickRows(statements: Statements, rows: readonly number[]): Statements {
-  return gather([statements], new Uint32Array(rows.length), Uint32Array.from(rows), rows.length);
 }
 
 /** Statements in one, ordered by time; those of one time stay in the order of the parts. */

@@ -3,7 +3,6 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { longQuery } from "#lib/db";
 import { COLUMN_NAMES, emptyColumns, type KlineColumns } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
-import { NUMBERS } from "./kline-rows";
 import { VALUES } from "./kline-sql";
 import type { Period } from "./period";
 
@@ -42,9 +41,9 @@ export interface OldMinutes {
 
 const literal = pg.escapeLiteral;
 const SELECTED = `time, batch, ${VALUES.join(", ")}`;
-const PREVIOUS = `SELECT time, batch, coalesce(owner, ${FEED_LAYER}), ${VALUES.join(", ")} FROM kline_previous
+const PREVIOUS = `SELECT time::float8, batch, coalesce(owner, ${FEED_LAYER}), ${VALUES.join(", ")} FROM kline_previous
   WHERE batch = ANY($1::integer[]) AND ticker = $2 AND time >= $3 AND time < $4`;
-const STRUCK = `SELECT time, max(batch) FROM struck_minute WHERE ticker = $1 AND time >= $2 AND time < $3 GROUP BY time`;
+const STRUCK = `SELECT time::float8, max(batch) FROM struck_minute WHERE ticker = $1 AND time >= $2 AND time < $3 GROUP BY time`;
 /** One look-up in the key for each import, instead of a scan of all that was ever replaced. */
 const REPLACING = `WITH RECURSIVE found AS (
     (SELECT batch FROM kline_previous ORDER BY batch LIMIT 1)
@@ -182,7 +181,7 @@ export async function readMinutes(
   const replaced = createColumns();
   if (replacing.length > 0) {
     const values = [replacing, ticker, from, to];
-    const query = longQuery({ text: PREVIOUS, values, rowMode: "array" as const, types: NUMBERS });
+    const query = longQuery({ text: PREVIOUS, values, rowMode: "array" as const });
     for (const [time, by, layer, ...numbers] of (await client.query<PreviousRow>(query)).rows) {
       const row = replaced.add(time, layer);
       for (const [value, number] of numbers.entries()) replaced.set(row, value, number ?? Number.NaN);
@@ -195,7 +194,6 @@ export async function readMinutes(
     text: STRUCK,
     values: [ticker, from, to],
     rowMode: "array",
-    types: NUMBERS,
   });
   return { rows, versions, replaced: replaced.done(), struck: new Map(struck.rows) };
 }

@@ -1,4 +1,4 @@
-import { COLUMN_NAMES, emptyColumns, joinColumns, type KlineColumns } from "#lib/domain/columns";
+import { emptyColumns, joinColumns, type KlineColumns, pickRows } from "#lib/domain/columns";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import { saidBy } from "#lib/segments/segments";
 import type { OldMinutes, OldRows } from "./convert-rows";
@@ -34,9 +34,7 @@ interface Collected {
 }
 
 function statementsOf(columns: KlineColumns, layer: number, { rows, known }: Collected): Statements {
-  const picked = emptyColumns(rows.length);
-  for (const name of COLUMN_NAMES) for (const [at, row] of rows.entries()) picked[name][at] = columns[name][row] as number;
-  const said = saidBy(picked, layer, 0);
+  const said = saidBy(pickRows(columns, rows), layer, 0);
   if (layer !== FEED_LAYER) said.known.set(known);
   return said;
 }

@@ -1,14 +1,13 @@
 import type pg from "pg";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { type Database, longQuery } from "#lib/db";
-import { COLUMN_NAMES, cutColumns, emptyColumns, type KlineColumns, rowFrom } from "#lib/domain/columns";
+import { COLUMN_NAMES, cutColumns, type KlineColumns, pickRows, rowFrom } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createSegments, type Segments } from "#lib/segments/segments";
 import { DAY_S, SECOND_MS } from "#lib/units";
 import { type OldRows, readMinutes, readRows, replacingImports } from "./convert-rows";
 import { type Imports, restateLonger, restateMinutes } from "./convert-statements";
-import { NUMBERS } from "./kline-rows";
 import { restate } from "./layers";
 import { lockTicker } from "./lock";
 import { type Period, periodOf } from "./period";
@@ -48,7 +47,7 @@ const NEXT_IMPORTED = nextOf(
   "ASC",
 );
 /** LATERAL with a limit, so that each interval is one look-up in the key. */
-const HAVE_MINUTES = `SELECT asked.time FROM unnest($2::bigint[], $3::bigint[]) AS asked (time, until),
+const HAVE_MINUTES = `SELECT asked.time::float8 AS time FROM unnest($2::bigint[], $3::bigint[]) AS asked (time, until),
   LATERAL (SELECT FROM kline WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1'
     AND kline.time >= asked.time AND kline.time < asked.until LIMIT 1) AS found`;
 
@@ -106,10 +105,10 @@ function requireEqual(ticker: string, timeframe: Timeframe, before: KlineColumns
 }
 
 function pick(columns: OldRows, chosen: (time: number, row: number) => boolean): OldRows {
-  const rows = [...columns.time.keys()].filter((row) => chosen(columns.time[row] as number, row));
-  const picked = emptyColumns(rows.length);
-  for (const name of COLUMN_NAMES) for (const [at, row] of rows.entries()) picked[name][at] = columns[name][row] as number;
-  return { ...picked, layer: Int32Array.from(rows, (row) => columns.layer[row] as number) };
+  return pickRows(
+    columns,
+    [...columns.time.keys()].filter((row) => chosen(columns.time[row] as number, row)),
+  );
 }
 
 async function timeOf(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<number | null> {
@@ -143,8 +142,8 @@ function createMover(client: pg.ClientBase, segments: Segments, ticker: string, 
       const nextYear = Date.UTC(new Date(time * SECOND_MS).getUTCFullYear() + 1, 0) / SECOND_MS;
       return Math.min(nextYear, alignment.nextOpenTime(timeframe, time));
     });
-    const query = { text: HAVE_MINUTES, values: [ticker, [...times], ends], rowMode: "array" as const, types: NUMBERS };
-    return new Set((await client.query<[number]>(longQuery(query))).rows.map(([time]) => time));
+    const query = longQuery({ text: HAVE_MINUTES, values: [ticker, [...times], ends] });
+    return new Set((await client.query<{ time: number }>(query)).rows.map(({ time }) => time));
   }
 
   /**

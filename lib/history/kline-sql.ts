@@ -1,6 +1,5 @@
 import type pg from "pg";
 import type { Kline } from "#lib/domain/kline";
-import { type KlineRow, NUMBERS, toKline } from "./kline-rows";
 import type { KlinesQuery } from "./reader";
 
 /** The columns of a kline that a writer gives. */
@@ -24,12 +23,9 @@ const READ = { oldest: "kline_oldest", newest: "kline_newest" };
 /** Klines of the live venue that an earlier release stored as rows and that are not in layers yet, ascending. */
 export async function readRows(client: Pick<pg.ClientBase, "query">, query: KlinesQuery): Promise<Kline[]> {
   const { ticker, timeframe, from, to, limit, end } = query;
-  const { rows } = await client.query<KlineRow>({
-    text: `SELECT * FROM ${READ[end]}('live', $1, $2, $3, $4, $5)`,
-    values: [ticker, timeframe, from, to, Math.min(limit, INT_MAX)],
-    rowMode: "array",
-    types: NUMBERS,
-  });
-  const klines = rows.map((row) => toKline(ticker, timeframe, row));
+  const text = `SELECT time::float8 AS time, ${VALUES.join(", ")} FROM ${READ[end]}('live', $1, $2, $3, $4, $5)`;
+  const values = [ticker, timeframe, from, to, Math.min(limit, INT_MAX)];
+  const { rows } = await client.query<Omit<Kline, "type" | "ticker" | "timeframe">>(text, values);
+  const klines = rows.map((row): Kline => ({ type: "kline", ticker, timeframe, ...row }));
   return end === "newest" ? klines.reverse() : klines;
 }

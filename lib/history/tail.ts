@@ -1,11 +1,9 @@
 import type { Database } from "#lib/db";
-import { columnsOf } from "#lib/domain/columns";
-import { FEED_LAYER } from "#lib/domain/fold";
 import type { Queries } from "#lib/segments/segment-store";
-import { type Segments, saidBy } from "#lib/segments/segments";
-import { type KlineRow, NUMBERS, toKline } from "./kline-rows";
+import type { Segments } from "#lib/segments/segments";
 import { type Series, say } from "./layers";
 import { lockForChange } from "./lock";
+import { TAIL_OF, type TailRow, tailStatements } from "./minutes";
 import { inTransaction } from "./transaction";
 
 /** Rows that one transaction seals: more than those of a month of minutes. */
@@ -13,7 +11,7 @@ const SEALED_MAX_ROWS = 50_000;
 
 const TAKE = `DELETE FROM kline_tail WHERE ticker = $1 AND time IN (
     SELECT time FROM kline_tail WHERE ticker = $1 AND time < $2 ORDER BY time LIMIT ${SEALED_MAX_ROWS}
-  ) RETURNING time, open, high, low, close, tick_volume, real_volume, spread`;
+  ) RETURNING time::float8 AS start, ${TAIL_OF} AS tail`;
 
 /**
  * Moves the oldest minutes of a ticker's tail into the layer of the feed, in the caller's transaction, which must hold the lock of the
@@ -22,15 +20,9 @@ const TAKE = `DELETE FROM kline_tail WHERE ticker = $1 AND time IN (
  * @returns how many rows were sealed; as long as there are any, there may be more
  */
 export async function sealTail(client: Queries, segments: Segments, series: Series, before: number): Promise<number> {
-  const { rows } = await client.query<KlineRow>({
-    text: TAKE,
-    values: [series.ticker, before],
-    rowMode: "array",
-    types: NUMBERS,
-  });
-  if (rows.length === 0) return 0;
-  const klines = rows.map((row) => toKline(series.ticker, "M1", row)).sort((a, b) => a.time - b.time);
-  await say(client, segments, series, saidBy(columnsOf(klines), FEED_LAYER, Number.NaN));
+  const { rows } = await client.query<TailRow>(TAKE, [series.ticker, before]);
+  const ascending = rows.toSorted((a, b) => a.start - b.start);
+  if (rows.length > 0) await say(client, segments, series, tailStatements(ascending));
   return rows.length;
 }
 

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { ascending, COLUMN_NAMES, columnsOf, cutColumns, type KlineColumns, pickColumns, rowFrom } from "#lib/domain/columns";
+import { ascending, COLUMN_NAMES, columnsOf, cutColumns, type KlineColumns, pickRows, rowFrom } from "#lib/domain/columns";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
 import { type Series, say } from "#lib/history/layers";
@@ -76,7 +76,7 @@ function distinct(klines: KlineColumns) {
     repeats[isSame(sorted, at, sorted, at + 1) ? "repeated" : "conflicting"] += 1;
     return false;
   });
-  return { rows: pickColumns(sorted, last), repeats };
+  return { rows: pickRows(sorted, last), repeats };
 }
 
 /** What was stored of a series, and which klines of it would not show although they are stored. */
@@ -253,7 +253,7 @@ export function createTrial(segments: Segments) {
         if (own.time[at] !== time) others.push(row);
         else counts[own.checksum[at] === checksumOf(part, row) ? "repeated" : "conflicting"] += 1;
       }
-      counts = addCounts(counts, count(pickColumns(part, others), before, TRIAL));
+      counts = addCounts(counts, count(pickRows(part, others), before, TRIAL));
       seen.set(key, see(own, part));
     }
     return counts;

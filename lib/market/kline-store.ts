@@ -40,15 +40,19 @@ export interface KlineTable extends KlineStore {
   klinesAt(ticker: string, timeframe: Timeframe, times: readonly number[]): Promise<Map<number, StoredPrices>>;
 }
 
-/** Reads stored klines of the live venue on any connection. */
-export function createStoredRead({ pool, segments }: Pick<Database, "pool" | "segments">) {
+/** Reads stored klines of the live venue on any connection, as they show and as they showed at an instant. */
+export function createStoredReads({ pool, segments }: Pick<Database, "pool" | "segments">) {
   const reader = createReader(segments, pool);
   const isUnconverted = awaitsConversion();
-  return async (client: Queries, query: KlineQuery): Promise<Kline[]> => {
-    const { ticker, timeframe } = query;
-    if (await isUnconverted(client, ticker)) return readRows(client, query);
-    const { columns } = await reader.read(client, query);
-    return Array.from(columns.time, (_, row) => klineAt(columns, row, ticker, timeframe));
+  return {
+    reader,
+    async read(client: Queries, query: KlineQuery): Promise<Kline[]> {
+      const { ticker, timeframe } = query;
+      if (await isUnconverted(client, ticker)) return readRows(client, query);
+      const { columns } = await reader.read(client, query);
+      return Array.from(columns.time, (_, row) => klineAt(columns, row, ticker, timeframe));
+    },
+    readAt: createPastRead(reader, isUnconverted),
   };
 }
 
@@ -59,9 +63,7 @@ export function createStoredRead({ pool, segments }: Pick<Database, "pool" | "se
  */
 export function createKlineStore(db: Pick<Database, "pool" | "segments">): KlineTable {
   const { pool, segments } = db;
-  const reader = createReader(segments, pool);
-  const readOn = createStoredRead(db);
-  const readPast = createPastRead(segments, pool);
+  const stored = createStoredReads(db);
   /** Klines of an earlier release are written in all timeframes until they are converted. */
   let isConverting = true;
   /** Fails early if the database does not answer. */
@@ -69,7 +71,7 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
     query: (text: string, values: unknown[]) => pool.query(promptQuery({ text, values })),
   } as unknown as Database["pool"];
 
-  const read = (query: KlineQuery) => readOn(query.prompt ? prompt : pool, query);
+  const read = (query: KlineQuery) => stored.read(query.prompt ? prompt : pool, query);
 
   async function lastQuotes(atMs: number): Promise<Map<string, LastQuote>> {
     const { rows } = await pool.query<LastQuote>(
@@ -95,7 +97,7 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
   const all = { limit: Number.MAX_SAFE_INTEGER, end: "oldest" } as const;
   return {
     read,
-    readAt: (query, atS) => readPast(query.prompt ? prompt : pool, query, atS),
+    readAt: (query, atS) => stored.readAt(query.prompt ? prompt : pool, query, atS),
     readTicks: (query) => readTicks(db, query),
     lastQuotes,
     minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),
@@ -118,7 +120,7 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
       );
     },
     async importedTimes(ticker, timeframe, from, to) {
-      const { imported } = await reader.read(pool, { ticker, timeframe, from, to, ...all });
+      const { imported } = await stored.reader.read(pool, { ticker, timeframe, from, to, ...all });
       return [...imported].sort((a, b) => a - b);
     },
     async klinesAt(ticker, timeframe, times) {

@@ -2,7 +2,6 @@ import type pg from "pg";
 import type { Venue } from "#lib/contract/primitives";
 import { longQuery } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
-import { columnsOf, distinct } from "#lib/history/kline-rows";
 import { COLUMNS, LAST_WRITE_WINS, listOf, VALUES } from "#lib/history/kline-sql";
 import { chunkValues, INSERT_CHUNKS, type TickChunk } from "#lib/history/tick-tail";
 import type { LastQuote } from "./ports";
@@ -49,6 +48,36 @@ const ADD = "INSERT INTO venue_writer (venue) VALUES ($1) ON CONFLICT DO NOTHING
 const BEGIN = `UPDATE venue_writer SET writer = GREATEST(writer, $3) + 1, write = 0
   WHERE venue = $1 AND ($2::bigint IS NULL OR EXISTS (SELECT FROM venue_lease WHERE venue = $1 AND token = $2))
   RETURNING writer::float8, journal::float8, ticks::float8`;
+
+/**
+ * A batch without duplicates (the last row of a key wins), ordered by key: concurrent writers lock rows in the same order and
+ * cannot deadlock.
+ */
+function distinct(klines: readonly Kline[]): Kline[] {
+  const byKey = new Map<string, Kline>();
+  for (const kline of klines) byKey.set(`${kline.ticker}:${kline.timeframe}:${kline.time}`, kline);
+  return [...byKey.values()].sort((a, b) => compare(a.ticker, b.ticker) || compare(a.timeframe, b.timeframe) || a.time - b.time);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Turns rows into columns for unnest. */
+function columnsOf(klines: readonly Kline[]): unknown[][] {
+  return [
+    klines.map((kline) => kline.ticker),
+    klines.map((kline) => kline.timeframe),
+    klines.map((kline) => kline.time),
+    klines.map((kline) => kline.open),
+    klines.map((kline) => kline.high),
+    klines.map((kline) => kline.low),
+    klines.map((kline) => kline.close),
+    klines.map((kline) => kline.tick_volume),
+    klines.map((kline) => kline.real_volume),
+    klines.map((kline) => kline.spread),
+  ];
+}
 
 /** Rows that any database writes well within the usual time limit. */
 const LONG_BATCH_ROWS = 5_000;

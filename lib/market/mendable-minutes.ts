@@ -5,9 +5,7 @@ import { runsOf } from "#lib/history/runs";
 import type { Queries } from "#lib/segments/segment-store";
 import type { Segments } from "#lib/segments/segments";
 import { type Minutes, openWithout } from "./coverage";
-
-const WATCHED = `SELECT from_s::float8 AS from, to_s::float8 AS to FROM watched_minutes
-  WHERE venue = 'live' AND ticker IN ('', $1) AND to_s > $2 AND from_s < $3`;
+import { watchedMinutes } from "./watched-minutes";
 
 /** Ranges as ascending ones without overlaps. */
 function merged(ranges: readonly Minutes[]): Minutes[] {
@@ -34,7 +32,7 @@ export async function mendableMinutes(
 ): Promise<Minutes[]> {
   const sessions = calendar?.sessionsBetween(span.from * 1_000, span.to * 1_000);
   if (!sessions) return [];
-  const { rows: watched } = await client.query<Minutes>(WATCHED, [ticker, span.from, span.to]);
+  const watched = await watchedMinutes(client, ticker, span);
   const { rows, struck } = await readRange(client, segments, { ticker, timeframe: "M1", ...span });
   const imported = rows.time.filter((_, row) => rows.layer[row] !== FEED_LAYER);
   return openWithout(span, merged([...runsOf(imported), ...runsOf(struck.time), ...watched]), sessions);

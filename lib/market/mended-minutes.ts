@@ -98,6 +98,7 @@ async function judge(
   const span = { from: Math.min(...times), to: Math.max(...times) + MINUTE_S };
   const { rows, struck } = await readRange(client, segments, { ticker, timeframe: "M1", ...span });
   const watched = await watchedMinutes(client, ticker, span);
+  const isWatched = (time: number) => watched.some(({ from, to }) => time >= from && time < to);
   const corrected = new Set(struck.time);
   const operators = await operatorsAmong(client, rows.layer);
   const columns = columnsOf(klines);
@@ -107,7 +108,7 @@ async function judge(
     const layer = rows.layer[row] as number;
     if (isSame(rows, row, columns, index)) return "duplicate";
     if (operators.has(layer)) return "corrected";
-    if (layer === FEED_LAYER) return watched.has(kline.time) ? "watched" : null;
+    if (layer === FEED_LAYER) return isWatched(kline.time) ? "watched" : null;
     return layer === own || replace === "all" ? null : "stored";
   });
 }

@@ -3,11 +3,10 @@ import { klineAt } from "#lib/domain/columns";
 import type { Kline } from "#lib/domain/kline";
 import { Fault } from "#lib/fault";
 import { TooManyStatements } from "#lib/history/periods";
-import { createReader } from "#lib/history/reader";
+import type { createReader } from "#lib/history/reader";
 import { createTurns } from "#lib/in-turn";
 import type { Queries } from "#lib/segments/segment-store";
-import type { Segments } from "#lib/segments/segments";
-import { awaitsConversion } from "./conversion-state";
+import type { awaitsConversion } from "./conversion-state";
 import type { KlineQuery } from "./ports";
 
 /** A conversion takes minutes. */
@@ -18,9 +17,7 @@ const WAITING_MAX_COUNT = 32;
 const BUSY_RETRY_AFTER_S = 5;
 
 /** Reads what stored klines of the live venue were at an instant, as `readAt` of KlineStore says. */
-export function createPastRead(segments: Segments, keepIn: Queries) {
-  const reader = createReader(segments, keepIn);
-  const isUnconverted = awaitsConversion();
+export function createPastRead(reader: ReturnType<typeof createReader>, isUnconverted: ReturnType<typeof awaitsConversion>) {
   const inTurn = createTurns({
     runningMaxCount: RUNNING_MAX_COUNT,
     waitingMaxCount: WAITING_MAX_COUNT,

@@ -1,6 +1,5 @@
-import type pg from "pg";
 import { INGEST_KLINES_MAX_AGE_S } from "#lib/contract/limits";
-import { NUMBERS } from "#lib/history/kline-rows";
+import type { Queries } from "#lib/segments/segment-store";
 import { DAY_S } from "#lib/units";
 import type { Minutes } from "./coverage";
 
@@ -18,15 +17,15 @@ const NOTE = `INSERT INTO watched_minutes (venue, ticker, from_s, to_s)
   WHERE $4::bigint IS NULL OR EXISTS (SELECT FROM venue_lease WHERE venue = '${VENUE}' AND token = $4)
   ON CONFLICT (venue, ticker, from_s) DO UPDATE SET to_s = excluded.to_s`;
 const FORGET = `DELETE FROM watched_minutes WHERE venue = '${VENUE}' AND to_s < $1`;
-const READ = `SELECT from_s, to_s FROM watched_minutes
-  WHERE venue = '${VENUE}' AND ticker IN ('', $1) AND to_s > $2 AND from_s < $3 ORDER BY from_s`;
+const READ = `SELECT from_s::float8 AS from, to_s::float8 AS to FROM watched_minutes
+  WHERE venue = '${VENUE}' AND ticker IN ('', $1) AND to_s > $2 AND from_s < $3`;
 
 /**
  * Stores watched minutes; a range with the same beginning replaces the one before. With the token of a lease that another node
  * holds, nothing is stored.
  */
 export async function noteWatched(
-  pool: Pick<pg.Pool, "query">,
+  pool: Queries,
   token: number | null,
   ranges: readonly WatchedMinutes[],
   nowMs: number,
@@ -37,15 +36,7 @@ export async function noteWatched(
   await pool.query(FORGET, [Math.floor(nowMs / 1_000) - KEPT_S]);
 }
 
-/** The watched minutes of a ticker within [from, to), Unix seconds, by their open times. */
-export async function watchedMinutes(
-  client: Pick<pg.ClientBase, "query">,
-  ticker: string,
-  { from, to }: Minutes,
-): Promise<ReadonlySet<number>> {
-  const read = { text: READ, values: [ticker, from, to], rowMode: "array" as const, types: NUMBERS };
-  const { rows } = await client.query<[number, number]>(read);
-  const watched = new Set<number>();
-  for (const [first, end] of rows) for (let time = Math.max(first, from); time < Math.min(end, to); time += 60) watched.add(time);
-  return watched;
+/** The watched minutes of a ticker that touch a span, as ranges, which may overlap. */
+export async function watchedMinutes(client: Queries, ticker: string, { from, to }: Minutes): Promise<readonly Minutes[]> {
+  return (await client.query<Minutes>(READ, [ticker, from, to])).rows;
 }

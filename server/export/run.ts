@@ -13,10 +13,14 @@ import { countText, minuteText } from "#server/cli/words";
 import { writeWhole } from "#server/database/whole-file";
 import { startProgress, type Terminal } from "#server/import/progress";
 import { CSV_HEAD, csvLine } from "./csv";
-import { ExportFailure } from "./failure";
 import type { ExportOptions } from "./options";
 import { writeParquet } from "./parquet";
 import type { ClosedKlines, KlineSource } from "./series";
+
+/** An export that cannot be completed. The message says why, and what was written. */
+export class ExportFailure extends Error {
+  override readonly name = "ExportFailure";
+}
 
 export interface ExportContext {
   readonly options: ExportOptions;

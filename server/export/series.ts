@@ -4,7 +4,7 @@ import type { Timeframe } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
-import { createStoredRead } from "#lib/market/kline-store";
+import { createStoredReads } from "#lib/market/kline-store";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
 import { readSnapshot } from "#lib/market/snapshot";
 import { SECOND_MS } from "#lib/units";
@@ -63,7 +63,7 @@ export interface KlineSource {
 
 /** The stored klines of the live venue. An import or undo that ends during an export does not show in it. */
 export function storedKlines(db: Pick<Database, "pool" | "segments">, clock: Pick<Clock, "now">): KlineSource {
-  const read = createStoredRead(db);
+  const { read } = createStoredReads(db);
   return {
     withKlines: (range, work) =>
       readSnapshot(db.pool, async (client) => work(await closedKlines((query) => read(client, query), range, clock.now()))),

@@ -8,8 +8,7 @@ import { EXIT_DONE, EXIT_FAILED } from "#server/cli/usage-error";
 import { countText } from "#server/cli/words";
 import { writeWhole } from "#server/database/whole-file";
 import { RECORDING_COLUMNS } from "#server/import/formats/recording";
-import { ExportFailure } from "./failure";
-import { type ExportContext, folderOf, listingsOf } from "./run";
+import { type ExportContext, ExportFailure, folderOf, listingsOf } from "./run";
 
 /** The latest instant of a range without an end: the first of the year 10000, Unix milliseconds. */
 const END_MS = 253_402_300_800_000;

@@ -79,7 +79,6 @@ async function tryFile(file: string, ticker: string | null, trial: FilterTrial, 
         malformed() {
           unread += 1;
         },
-        withoutQuote: () => undefined,
       },
     );
     for await (const _ of rows) if (options.signal.aborted) return unread;

@@ -137,7 +137,6 @@ export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions
       malformed() {
         skipped += 1;
       },
-      withoutQuote: () => undefined,
     };
     for await (const _ of read(settings, sink)) {
       yield* ticks;

@@ -1,4 +1,3 @@
-import type { Clock } from "#lib/clock";
 import { NEW_YORK_CLOSE, TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { zone } from "#lib/domain/zone";
 import { DAY_MS, HOUR_MS, SECOND_MS } from "#lib/units";
@@ -7,8 +6,7 @@ import type { Source } from "./decompress";
 import { ImportFailure } from "./failure";
 import type { Identified } from "./identify";
 import { createIntervals, type Intervals, isLong } from "./interval";
-import { scanFile } from "./load";
-import { startProgress, type Terminal } from "./progress";
+import { type ScanContext, scanFile } from "./load";
 import type { ReaderSettings, Row } from "./row";
 
 /** Share of the klines of a file that may open at other times than ours: more are another day boundary. */
@@ -78,12 +76,6 @@ function createExaminer(intervals: Intervals) {
   };
 }
 
-interface CheckContext {
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Reads the times of a file of klines longer than a minute: they must be those of our klines.
  * @returns what the operator should know
@@ -93,16 +85,11 @@ export async function checkAlignment(
   source: Source,
   { recognition, timeframe, listing }: Identified,
   settings: ReaderSettings,
-  { terminal, clock, signal }: CheckContext,
+  context: ScanContext,
 ): Promise<string[]> {
   const intervals = createIntervals(timeframe, listing.assetClass);
   const { found, timesMs, row } = createExaminer(intervals);
-  const progress = startProgress(terminal, "checking the times", source.sizeBytes, clock);
-  try {
-    await scanFile(source, recognition, settings, progress, signal, row);
-  } finally {
-    progress.stop();
-  }
+  await scanFile("checking the times", source, recognition, settings, context, row);
   const { rows, off, offMs, closeMs } = found;
   if (!Number.isNaN(closeMs))
     throw new ImportFailure(

@@ -24,8 +24,8 @@ import { type Identified, type ImportListing, identify } from "./identify";
 import { createIntervals, type Intervals, isLong } from "./interval";
 import { scanFile } from "./load";
 import type { Options } from "./options";
-import { startProgress, type Terminal } from "./progress";
-import type { ReaderSettings, Row, RowKind } from "./row";
+import type { Terminal } from "./progress";
+import { AS_WRITTEN, type ReaderSettings, type Row, type RowKind } from "./row";
 import type { SourceFinder } from "./sources";
 
 /** Hours around a stated clock that stored prices are compared on. */
@@ -58,8 +58,6 @@ interface Surveyed extends TimedFile {
   readonly intervals: Intervals;
 }
 
-const UNREAD: ReaderSettings = { toUtcMs: (ms) => ms, pointDigits: null, spreadDigits: null, overrulesOffset: false };
-
 /** Collects evidence from the rows of a file; klines without a quote say nothing. */
 export function evidenceOf({ recognition: { kind }, timeframe }: Pick<Identified, "recognition" | "timeframe">) {
   const collector = createEvidenceCollector(kind === "ticks" ? 0 : TIMEFRAME_SECONDS[timeframe] * SECOND_MS);
@@ -77,12 +75,7 @@ export function evidenceOf({ recognition: { kind }, timeframe }: Pick<Identified
 
 async function scan(source: Source, found: Identified, context: SurveyContext): Promise<ClockEvidence> {
   const evidence = evidenceOf(found);
-  const progress = startProgress(context.terminal, "detecting the clock", source.sizeBytes, context.clock);
-  try {
-    await scanFile(source, found.recognition, UNREAD, progress, context.signal, evidence.row);
-  } finally {
-    progress.stop();
-  }
+  await scanFile("detecting the clock", source, found.recognition, AS_WRITTEN, context, evidence.row);
   return evidence.evidence();
 }
 
@@ -291,7 +284,7 @@ export async function surveyClocks(files: readonly string[], context: SurveyCont
 export async function checkStated(found: Identified, settings: ReaderSettings, store: SurveyContext["store"]): Promise<void> {
   const { recognition, listing, head, timeframe } = found;
   const rows = evidenceOf(found);
-  const reader = recognition.createReader(settings, { row: rows.row, malformed: () => undefined, withoutQuote: () => undefined });
+  const reader = recognition.createReader(settings, { row: rows.row });
   reader.push(head);
   const utc = knownClock("UTC");
   const evidence = rows.evidence();

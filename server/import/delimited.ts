@@ -70,8 +70,8 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
       return;
     }
     const reason = readLine(bytes);
-    if (reason !== null) sink.malformed(line, reason);
-    else if (saysNoQuote()) sink.withoutQuote(line);
+    if (reason !== null) sink.malformed?.(line, reason);
+    else if (saysNoQuote()) sink.withoutQuote?.(line);
     else sink.row(row, line);
   }
 

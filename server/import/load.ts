@@ -12,7 +12,7 @@ import type { Intervals } from "./interval";
 import type { Job, JobKey, Jobs } from "./jobs";
 import { type Counts, CROSSED, type Harvest, MISALIGNED } from "./ledger";
 import { createMinutes } from "./minutes";
-import type { Progress } from "./progress";
+import { type Progress, startProgress, type Terminal } from "./progress";
 import type { ReaderSettings, Row } from "./row";
 
 /** Klines stored in one transaction. */
@@ -226,32 +226,42 @@ export async function storeFile({ outcome, parts }: FileReading, options: StoreO
   return { ...outcome, klines: counts, ms: clock.now() - outcome.startMs };
 }
 
-/** Reads only the times of a file. */
+/** What a file is read with before it is judged. */
+export interface ScanContext {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Reads the rows of a file, and shows the progress of it under a title. */
 export async function scanFile(
+  title: string,
   source: Source,
   recognition: Recognition,
   settings: ReaderSettings,
-  progress: Progress,
-  signal: AbortSignal,
+  { terminal, clock, signal }: ScanContext,
   onRow: (row: Row) => void,
 ): Promise<void> {
+  const progress = startProgress(terminal, title, source.sizeBytes, clock);
   let rows = 0;
   let readBytes = 0;
-  const ignore = () => undefined;
   const reader = recognition.createReader(settings, {
     row(row) {
       rows += 1;
       onRow(row);
     },
-    malformed: ignore,
-    withoutQuote: ignore,
   });
-  for await (const chunk of contentOf(source, (bytes) => {
+  const chunks = contentOf(source, (bytes) => {
     readBytes = bytes;
-  })) {
-    if (signal.aborted) throw new ImportFailure("interrupted");
-    reader.push(chunk);
-    progress.update(readBytes, rows);
+  });
+  try {
+    for await (const chunk of chunks) {
+      if (signal.aborted) throw new ImportFailure("interrupted");
+      reader.push(chunk);
+      progress.update(readBytes, rows);
+    }
+    reader.end();
+  } finally {
+    progress.stop();
   }
-  reader.end();
 }

@@ -3,6 +3,7 @@ import { contentOf, headOf, recognise } from "./detect";
 import { isFileError } from "./failure";
 import { startInPath } from "./formats/bi5";
 import type { Options } from "./options";
+import { AS_WRITTEN } from "./row";
 import type { SourceFinder } from "./sources";
 
 /** Files whose rows are read, for each way to count. */
@@ -14,8 +15,6 @@ const MAY_HOLD = /\.(bi5|zip|gz|tgz|tar)$/i;
 /** The number of January in the paths of .bi5 files. */
 type Months = 0 | 1;
 
-const UNSCALED = { toUtcMs: (ms: number) => ms, pointDigits: 0, spreadDigits: null, overrulesOffset: false };
-
 /** Whether a file has quotes; candles of closed hours have a volume of 0. */
 async function hasQuotes(source: Source, options: Options): Promise<boolean> {
   const chunks: Buffer[] = [];
@@ -23,12 +22,10 @@ async function hasQuotes(source: Source, options: Options): Promise<boolean> {
   const bytes = Buffer.concat(chunks);
   const { recognition } = recognise(headOf(source, bytes, { ...options, months: 0, dateMs: 0 }), null);
   let quotes = false;
-  const reader = recognition.createReader(UNSCALED, {
+  const reader = recognition.createReader(AS_WRITTEN, {
     row({ realVolume }) {
       quotes ||= recognition.kind === "ticks" || realVolume > 0;
     },
-    malformed: () => undefined,
-    withoutQuote: () => undefined,
   });
   reader.push(bytes);
   reader.end();

@@ -25,15 +25,15 @@ export interface Row {
   spread: number;
 }
 
-/** Receives what a reader finds, in the order of the file. */
+/** Receives what a reader finds, in the order of the file. What it has no function for is left out. */
 export interface RowSink {
   /** `line` counts from 1; in a binary file it is the record. */
   row(row: Row, line: number): void;
   /** A row that cannot be read, and why. */
-  malformed(line: number, reason: string): void;
+  malformed?(line: number, reason: string): void;
   /** A valid row without bid and ask (a last price, a volume). */
-  withoutQuote(line: number): void;
-  /** A recorded tick that the service did not take; absent where such rows are left out without counting. */
+  withoutQuote?(line: number): void;
+  /** A recorded tick that the service did not take. */
   notTaken?(line: number): void;
 }
 
@@ -56,6 +56,14 @@ export interface ReaderSettings {
   /** True to read recorded ticks whatever became of them; by default only those that were taken. */
   readonly everyOutcome?: boolean;
 }
+
+/** Times on the clock of the file, and numbers as they are written. */
+export const AS_WRITTEN: ReaderSettings = {
+  toUtcMs: (ms) => ms,
+  pointDigits: null,
+  spreadDigits: null,
+  overrulesOffset: false,
+};
 
 /** An empty row. */
 export function emptyRow(): Row {

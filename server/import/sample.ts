@@ -4,7 +4,7 @@ import { DAY_S, HOUR_S } from "#lib/units";
 import { cellTexts } from "./columns";
 import type { Recognition } from "./format";
 import type { Layout, Role } from "./layout";
-import type { Row } from "./row";
+import { AS_WRITTEN, type Row } from "./row";
 
 /** Maximum number of lines that are examined, spread over the head. */
 const LINES_MAX_COUNT = 2_000;
@@ -109,14 +109,11 @@ function isSteady(stepsS: readonly number[], timeframe: Timeframe | null): boole
 export function takeSample(recognition: Recognition, head: Buffer, isWhole: boolean): Sample {
   const times: number[] = [];
   let hasVolume = false;
-  const settings = { toUtcMs: (ms: number) => ms, pointDigits: null, spreadDigits: null, overrulesOffset: false };
-  const reader = recognition.createReader(settings, {
+  const reader = recognition.createReader(AS_WRITTEN, {
     row(row: Row) {
       times.push(row.timeMs);
       if (row.tickVolume > 0 || row.realVolume > 0) hasVolume = true;
     },
-    malformed: () => undefined,
-    withoutQuote: () => undefined,
   });
   reader.push(head);
   if (isWhole) reader.end();

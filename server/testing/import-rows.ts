@@ -2,7 +2,7 @@ import { HOUR_S } from "#lib/units";
 import { headOf, recognise } from "#server/import/detect";
 import type { FormatClock, Given } from "#server/import/format";
 import { asUtf8 } from "#server/import/lines";
-import { emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/row";
+import { AS_WRITTEN, emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/row";
 import { type Sample, takeSample } from "#server/import/sample";
 
 /** The result of reading a file, with the file's own time zone unless the settings override it. */
@@ -45,7 +45,7 @@ export async function readFile(path: string, content: string | Buffer, options: 
   const rows: Partial<Row>[] = [];
   const malformed: { line: number; reason: string }[] = [];
   const withoutQuote: number[] = [];
-  const settings = { toUtcMs: (ms: number) => ms, pointDigits: null, spreadDigits: null, overrulesOffset: false, ...options };
+  const settings = { ...AS_WRITTEN, ...options };
   const reader = recognition.createReader(settings, {
     row: (row) => void rows.push(stated(row)),
     malformed: (line, reason) => void malformed.push({ line, reason }),

@@ -125,10 +125,10 @@ function createBi5Reader(kind: RowKind, startMs: number, settings: ReaderSetting
       for (let index = 0; index < count; index += 1) {
         const reason = readRecord(view, index * recordBytes);
         if (reason === null) sink.row(row, index + 1);
-        else sink.malformed(index + 1, reason);
+        else sink.malformed?.(index + 1, reason);
       }
       if (count * recordBytes !== bytes.length)
-        sink.malformed(count + 1, `cut off after ${bytes.length % recordBytes} of ${recordBytes} bytes`);
+        sink.malformed?.(count + 1, `cut off after ${bytes.length % recordBytes} of ${recordBytes} bytes`);
     },
   };
 }
