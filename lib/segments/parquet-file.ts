@@ -29,82 +29,93 @@ export interface FileColumn {
   readonly type: "INT32" | "INT64" | "DOUBLE" | "BYTE_ARRAY";
   readonly values: Values;
   readonly meaning?: Partial<SchemaElement>;
+  readonly statistics?: Statistics;
 }
 
-/** Whether every value is a decimal of so many digits exactly. */
-function areDecimals(columns: readonly Float64Array[], power: number): boolean {
-  for (const column of columns)
-    for (const value of column) if (Math.round(value * power) / power !== value && !Number.isNaN(value)) return false;
-  return true;
+/** The values in units of the last of so many digits; null where one of them is no decimal of so many digits exactly. */
+function unitsOf(column: Float64Array, power: number): Float64Array | null {
+  const units = new Float64Array(column.length);
+  for (let row = 0; row < column.length; row += 1) {
+    const value = column[row] as number;
+    const unit = Math.round(value * power);
+    if (unit / power !== value && !Number.isNaN(value)) return null;
+    units[row] = unit;
+  }
+  return units;
 }
 
-/** The fewest digits from `least` on with which every value is a decimal exactly; null where there are none. */
-function scaleOf(columns: readonly Float64Array[], least: number): { readonly scale: number; readonly most: number } | null {
-  let scale = least;
-  // A value that is exact with few digits need not be so with more: its points have too many digits for a double.
-  for (; !areDecimals(columns, 10 ** scale); scale += 1) if (scale >= SCALE_MAX_DIGITS) return null;
-  let most = 0;
-  for (const column of columns) for (const value of column) if (Math.abs(value) > most) most = Math.abs(value);
-  most = Math.round(most * 10 ** scale);
-  return most > Number.MAX_SAFE_INTEGER ? null : { scale, most };
-}
-
-function isKnown(column: Float64Array): boolean {
-  for (const value of column) if (Number.isNaN(value)) return false;
-  return true;
+/** Columns in units of the fewest digits from `least` on with which every value is exact; null where there are none. */
+function scaled(columns: readonly Float64Array[], least: number) {
+  // A value that is exact with few digits need not be so with more: its units have too many digits for a double.
+  for (let scale = least; scale <= SCALE_MAX_DIGITS; scale += 1) {
+    const units = columns.map((column) => unitsOf(column, 10 ** scale)).filter((column) => column !== null);
+    if (units.length < columns.length) continue;
+    let most = 0;
+    for (const column of units) for (const unit of column) if (Math.abs(unit) > most) most = Math.abs(unit);
+    return most > Number.MAX_SAFE_INTEGER ? null : { scale, units, most };
+  }
+  return null;
 }
 
 /** Values with nulls where the column has none; a column without nulls stays a typed array, which is written and read faster. */
-function nullable<Value extends number | bigint>(column: Float64Array, convert: (value: number) => Value): (Value | null)[] {
-  const values: (Value | null)[] = [];
+function nullable(column: Float64Array, convert: (value: number) => number | bigint): (number | bigint | null)[] {
+  const values: (number | bigint | null)[] = [];
   for (const value of column) values.push(Number.isNaN(value) ? null : convert(value));
   return values;
 }
 
 /** Whole numbers as 64-bit ones: their halves are written directly, because a BigInt for each takes ten times as long. */
-function wholeNumbers(column: Float64Array, power: number): BigInt64Array {
+function wholeNumbers(column: Float64Array): BigInt64Array {
   const whole = new BigInt64Array(column.length);
   const halves = new DataView(whole.buffer);
   for (let row = 0; row < column.length; row += 1) {
-    const value = Math.round((column[row] as number) * power);
+    const value = column[row] as number;
     halves.setInt32(row * 8 + 4, Math.floor(value / TWO_TO_32), true);
     halves.setUint32(row * 8, value >>> 0, true);
   }
   return whole;
 }
 
+/** Least and greatest. The writer would make a BigInt of each value to know them. */
+function statisticsOf(column: Float64Array, convert: (value: number) => number | bigint): Statistics {
+  let [least, greatest, nulls] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+  for (const value of column) {
+    if (value < least) least = value;
+    if (value > greatest) greatest = value;
+    if (Number.isNaN(value)) nulls += 1;
+  }
+  const bounds = nulls === column.length ? {} : { min_value: convert(least), max_value: convert(greatest) };
+  return { ...bounds, null_count: BigInt(nulls) } as Statistics;
+}
+
+/** @param column whole numbers */
 export function integers(
   name: string,
   column: Float64Array,
   type: "INT32" | "INT64",
-  power: number,
   meaning: Partial<SchemaElement>,
 ): FileColumn {
-  if (!isKnown(column)) {
-    const convert = (value: number) => Math.round(value * power);
-    const values = type === "INT32" ? nullable(column, convert) : nullable(column, (value) => BigInt(convert(value)));
-    return { name, type, meaning, values };
-  }
-  if (type === "INT64") return { name, type, meaning, values: wholeNumbers(column, power) };
-  const values = new Int32Array(column.length);
-  for (let row = 0; row < column.length; row += 1) values[row] = Math.round((column[row] as number) * power);
-  return { name, type, meaning, values };
+  // The writer takes 64-bit numbers for the integers of a decimal; it would scale others once more.
+  const statistics = statisticsOf(column, type === "INT64" || meaning.scale !== undefined ? BigInt : Number);
+  if (column.includes(Number.NaN))
+    return { name, type, meaning, statistics, values: nullable(column, type === "INT64" ? BigInt : Number) };
+  return { name, type, meaning, statistics, values: type === "INT64" ? wholeNumbers(column) : new Int32Array(column) };
 }
 
 export const doubles = (name: string, column: Float64Array): FileColumn => ({
   name,
   type: "DOUBLE",
-  values: isKnown(column) ? column : nullable(column, (value) => value),
+  values: column.includes(Number.NaN) ? nullable(column, Number) : column,
 });
 
 /** Decimals of one scale; doubles where the values are none. */
 export function decimals(columns: readonly (readonly [name: string, values: Float64Array])[], digits: number): FileColumn[] {
-  const found = scaleOf(
+  const found = scaled(
     columns.map(([, values]) => values),
     digits,
   );
   if (found === null) return columns.map(([name, values]) => doubles(name, values));
-  const { scale, most } = found;
+  const { scale, units, most } = found;
   const type = most > INT32_DECIMAL_MAX ? "INT64" : "INT32";
   const precision = type === "INT32" ? INT32_DIGITS : INT64_DIGITS;
   const meaning: Partial<SchemaElement> = {
@@ -113,14 +124,19 @@ export function decimals(columns: readonly (readonly [name: string, values: Floa
     scale,
     precision,
   };
-  return columns.map(([name, values]) => integers(name, values, type, 10 ** scale, meaning));
+  return columns.map(([name], index) => integers(name, units[index] as Float64Array, type, meaning));
 }
 
 export const instants = (name: string, column: Float64Array, power: number): FileColumn =>
-  integers(name, column, "INT64", power, {
-    converted_type: "TIMESTAMP_MILLIS",
-    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
-  });
+  integers(
+    name,
+    column.map((value) => value * power),
+    "INT64",
+    {
+      converted_type: "TIMESTAMP_MILLIS",
+      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+    },
+  );
 
 /** Texts, of which there are few different ones. */
 export const texts = (name: string, values: readonly string[]): FileColumn => ({
@@ -134,24 +150,6 @@ export const texts = (name: string, values: readonly string[]): FileColumn => ({
 function encodingOf({ type, values }: FileColumn): ColumnSource["encoding"] {
   if (type === "DOUBLE" || Array.isArray(values)) return undefined;
   return "DELTA_BINARY_PACKED";
-}
-
-/** Least and greatest of integers; the writer would make a BigInt of each value to know them. */
-function statisticsOf({ values, meaning }: FileColumn): Statistics {
-  let [least, greatest]: [number | bigint | undefined, number | bigint | undefined] = [undefined, undefined];
-  let nulls = 0;
-  for (let row = 0; row < values.length; row += 1) {
-    const value = values[row] as number | bigint | null;
-    if (value === null) nulls += 1;
-    else {
-      if (least === undefined || value < least) least = value;
-      if (greatest === undefined || value > greatest) greatest = value;
-    }
-  }
-  // The writer takes 64-bit numbers for the integers of a decimal; it would scale others once more.
-  const inUnits = (value: number | bigint | undefined) =>
-    value === undefined || meaning?.scale === undefined ? value : BigInt(value);
-  return { min_value: inUnits(least), max_value: inUnits(greatest), null_count: BigInt(nulls) } as Statistics;
 }
 
 /** Writes columns of one length as a Parquet file of one row group. @param names its metadata */
@@ -182,8 +180,8 @@ export function encodeFile(columns: readonly FileColumn[], names: Readonly<Recor
   // Only now: with a meaning, the writer would take the integers for values and convert each again.
   for (const [index, column] of columns.entries()) {
     Object.assign(schema[index + 1] as SchemaElement, column.meaning);
-    if (column.meaning === undefined || column.type === "BYTE_ARRAY" || column.name === "known_at") continue;
-    const statistics = statisticsOf(column);
+    const { statistics } = column;
+    if (statistics === undefined || column.name === "known_at") continue;
     for (const { columns: chunks } of writer.row_groups) Object.assign(chunks[index]?.meta_data ?? {}, { statistics });
   }
   writer.finish();

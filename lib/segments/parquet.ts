@@ -12,7 +12,7 @@ export interface SegmentNames {
 function volumes(column: Float64Array): FileColumn {
   let isWhole = true;
   for (const value of column) if (!Number.isNaN(value) && !(Number.isInteger(value) && value <= INT32_MAX)) isWhole = false;
-  return isWhole ? integers("tick_volume", column, "INT32", 1, {}) : doubles("tick_volume", column);
+  return isWhole ? integers("tick_volume", column, "INT32", {}) : doubles("tick_volume", column);
 }
 
 /** The layer and the instant of all rows, as texts of the metadata; null where rows differ, which then have columns for them. */

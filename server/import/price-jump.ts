@@ -44,7 +44,9 @@ export function createJumpTracker(timeframe: Timeframe): JumpTracker {
       let { jump, count } = begin;
       let { time: lastTime, close: lastClose } = begin.last;
       for (let row = 0; row < time.length; row += 1) {
-        const [at, ownOpen, ownClose] = [time[row] as number, open[row] as number, close[row] as number];
+        const at = time[row] as number;
+        const ownOpen = open[row] as number;
+        const ownClose = close[row] as number;
         if (at - lastTime > followingMaxS) jump = null;
         else if (jump !== null) {
           count += 1;
@@ -54,7 +56,8 @@ export function createJumpTracker(timeframe: Timeframe): JumpTracker {
           count = 1;
         }
         if (jump !== null && count >= LASTING_MIN_KLINES) return jump;
-        [lastTime, lastClose] = [at, ownClose];
+        lastTime = at;
+        lastClose = ownClose;
       }
       tail = { last: { time: lastTime, close: lastClose }, jump, count };
       return null;
