@@ -42,9 +42,11 @@ function recorded(method: string, path: string, { status, headers, text }: Answe
 /** The path of an operation with its example parameters. */
 export function examplePath(id: OperationId): string {
   const { path, query } = operations[id];
-  // The origin is for servers whose key has allowed origins; the example's key has none. `before` and `cursor` ask for a second page, `as_of` for the past.
+  // The origin is for servers whose key has allowed origins; the example's key has none. `before` and `cursor` ask for a second page, `price` for asks, `as_of` for the past.
   // The examples are JSON.
-  const pairs = Object.entries(query).filter(([name]) => !["origin", "before", "cursor", "as_of", "format"].includes(name));
+  const pairs = Object.entries(query).filter(
+    ([name]) => !["origin", "before", "cursor", "price", "as_of", "format"].includes(name),
+  );
   const text = pairs.map(([name, { example }]) => `${name}=${example}`).join("&");
   return text === "" ? path : `${path}?${text}`;
 }

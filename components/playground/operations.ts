@@ -7,6 +7,8 @@ import {
   InstantParameter,
   LimitParameter,
   PastSecondsParameter,
+  PRICE_SIDES,
+  PriceSideParameter,
   STREAMS,
   type StreamName,
   TIMEFRAMES,
@@ -24,6 +26,7 @@ const KINDS: ReadonlyMap<unknown, FieldKind> = new Map<unknown, FieldKind>([
   [TickerParameter, "ticker"],
   [TickerListParameter, "tickers"],
   [TimeframeParameter, "choice"],
+  [PriceSideParameter, "choice"],
   [UnixSecondsParameter, "seconds"],
   [PastSecondsParameter, "seconds"],
   [InstantParameter, "instant"],
@@ -67,7 +70,14 @@ const streamId = (stream: StreamName) => `${stream}Stream`;
 function fieldsOf(id: string): PlayField[] {
   return Object.entries(parametersOf(id) ?? {}).map(([name, { schema, required, description, example }]) => {
     const kind = KINDS.get(schema) ?? "text";
-    return { name, kind, required, description, example, ...(kind === "choice" && { choices: TIMEFRAMES }) };
+    return {
+      name,
+      kind,
+      required,
+      description,
+      example,
+      ...(kind === "choice" && { choices: schema === PriceSideParameter ? PRICE_SIDES : TIMEFRAMES }),
+    };
   });
 }
 

@@ -49,6 +49,7 @@ describe("the operations of the playground", () => {
       ["from", "seconds"],
       ["to", "seconds"],
       ["limit", "number"],
+      ["price", "choice"],
       ["as_of", "seconds"],
     ]);
     expect(find("marketStatus").fields.map(({ kind }) => kind)).toEqual(["tickers", "instant"]);

@@ -165,11 +165,11 @@ export function createClient(options: ClientOptions): Client {
   });
 
   async function klines(
-    { ticker, timeframe, from, to, limit, asOf }: KlinesQuery,
+    { ticker, timeframe, from, to, limit, price, asOf }: KlinesQuery,
     callOptions?: CallOptions,
   ): Promise<KlineWindow> {
     const as_of = typeof asOf === "number" ? asOf : isoInstant(asOf);
-    const query = { ticker, timeframe, from: unixSeconds(from), to: unixSeconds(to), limit, as_of };
+    const query = { ticker, timeframe, from: unixSeconds(from), to: unixSeconds(to), limit, price, as_of };
     return rest.call({ ...ENDPOINTS.klines, query }, callOptions);
   }
 

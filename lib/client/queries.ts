@@ -1,4 +1,4 @@
-import type { Timeframe } from "#lib/contract/primitives";
+import type { PriceSide, Timeframe } from "#lib/contract/primitives";
 
 /** A window of klines, half-open on open time: from <= time < to. Instants are Dates or Unix seconds. */
 export interface KlinesQuery {
@@ -8,6 +8,8 @@ export interface KlinesQuery {
   readonly to?: number | Date | undefined;
   /** 1 to 5000; 500 by default. */
   readonly limit?: number | undefined;
+  /** Ask or mid prices instead of bids, of the klines that have them. */
+  readonly price?: PriceSide | undefined;
   /** The klines as they would have been answered at this instant, not in the future. A fraction of a second is dropped. */
   readonly asOf?: number | Date | undefined;
 }

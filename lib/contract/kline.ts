@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { KLINES_MAX_LIMIT_ROWS } from "./limits";
-import { Price, Ticker, Timeframe, UnixSeconds } from "./primitives";
+import { Price, PriceSide, Ticker, Timeframe, UnixSeconds } from "./primitives";
 
 /** A candle of bid prices. */
 export const Kline = z
@@ -59,6 +59,7 @@ export const KlineWindow = z
       .describe(
         "Open times of the klines in `items` that are known to lack ticks, ascending: in their interval the feed was lost, the service did not run, or it refused what was pushed, and no history has mended them. Absent if there are none.",
       ),
+    price: PriceSide.optional().describe("The `price` of the request. Absent if none was requested; then the prices are bids."),
     as_of: UnixSeconds.optional().describe("The instant in `as_of` of the request. Absent if none was requested."),
     revision: z
       .string()

@@ -7,6 +7,7 @@ import {
   describeLimit,
   LimitParameter,
   PastSecondsParameter,
+  PriceSideParameter,
   TickerParameter,
   TimeframeParameter,
   UnixSecondsParameter,
@@ -52,6 +53,13 @@ export const klines = operation({
       required: false,
       description: describeLimit(KLINES_DEFAULT_LIMIT_ROWS),
       example: "24",
+    },
+    price: {
+      schema: PriceSideParameter,
+      required: false,
+      description:
+        "Which prices the klines are made of: bid (default), ask or mid. Ask and mid klines exist only where every tick of a minute is known, with its ask: of what the live venue took since it keeps ticks, of imported ticks, and in the sandbox. Other klines are left out; they are never made up from the spread.",
+      example: "ask",
     },
     as_of: {
       schema: PastSecondsParameter,

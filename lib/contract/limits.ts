@@ -14,6 +14,8 @@ export const KLINES_MAX_LIMIT_ROWS = 5000;
 export const KLINES_ROWS_PER_COST_UNIT = 1000;
 /** Stored minutes that may be read to know what showed at an instant in the past, where it differs from what shows: those of three years. */
 export const KLINES_AS_OF_MAX_MINUTES = 1_000_000;
+/** Days of which the sandbox computes ask or mid klines for one response. */
+export const SANDBOX_SIDES_MAX_DAYS = 800;
 /** An answer about an instant can change for so long: what was stored then may not be committed yet. */
 export const KLINES_AS_OF_SETTLE_S = 60;
 export const TICKS_DEFAULT_LIMIT_ROWS = 1_000;

@@ -165,6 +165,19 @@ export const TimeframeParameter = z
   })
   .pipe(Timeframe);
 
+export const PRICE_SIDES = ["bid", "ask", "mid"] as const;
+export const PriceSide = z.enum(PRICE_SIDES).meta({ id: "PriceSide", description: "Which prices klines are made of." });
+export type PriceSide = z.infer<typeof PriceSide>;
+
+/** The price side in a query. */
+export const PriceSideParameter = z
+  .string()
+  .transform((text, ctx) => {
+    if ((PRICE_SIDES as readonly string[]).includes(text)) return text as PriceSide;
+    return refuse(ctx, { fault: "invalid_parameter", detail: mustBeOneOf(PRICE_SIDES), allowed: PRICE_SIDES });
+  })
+  .pipe(PriceSide);
+
 const FORMATS = ["json", "csv"] as const;
 
 /** The format of a response in a query. */

@@ -32,6 +32,7 @@ test("sends the key, the required parameters, and offers the others", () => {
     ["from", true],
     ["to", true],
     ["limit", true],
+    ["price", true],
     ["as_of", true],
     ["format", true],
   ]);

@@ -3,11 +3,21 @@ import type { Kline } from "./kline";
 import { addVolumes } from "./price";
 import type { TradingAlignment } from "./timeframe";
 
+/** The columns of ask and mid prices, in the order of open, high, low and close. */
+export const SIDES = {
+  ask: ["askOpen", "askHigh", "askLow", "askClose"],
+  mid: ["midOpen", "midHigh", "midLow", "midClose"],
+} as const;
+export const SIDE_NAMES = [...SIDES.ask, ...SIDES.mid] as const;
+/** A price side that only some klines have. */
+export type Side = keyof typeof SIDES;
+
 /**
  * Klines of one series as columns, one array for each value. Rows ascend by `time`. Times are Unix seconds, prices bid.
- * What is unknown is NaN: a real volume or a spread that the source did not have.
+ * What is unknown is NaN: a real volume or a spread that the source did not have. Ask and mid prices are known of klines that were made of
+ * ticks; where they are of no row, their columns are empty.
  */
-export interface KlineColumns {
+export interface KlineColumns extends Readonly<Record<(typeof SIDE_NAMES)[number], Float64Array>> {
   readonly time: Float64Array;
   readonly open: Float64Array;
   readonly high: Float64Array;
@@ -21,7 +31,13 @@ export interface KlineColumns {
 /** The columns of a kline, in their order. */
 export const COLUMN_NAMES = ["time", "open", "high", "low", "close", "tickVolume", "realVolume", "spread"] as const;
 
-/** Columns with room for so many rows, all 0. */
+/** The columns of ask and mid prices of klines that have none. */
+export const NO_SIDES = Object.fromEntries(SIDE_NAMES.map((name) => [name, new Float64Array(0)])) as Pick<
+  KlineColumns,
+  (typeof SIDE_NAMES)[number]
+>;
+
+/** Columns with room for so many rows, all 0, without ask and mid prices. */
 export function emptyColumns(rows: number): KlineColumns {
   const column = () => new Float64Array(rows);
   return {
@@ -33,6 +49,7 @@ export function emptyColumns(rows: number): KlineColumns {
     tickVolume: column(),
     realVolume: column(),
     spread: column(),
+    ...NO_SIDES,
   };
 }
 
@@ -122,12 +139,61 @@ export function joinColumns(parts: readonly KlineColumns[]): KlineColumns {
     for (const name of COLUMN_NAMES) joined[name].set(part[name], at);
     at += part.time.length;
   }
-  return joined;
+  return { ...joined, ...joinSides(filled, at) };
+}
+
+/** The ask and mid prices of parts in one, each after the one before. */
+export function joinSides(parts: readonly KlineColumns[], rows: number): Pick<KlineColumns, (typeof SIDE_NAMES)[number]> {
+  if (parts.every(({ askClose }) => askClose.length === 0)) return NO_SIDES;
+  const joined = SIDE_NAMES.map((name) => {
+    const column = new Float64Array(rows).fill(Number.NaN);
+    let at = 0;
+    for (const part of parts) {
+      column.set(part[name], at);
+      at += part.time.length;
+    }
+    return [name, column] as const;
+  });
+  return Object.fromEntries(joined) as Pick<KlineColumns, (typeof SIDE_NAMES)[number]>;
+}
+
+/** The klines of a side: those that have it, with its prices in place of the bid. Volumes and spreads stay. */
+export function sideOf(columns: KlineColumns, side: Side): KlineColumns {
+  const [open, high, low, close] = SIDES[side].map((name) => columns[name]) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+  if (close.length === 0) return emptyColumns(0);
+  const known = [...close.keys()].filter((row) => !Number.isNaN(close[row]));
+  const prices = pickRows({ open, high, low, close }, known);
+  return { ...pickRows(columns, known), ...prices, ...NO_SIDES };
 }
 
 /** The rows of [from, to), Unix seconds, without a copy. */
 export function cutColumns<Columns extends Pick<KlineColumns, "time">>(columns: Columns, from: number, to: number): Columns {
   return rowsBetween(columns, rowFrom(columns.time, from), rowFrom(columns.time, to));
+}
+
+/** The columns of ask and mid prices of so many rows, of which none is known. */
+export function unknownSides(rows: number): Pick<KlineColumns, (typeof SIDE_NAMES)[number]> {
+  const columns = SIDE_NAMES.map((name) => [name, new Float64Array(rows).fill(Number.NaN)] as const);
+  return Object.fromEntries(columns) as Pick<KlineColumns, (typeof SIDE_NAMES)[number]>;
+}
+
+/** Adds the ask and mid prices of a row to those of a kline that it is a part of. A row without them changes nothing. */
+function addSides(made: KlineColumns, at: number, columns: KlineColumns, row: number): void {
+  for (const [open, high, low, close] of [SIDES.ask, SIDES.mid]) {
+    if (Number.isNaN(columns[close][row])) continue;
+    if (Number.isNaN(made[close][at])) {
+      for (const name of [open, high, low]) made[name][at] = columns[name][row] as number;
+    } else {
+      made[high][at] = Math.max(made[high][at] as number, columns[high][row] as number);
+      made[low][at] = Math.min(made[low][at] as number, columns[low][row] as number);
+    }
+    made[close][at] = columns[close][row] as number;
+  }
 }
 
 /**
@@ -136,7 +202,7 @@ export function cutColumns<Columns extends Pick<KlineColumns, "time">>(columns: 
  */
 export function aggregateColumns(columns: KlineColumns, timeframe: Timeframe, alignment: TradingAlignment): KlineColumns {
   const { time, high, low, close, tickVolume, realVolume, spread } = columns;
-  const made = emptyColumns(time.length);
+  const made = { ...emptyColumns(time.length), ...(columns.askClose.length > 0 && unknownSides(time.length)) };
   let rows = 0;
   let endS = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < time.length; row += 1) {
@@ -145,9 +211,11 @@ export function aggregateColumns(columns: KlineColumns, timeframe: Timeframe, al
       endS = alignment.nextOpenTime(timeframe, time[row] as number);
       made.time[rows] = alignment.openTime(timeframe, time[row] as number);
       for (const name of COLUMN_NAMES) if (name !== "time") made[name][rows] = columns[name][row] as number;
+      for (const name of SIDE_NAMES) made[name][rows] = columns[name][row] as number;
       rows += 1;
       continue;
     }
+    if (made.askClose.length > 0) addSides(made, at, columns, row);
     if ((high[row] as number) > (made.high[at] as number)) made.high[at] = high[row] as number;
     if ((low[row] as number) < (made.low[at] as number)) made.low[at] = low[row] as number;
     made.close[at] = close[row] as number;

@@ -1,4 +1,4 @@
-import { COLUMN_NAMES, type KlineColumns, pickRows } from "./columns";
+import { COLUMN_NAMES, type KlineColumns, pickRows, SIDE_NAMES } from "./columns";
 
 /**
  * What sources said of the klines of one series, as columns. Rows ascend by time; a time can come several times, when a source
@@ -30,15 +30,17 @@ export interface Folded {
   readonly struck: { readonly time: Float64Array; readonly layer: Int32Array };
 }
 
-const COLUMNS = [...COLUMN_NAMES, "known", "layer"] as const;
+const COLUMNS = [...COLUMN_NAMES, ...SIDE_NAMES, "known", "layer"] as const;
 
 /** Copies rows of several statements, row `at[n]` of part `part[n]`, into new columns. */
 function gather(parts: readonly Statements[], part: Uint32Array, at: Uint32Array, rows: number): Statements {
   const gathered: { [name: string]: Float64Array | Int32Array } = {};
   for (const name of COLUMNS) {
     const sources = parts.map((statements) => statements[name]);
-    const column = name === "layer" ? new Int32Array(rows) : new Float64Array(rows);
-    for (let row = 0; row < rows; row += 1)
+    // Of ask and mid prices, columns are empty where none is known; what an empty column does not have becomes NaN.
+    const length = sources.every((source) => source.length === 0) ? 0 : rows;
+    const column = name === "layer" ? new Int32Array(length) : new Float64Array(length);
+    for (let row = 0; row < length; row += 1)
       column[row] = (sources[part[row] as number] as Float64Array)[at[row] as number] as number;
     gathered[name] = column;
   }

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Timeframe } from "#lib/contract/primitives";
 import { longQuery } from "#lib/db";
-import { COLUMN_NAMES, emptyColumns, type KlineColumns } from "#lib/domain/columns";
+import { COLUMN_NAMES, emptyColumns, type KlineColumns, NO_SIDES } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
 import { VALUES } from "./kline-sql";
 import type { Period } from "./period";
@@ -114,7 +114,7 @@ function createColumns() {
       if (name !== undefined) columns[name][row] = number;
     },
     done(): OldRows {
-      const cut = Object.fromEntries(COLUMN_NAMES.map((name) => [name, columns[name].subarray(0, rows)]));
+      const cut = { ...NO_SIDES, ...Object.fromEntries(COLUMN_NAMES.map((name) => [name, columns[name].subarray(0, rows)])) };
       return { ...(cut as unknown as KlineColumns), layer: layer.subarray(0, rows) };
     },
   };

@@ -23,13 +23,15 @@ export interface VisibleRow {
   readonly start: number;
   readonly content: string | null;
   readonly rows: number;
+  /** How many of the rows have ask and mid prices. */
+  readonly sides: number;
   readonly sources: readonly number[];
   readonly struck: readonly number[];
   readonly struck_by: readonly number[];
 }
 
 /** The columns of VisibleRow. */
-export const VISIBLE_ROW = "start::float8, content, rows, sources, struck::float8[], struck_by";
+export const VISIBLE_ROW = "start::float8, content, rows, sides, sources, struck::float8[], struck_by";
 
 const DIGITS = "SELECT digits FROM listing WHERE venue = 'live' AND ticker = $1";
 const LAYERS = `SELECT s.layer, s.content, coalesce(b.by_operator, false) AS by_operator
@@ -41,10 +43,10 @@ const SAY = `INSERT INTO history_layer (ticker, timeframe, start, layer, content
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   ON CONFLICT (ticker, timeframe, start, layer) DO UPDATE SET (content, rows, first, last, known) = ($5, $6, $7, $8, $9)`;
 const FORGET = "DELETE FROM history_layer WHERE ticker = $1 AND timeframe = $2 AND start = $3";
-const SHOW = `INSERT INTO history_visible (ticker, timeframe, start, content, rows, first, last, sources, struck, struck_by)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-  ON CONFLICT (ticker, timeframe, start) DO UPDATE SET (content, rows, first, last, sources, struck, struck_by, changed_at)
-    = ($4, $5, $6, $7, $8, $9, $10, clock_timestamp())`;
+const SHOW = `INSERT INTO history_visible (ticker, timeframe, start, content, rows, first, last, sources, struck, struck_by, sides)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  ON CONFLICT (ticker, timeframe, start) DO UPDATE SET (content, rows, first, last, sources, struck, struck_by, sides, changed_at)
+    = ($4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())`;
 const PERIODS = `SELECT ticker, timeframe, start::float8 AS start, first::float8 AS first, last::float8 AS last, rows
   FROM history_layer WHERE layer = $1 ORDER BY ticker, timeframe, start`;
 
@@ -98,10 +100,15 @@ function isPlain({ layer, known }: Statements): boolean {
   return layer.every((value) => value === layer[0]) && known.every((value) => Object.is(value, known[0]));
 }
 
+/** Digits after the point of the prices of an instrument; 0 of one that was deleted. */
+export async function digitsOf(client: Queries, ticker: string): Promise<number> {
+  const { rows } = await client.query<{ digits: number }>(DIGITS, [ticker]);
+  return rows[0]?.digits ?? 0;
+}
+
 /** Stores statements of a series as a segment. @returns its name */
 async function writeSegment(client: Queries, segments: Segments, series: Series, statements: Statements): Promise<string> {
-  const { rows } = await client.query<{ digits: number }>(DIGITS, [series.ticker]);
-  return segments.write(client, statements, series, rows[0]?.digits ?? 0);
+  return segments.write(client, statements, series, await digitsOf(client, series.ticker));
 }
 
 async function readParts(client: Queries, segments: Segments, layers: readonly LayerRow[]): Promise<Statements[]> {
@@ -173,6 +180,7 @@ async function show(client: Queries, segments: Segments, series: Series, period:
     runsOf(rows.layer),
     [...struck.time],
     [...struck.layer],
+    rows.askClose.reduce((count, close) => count + (Number.isNaN(close) ? 0 : 1), 0),
   ]);
 }
 

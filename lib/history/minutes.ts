@@ -1,5 +1,5 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import { cutColumns, emptyColumns, klineAt } from "#lib/domain/columns";
+import { COLUMN_NAMES, cutColumns, emptyColumns, joinSides, klineAt } from "#lib/domain/columns";
 import { FEED_LAYER, fold, RANKS, type Statements } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
 import { type Queries, SegmentMissing } from "#lib/segments/segment-store";
@@ -31,9 +31,9 @@ const LAYER_PLACE = 7;
 const UNCONVERTED = "EXISTS (SELECT FROM history_unconverted WHERE ticker = $1)";
 const READ = `SELECT ${VISIBLE_ROW}, NULL::float8[] AS tail FROM history_visible
     WHERE ticker = $1 AND timeframe = $2 AND start >= $3 AND start < $4 AND NOT ${UNCONVERTED}
-  UNION ALL SELECT time::float8, NULL, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail
+  UNION ALL SELECT time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail
     WHERE ticker = $1 AND $2 = 'M1' AND time >= $5 AND time < $4
-  UNION ALL SELECT time::float8, NULL, 0, '{}', '{}', '{}', ${TAIL_OF} || coalesce(batch, ${FEED_LAYER})::float8 FROM kline
+  UNION ALL SELECT time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF} || coalesce(batch, ${FEED_LAYER})::float8 FROM kline
     WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND $2 = 'M1' AND time >= $5 AND time < $4 AND ${UNCONVERTED}
   ORDER BY tail NULLS FIRST, start`;
 
@@ -86,10 +86,11 @@ interface RangeQuery {
 function chain(parts: readonly Statements[]): Statements {
   const filled = parts.filter(({ time }) => time.length > 0);
   if (filled.length === 1) return filled[0] as Statements;
-  const chained = saidBy(emptyColumns(filled.reduce((sum, { time }) => sum + time.length, 0)), FEED_LAYER, Number.NaN);
+  const rows = filled.reduce((sum, { time }) => sum + time.length, 0);
+  const chained = { ...saidBy(emptyColumns(rows), FEED_LAYER, Number.NaN), ...joinSides(filled, rows) };
   let at = 0;
   for (const part of filled) {
-    for (const [name, column] of Object.entries(chained)) column.set(part[name as keyof Statements], at);
+    for (const name of [...COLUMN_NAMES, "layer", "known"] as const) chained[name].set(part[name], at);
     at += part.time.length;
   }
   return chained;

@@ -58,7 +58,7 @@ interface PastLayer extends LayerRow {
 /** One statement is one snapshot. */
 const NOW = `SELECT timeframe, ${VISIBLE_ROW}, NULL::float8[] AS tail
     FROM history_visible WHERE ticker = $1 AND timeframe = ANY($2) AND start < $4 AND (start >= $3 OR timeframe <> 'M1')
-  UNION ALL SELECT 'M1', time::float8, NULL, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail WHERE ticker = $1 AND time >= $3 AND time < $4`;
+  UNION ALL SELECT 'M1', time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail WHERE ticker = $1 AND time >= $3 AND time < $4`;
 
 /**
  * The same at an instant. A layer counted if its import had begun, and if the last change before the instant did not undo it; of one that an
@@ -85,7 +85,7 @@ const THEN = `WITH said AS (
   )
   SELECT timeframe, ${VISIBLE_ROW}, NULL::float8[] AS tail, CASE WHEN changed THEN coalesce(layers, '[]') END AS layers
     FROM history_visible JOIN past USING (timeframe, start) WHERE ticker = $1
-  UNION ALL SELECT 'M1', time::float8, NULL, 0, '{}', '{}', '{}', ${TAIL_OF}, NULL FROM kline_tail
+  UNION ALL SELECT 'M1', time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF}, NULL FROM kline_tail
     WHERE ticker = $1 AND time >= $3 AND time < $4 AND time <= $5::bigint - ${MINUTE_S}`;
 
 const byStart = (a: { readonly start: number }, b: { readonly start: number }) => a.start - b.start;

@@ -8,6 +8,8 @@ import {
   type KlineColumns,
   rowFrom,
   rowsBetween,
+  type Side,
+  sideOf,
 } from "#lib/domain/columns";
 import { FEED_LAYER, fold, RANKS, type Statements } from "#lib/domain/fold";
 import { createAlignment, TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
@@ -18,6 +20,7 @@ import { overFeed } from "./layers";
 import { type TailRow, tailStatements, untilFound } from "./minutes";
 import { type Period, periodOf, TIME_MAX_S } from "./period";
 import { columnsShown, isAsNow, type PastInstant, type PeriodRow, periodsNow, periodsThen, statementsShown } from "./periods";
+import { withSides } from "./sides";
 
 /** Longer klines of so few months are computed from minutes, and days of so short a time from hours. */
 const MINUTES_READ_MONTHS = 6;
@@ -37,6 +40,8 @@ export interface KlinesQuery {
   readonly to: number;
   readonly limit: number;
   readonly end: "oldest" | "newest";
+  /** Ask or mid prices instead of the bid, of the klines that have them. */
+  readonly price?: Side | undefined;
 }
 
 /** What is stored of a ticker as of one moment, before its segments are read. */
@@ -48,6 +53,7 @@ interface Snapshot {
   readonly imported: readonly PeriodRow[];
   /** Minutes of the feed that are in no month yet, by time. */
   readonly tail: readonly TailRow[];
+  readonly price: Side | undefined;
 }
 
 /** Klines as columns, and which of them were imported as such. */
@@ -63,14 +69,19 @@ function basisOf(timeframe: Timeframe): "H1" | "D1" | null {
 }
 
 /** The months from which enough klines can be made, counted from the end that is asked for; their number is what they have at least. */
-async function enough(months: readonly PeriodRow[], { timeframe, limit, end, from, to }: KlinesQuery): Promise<Period> {
+async function enough(months: readonly PeriodRow[], { timeframe, limit, end, from, to, price }: KlinesQuery): Promise<Period> {
   // An interval that begins before its months is left out.
   const needed = (limit + 1) * INTERVAL_MAX_FACTOR * (TIMEFRAME_SECONDS[timeframe] / MINUTE_S);
   let minutes = 0;
-  for (const { start, rows, past } of end === "newest" ? months.toReversed() : months) {
+  for (const { start, rows, sides, past } of end === "newest" ? months.toReversed() : months) {
     const period = periodOf("M1", start);
+    const count = async () => {
+      if (past === null) return price === undefined ? rows : sides;
+      const { time, askClose } = (await past()).rows;
+      return price === undefined ? time.length : askClose.filter((close) => !Number.isNaN(close)).length;
+    };
     // A month at the border of the window may have no kline inside.
-    if (period.from >= from && period.to <= to) minutes += past === null ? rows : (await past()).rows.time.length;
+    if (period.from >= from && period.to <= to) minutes += await count();
     if (minutes >= needed)
       return end === "newest" ? { from: Math.max(from, period.from), to } : { from, to: Math.min(to, period.to) };
   }
@@ -97,7 +108,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
   }
 
   async function snapshot(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<Snapshot> {
-    const { ticker, timeframe } = query;
+    const { ticker, timeframe, price } = query;
     const asked = {
       ticker,
       timeframes: timeframe === "M1" ? [timeframe] : (["M1", timeframe] as const),
@@ -110,15 +121,19 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
       months: periods.filter((row) => row.timeframe === "M1"),
       imported: periods.filter((row) => row.timeframe !== "M1"),
       tail,
+      price,
     };
   }
 
   /** The minutes of a range, with the tail. */
-  async function minutes(client: Queries, { months, tail }: Snapshot, { from, to }: Period): Promise<KlineColumns> {
+  async function minutes(client: Queries, series: Snapshot, { from, to }: Period): Promise<KlineColumns> {
+    const { ticker, months, tail, price } = series;
     const held = months.filter(({ start }) => start < to && periodOf("M1", start).to > from);
     const open = tail.filter(({ start }) => start >= from && start < to);
     if (open.length === 0) return cutColumns(await columnsShown(client, segments, held), from, to);
-    return cutColumns(fold([await statementsShown(client, segments, held), tailStatements(open)], overFeed).rows, from, to);
+    const said = tailStatements(open);
+    const late = price === undefined ? said : await withSides(client, segments, ticker, said);
+    return cutColumns(fold([await statementsShown(client, segments, held), late], overFeed).rows, from, to);
   }
 
   /** Klines computed from the minutes of a period, or read where they are kept already. */
@@ -212,6 +227,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
       // Above all: days whose minutes are gone. Below: what was imported.
       columns = fold([own, others], (layer) => (layer === FEED_LAYER ? RANKS.kept : RANKS.source)).rows;
     }
+    if (query.price !== undefined) columns = sideOf(columns, query.price);
     const length = columns.time.length;
     const skipped = end === "newest" ? Math.max(0, length - limit) : 0;
     return { columns: rowsBetween(columns, skipped, Math.min(length, skipped + limit)), imported };

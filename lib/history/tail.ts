@@ -4,6 +4,7 @@ import type { Segments } from "#lib/segments/segments";
 import { type Series, say } from "./layers";
 import { lockForChange } from "./lock";
 import { TAIL_OF, type TailRow, tailStatements } from "./minutes";
+import { withSides } from "./sides";
 import { inTransaction } from "./transaction";
 
 /** Rows that one transaction seals: more than those of a month of minutes. */
@@ -14,7 +15,7 @@ const TAKE = `DELETE FROM kline_tail WHERE ticker = $1 AND time IN (
   ) RETURNING time::float8 AS start, ${TAIL_OF} AS tail`;
 
 /**
- * Moves the oldest minutes of a ticker's tail into the layer of the feed, in the caller's transaction, which must hold the lock of the
+ * Moves the oldest minutes of a ticker's tail into the layer of the feed, with their ask and mid prices, in the caller's transaction, which must hold the lock of the
  * ticker. What shows does not change.
  * @param before open time that is not sealed any more, Unix seconds
  * @returns how many rows were sealed; as long as there are any, there may be more
@@ -22,7 +23,8 @@ const TAKE = `DELETE FROM kline_tail WHERE ticker = $1 AND time IN (
 export async function sealTail(client: Queries, segments: Segments, series: Series, before: number): Promise<number> {
   const { rows } = await client.query<TailRow>(TAKE, [series.ticker, before]);
   const ascending = rows.toSorted((a, b) => a.start - b.start);
-  if (rows.length > 0) await say(client, segments, series, tailStatements(ascending));
+  if (rows.length > 0)
+    await say(client, segments, series, await withSides(client, segments, series.ticker, tailStatements(ascending)));
   return rows.length;
 }
 

@@ -2,6 +2,7 @@ import { chainTicks, NO_TICKS, pickTicks, sliceTicks, sortTicks, TAKEN, type Tic
 import type { Queries } from "#lib/segments/segment-store";
 import type { Segments } from "#lib/segments/segments";
 import { DAY_MS, DAY_S } from "#lib/units";
+import { digitsOf } from "./layers";
 
 /** Ticks of a segment: more would take too long to write at once. A busy day of a busy instrument has several. */
 export const TICK_SEGMENT_MAX_ROWS = 100_000;
@@ -9,7 +10,6 @@ export const TICK_SEGMENT_MAX_ROWS = 100_000;
 /** taken: what the service took, by its time; held: what it did not take, by its arrival. */
 export type TickKind = "taken" | "held";
 
-const DIGITS = "SELECT digits FROM listing WHERE venue = 'live' AND ticker = $1";
 const NEWEST_PART = `SELECT part, content, rows FROM tick_segment
   WHERE ticker = $1 AND kind = $2 AND day = $3 AND layer = $4 ORDER BY part DESC LIMIT 1`;
 const STORE = `INSERT INTO tick_segment (ticker, kind, day, layer, part, content, rows, bytes, first, last)
@@ -42,7 +42,7 @@ async function storeDay(
   ticks: TickColumns,
 ): Promise<void> {
   const key = [ticker, kind, day, layer];
-  const { rows: listed } = await client.query<{ digits: number }>(DIGITS, [ticker]);
+  const digits = await digitsOf(client, ticker);
   const { rows } = await client.query<{ part: number; content: string; rows: number }>(NEWEST_PART, key);
   let { part, content = "", rows: count = 0 } = rows[0] ?? { part: 0 };
   let left = ticks;
@@ -51,7 +51,7 @@ async function storeDay(
     if (room > 0) {
       const known = count === 0 ? NO_TICKS : (await segments.readTicks(client, [content])).get(content);
       const whole = sortTicks(chainTicks([known ?? NO_TICKS, sliceTicks(left, 0, room)]));
-      const { id, bytes } = await segments.writeTicks(client, whole, ticker, listed[0]?.digits ?? 0);
+      const { id, bytes } = await segments.writeTicks(client, whole, ticker, digits);
       const { time } = whole;
       await client.query(STORE, [
         ...key,

@@ -30,6 +30,7 @@ function chunkOf(times: readonly number[], outcome: string = TAKEN, first = 1): 
   return chunk;
 }
 const write = (...chunks: TickChunk[]) => createKlineStore(db).writeBatch([], [], chunks);
+const stored = () => ({ client: db.pool, segments: db.segments });
 const seal = (beforeMs = START_MS + 200 * DAY_MS) => sealTicks(db, beforeMs);
 const rowsOf = ({ time, bid }: TickColumns) => Array.from(time, (at, row) => [at, bid[row] as number] as const);
 
@@ -94,11 +95,11 @@ test("whatever is written, sealed, imported and undone in any order, reads give 
         const shown = layers
           .flatMap(({ rows }, index) => rows.filter(([time]) => minutes.get(Math.floor(time / MINUTE_MS)) === index))
           .sort((a, b) => a[0] - b[0]);
-        expect(rowsOf(await readTicks(db, ALL))).toEqual(shown);
+        expect(rowsOf(await readTicks(stored(), ALL))).toEqual(shown);
         const range = { from: START_MS + asked.from, to: START_MS + asked.from + asked.length, limit: asked.limit };
         const inRange = shown.filter(([time]) => time >= range.from && time < range.to);
         for (const end of ["oldest", "newest"] as const)
-          expect(rowsOf(await readTicks(db, { ...ALL, ...range, end }))).toEqual(
+          expect(rowsOf(await readTicks(stored(), { ...ALL, ...range, end }))).toEqual(
             end === "oldest" ? inRange.slice(0, asked.limit) : inRange.slice(-asked.limit),
           );
       },
@@ -111,15 +112,15 @@ test("ticks of more days than one statement looks up are read to the end", async
   const times = Array.from({ length: 80 }, (_, day) => START_MS + day * DAY_MS);
   await write(chunkOf(times));
   await seal();
-  expect((await readTicks(db, ALL)).time).toEqual(Float64Array.from(times));
-  expect((await readTicks(db, { ...ALL, limit: 70, end: "newest" })).time).toEqual(Float64Array.from(times.slice(-70)));
+  expect((await readTicks(stored(), ALL)).time).toEqual(Float64Array.from(times));
+  expect((await readTicks(stored(), { ...ALL, limit: 70, end: "newest" })).time).toEqual(Float64Array.from(times.slice(-70)));
 });
 
 test("a write that is repeated, because nobody knows what became of it, stores ticks once", async () => {
   const chunk = chunkOf([START_MS, START_MS]);
   await write(chunk);
   await write(chunk, chunkOf([START_MS + 1], TAKEN, 9));
-  expect(rowsOf(await readTicks(db, ALL))).toEqual([
+  expect(rowsOf(await readTicks(stored(), ALL))).toEqual([
     [START_MS, 1],
     [START_MS, 2],
     [START_MS + 1, 9],
@@ -133,12 +134,12 @@ test("ticks that were not taken are kept with the reason, on the day on which th
   await write(chunkOf([START_MS + 4]), held);
   for (const sealed of [0, 2]) {
     if (sealed > 0) expect(await seal()).toBe(sealed);
-    expect(rowsOf(await readTicks(db, ALL))).toEqual([[START_MS + 4, 1]]);
-    const { outcome, time, volume } = await everyTickOfDay(db, "EURUSD", DAY);
+    expect(rowsOf(await readTicks(stored(), ALL))).toEqual([[START_MS + 4, 1]]);
+    const { outcome, time, volume } = await everyTickOfDay(stored(), "EURUSD", DAY);
     expect(outcome).toEqual([TAKEN, "spike", "in_future"]);
     expect([time[2], volume[2]]).toEqual([nextWeek, 3]);
   }
-  expect(await daysWithTicks(db, "EURUSD", 0, nextWeek + DAY_MS)).toEqual([DAY]);
+  expect(await daysWithTicks(db.pool, "EURUSD", 0, nextWeek + DAY_MS)).toEqual([DAY]);
 });
 
 test("a day of very many ticks has several segments", async () => {
@@ -149,13 +150,13 @@ test("a day of very many ticks has several segments", async () => {
     { part: 0, rows: TICK_SEGMENT_MAX_ROWS },
     { part: 1, rows: 10 },
   ]);
-  expect((await ticksOfDay(db, "EURUSD", DAY)).time).toEqual(Float64Array.from(times));
+  expect((await ticksOfDay(stored(), "EURUSD", DAY)).time).toEqual(Float64Array.from(times));
 });
 
 test("whole days beyond the bounds are deleted, the oldest first, and then their segments", async () => {
   await write(chunkOf([0, 1, 2, 3].map((day) => START_MS + day * DAY_MS)));
   await seal();
-  const days = async () => (await daysWithTicks(db, "EURUSD", 0, ALL.to)).map((day) => (day - DAY) / DAY_S);
+  const days = async () => (await daysWithTicks(db.pool, "EURUSD", 0, ALL.to)).map((day) => (day - DAY) / DAY_S);
   const { bytes, oldest } = await storedTicks(db.pool, START_MS + 3 * DAY_MS);
   expect(oldest).toBe(DAY);
   expect(await dropTicks(db.pool, START_MS + 3 * DAY_MS + HOUR_MS, { days: null, bytes: null })).toBe(0);
@@ -166,5 +167,5 @@ test("whole days beyond the bounds are deleted, the oldest first, and then their
   await sweepSegments(db, Date.now() + 2 * HOUR_MS);
   const { rows } = await db.pool.query("SELECT count(*)::int AS count FROM history_content");
   expect(rows).toEqual([{ count: 2 }]);
-  expect((await readTicks(db, ALL)).time.length).toBe(2);
+  expect((await readTicks(stored(), ALL)).time.length).toBe(2);
 });

@@ -1,7 +1,8 @@
-import type { Database } from "#lib/db";
 import { rowFrom } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
 import { chainTicks, foldTicks, pickTicks, sliceTicks, TAKEN, type TickColumns } from "#lib/domain/tick-columns";
+import type { Queries } from "#lib/segments/segment-store";
+import type { Segments } from "#lib/segments/segments";
 import { DAY_MS, DAY_S, SECOND_MS } from "#lib/units";
 import { untilFound } from "./minutes";
 import type { TickKind } from "./tick-days";
@@ -10,7 +11,11 @@ import { type TailChunk, tailTicks } from "./tick-tail";
 /** Days that one statement looks up. */
 const DAYS_COUNT = 32;
 
-type Stored = Pick<Database, "pool" | "segments">;
+/** Where ticks are read from: a pool, or the connection of a transaction. */
+interface Stored {
+  readonly client: Queries;
+  readonly segments: Segments;
+}
 
 /** The UTC days of a chunk, Unix seconds. */
 const daysBetween = (first: string, last: string) => `generate_series(${first} / ${DAY_MS}, ${last} / ${DAY_MS}) * ${DAY_S}`;
@@ -51,14 +56,14 @@ function tailOfDay(tail: TickColumns, kind: TickKind, day: number): TickColumns 
 }
 
 async function dayOnce(
-  { pool, segments }: Stored,
+  { client, segments }: Stored,
   ticker: string,
   day: number,
   kinds: readonly TickKind[],
 ): Promise<TickColumns[]> {
-  const { rows } = await pool.query<DayRow>(DAY, [ticker, day, kinds]);
+  const { rows } = await client.query<DayRow>(DAY, [ticker, day, kinds]);
   const contents = await segments.readTicks(
-    pool,
+    client,
     rows.flatMap(({ content }) => content ?? []),
   );
   const tail = tailTicks(rows.filter(({ content }) => content === null));
@@ -98,8 +103,12 @@ export async function everyTickOfDay(db: Stored, ticker: string, day: number): P
 }
 
 /** The UTC days of [from, to), Unix milliseconds, that have ticks, ascending, Unix seconds. */
-export async function daysWithTicks({ pool }: Pick<Stored, "pool">, ticker: string, from: number, to: number): Promise<number[]> {
-  const { rows } = await pool.query<{ day: number }>(ALL_DAYS, [ticker, Math.floor(from / SECOND_MS), Math.ceil(to / SECOND_MS)]);
+export async function daysWithTicks(client: Queries, ticker: string, from: number, to: number): Promise<number[]> {
+  const { rows } = await client.query<{ day: number }>(ALL_DAYS, [
+    ticker,
+    Math.floor(from / SECOND_MS),
+    Math.ceil(to / SECOND_MS),
+  ]);
   return rows.map(({ day }) => day);
 }
 
@@ -127,7 +136,7 @@ export async function readTicks(
   let count = 0;
   let [first, last] = [from, to];
   while (first < last && count < limit) {
-    const { rows } = await db.pool.query<{ day: number }>(DAYS[end], [ticker, Math.ceil(first), Math.ceil(last)]);
+    const { rows } = await db.client.query<{ day: number }>(DAYS[end], [ticker, Math.ceil(first), Math.ceil(last)]);
     for (const { day } of rows) {
       if (count >= limit) break;
       const ticks = cut(await ticksOfDay(db, ticker, day), from, to);

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { tagOf } from "#lib/content-encoding";
-import type { Timeframe } from "#lib/contract/primitives";
+import type { PriceSide, Timeframe } from "#lib/contract/primitives";
 import { isDatabaseAway } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
 import { type Kline, toPublic } from "#lib/domain/kline";
@@ -19,6 +19,7 @@ export interface KlinesQuery {
   readonly limit: number | undefined;
   /** Instant as of which to answer, Unix seconds. */
   readonly as_of?: number | undefined;
+  readonly price?: PriceSide | undefined;
 }
 
 /** Rows of all cached windows of a venue together; a row takes about half a kilobyte, object and JSON. */

@@ -48,7 +48,8 @@ export function createStoredReads({ pool, segments }: Pick<Database, "pool" | "s
     reader,
     async read(client: Queries, query: KlineQuery): Promise<Kline[]> {
       const { ticker, timeframe } = query;
-      if (await isUnconverted(client, ticker)) return readRows(client, query);
+      // Rows of an earlier release have no other price than the bid.
+      if (await isUnconverted(client, ticker)) return query.price === undefined ? readRows(client, query) : [];
       const { columns } = await reader.read(client, query);
       return Array.from(columns.time, (_, row) => klineAt(columns, row, ticker, timeframe));
     },
@@ -98,7 +99,7 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
   return {
     read,
     readAt: (query, atS) => stored.readAt(query.prompt ? prompt : pool, query, atS),
-    readTicks: (query) => readTicks(db, query),
+    readTicks: (query) => readTicks({ client: pool, segments }, query),
     lastQuotes,
     minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),
     storedRuns: (ticker, from, to) => storedRuns(pool, segments, ticker, from, to),

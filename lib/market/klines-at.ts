@@ -1,10 +1,12 @@
 import { KLINE_CLOSE_DELAY_MS, KLINES_AS_OF_SETTLE_S } from "#lib/contract/limits";
+import type { Kline } from "#lib/domain/kline";
 import { answerWindow, type resolveWindow } from "#lib/domain/window";
 import { Fault } from "#lib/fault";
 import { DAY_S, SECOND_MS } from "#lib/units";
 import { encoded, type KlinesQuery } from "./kline-cache";
 import { klinesJson } from "./kline-json";
 import { revisionOf } from "./kline-revision";
+import type { KlineQuery, KlineStore } from "./ports";
 import type { Call, EncodedReply } from "./question";
 
 /** What was is not changed any more. */
@@ -12,34 +14,38 @@ const PAST_MAX_AGE_S = 365 * DAY_S;
 const RETRY_AFTER_S = 60;
 
 /**
- * Answers what klines would have been answered at an instant, Unix seconds. Not cached: such answers do not change, so that clients keep them.
+ * Answers klines as they were at an instant, Unix seconds, or of another price than the bid; null for those of now. Not cached: answers
+ * about an instant do not change, so that clients keep them, and other prices are asked for more rarely.
  * @param expected number of intervals in which the market was open, of a window that ended with the instant
- * @throws Fault invalid_parameter for an instant in the future, or one that takes too much work to know; service_unavailable while it
- * cannot be known
+ * @throws Fault invalid_parameter for an instant in the future, or for klines that take too much work to know; service_unavailable
+ * while they cannot be known
  */
 export async function klinesAt(
   call: Call<KlinesQuery>,
   window: ReturnType<typeof resolveWindow>,
-  atS: number,
+  atS: number | null,
   expected: (from: number, to: number) => number | null,
 ): Promise<EncodedReply> {
   const { market, query, nowMs, admitDays } = call;
-  const { ticker, timeframe } = query;
+  const { ticker, timeframe, price } = query;
   const { store } = market;
-  if (store.readAt === undefined)
-    throw new Fault("service_unavailable", { detail: "Only klines of now can be read here.", retry_after: RETRY_AFTER_S });
-  const read = window.read && { ticker, timeframe, ...window.read, prompt: true, admitDays };
-  const rows = read === null ? [] : await store.readAt(read, atS);
+  const read = window.read && {
+    ...{ ticker, timeframe, ...window.read, prompt: true, admitDays },
+    price: price === "bid" ? undefined : price,
+  };
+  const rows = read === null ? [] : await (atS === null ? store.read(read) : readAt(store, read, atS));
   const { items, ...bounds } = answerWindow(window, rows, timeframe);
   const head = {
     ticker,
     timeframe,
     ...bounds,
     expected_count: expected(bounds.from, bounds.to),
-    as_of: atS,
+    ...(price !== undefined && { price }),
+    ...(atS !== null && { as_of: atS }),
     ...(market.venue === "live" && { revision: revisionOf(items) }),
   };
   const { body, data, etag } = encoded(head, items, klinesJson(items));
+  if (atS === null) return { body, data };
   const reachedMs = Math.min(nowMs, market.now?.() ?? nowMs, market.closedUpTo?.() ?? nowMs);
   const settled = reachedMs >= (atS + KLINES_AS_OF_SETTLE_S) * SECOND_MS + KLINE_CLOSE_DELAY_MS;
   return {
@@ -47,6 +53,12 @@ export async function klinesAt(
     data,
     lasting: { etag: etag(), maxAgeS: settled ? PAST_MAX_AGE_S : 0 },
   };
+}
+
+function readAt(store: KlineStore, query: KlineQuery, atS: number): Promise<Kline[]> {
+  if (store.readAt === undefined)
+    throw new Fault("service_unavailable", { detail: "Only klines of now can be read here.", retry_after: RETRY_AFTER_S });
+  return store.readAt(query, atS);
 }
 
 /** @throws Fault invalid_parameter for an instant in the future */

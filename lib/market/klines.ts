@@ -54,8 +54,8 @@ export function createKlines(): Question<KlinesQuery> {
     const lastEndS = alignment.nextOpenTime(timeframe, window.to - 1);
     const reachedMs = Math.min(nowMs, market.now?.() ?? nowMs, market.closedUpTo?.() ?? nowMs);
     const closed = reachedMs >= lastEndS * 1000 + KLINE_CLOSE_DELAY_MS;
-    // Besides its rows, an answer depends on its end, on the calendar, and, until its last kline has ended, on the time.
-    const state = `${window.to} ${Math.min(Math.floor(nowMs / 1000), lastEndS)}`;
+    // Besides its rows, an answer depends on its end, on the calendar, on the price it names and, until its last kline has ended, on the time.
+    const state = `${window.to} ${Math.min(Math.floor(nowMs / 1000), lastEndS)} ${query.price ?? ""}`;
     const calendar = market.catalogue.calendar(ticker);
     const encoded = series.encode(state, calendar, (rows, lacking) => {
       const { items, ...bounds } = answerWindow(window, rows, timeframe);
@@ -66,6 +66,7 @@ export function createKlines(): Question<KlinesQuery> {
         ...bounds,
         expected_count: expected(call, bounds.from, bounds.to, nowMs),
         ...(incomplete.length > 0 && { incomplete }),
+        ...(query.price !== undefined && { price: query.price }),
         ...(market.venue === "live" && { revision: revision(rows, items) }),
       };
       return { head, items };
@@ -92,6 +93,9 @@ export function createKlines(): Question<KlinesQuery> {
       return klinesAt(call, resolveWindow(asked, thenMs), as_of, (from, to) => expected(call, from, to, thenMs));
     }
     const window = resolveWindow(asked, nowMs);
+    // The view has bids alone.
+    if (query.price !== undefined && query.price !== "bid")
+      return klinesAt(call, window, null, (from, to) => expected(call, from, to, nowMs));
     const series = cache.open(call, window);
     return series instanceof Promise ? series.then((opened) => answer(call, window, opened)) : answer(call, window, series);
   };

@@ -6,6 +6,7 @@ import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 import type { Calendar } from "#lib/domain/calendar";
+import type { Side } from "#lib/domain/columns";
 import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
@@ -52,6 +53,8 @@ export interface KlineQuery {
   limit: number;
   /** Which rows are kept when the window holds more than `limit`. */
   end: "oldest" | "newest";
+  /** Ask or mid prices instead of the bid, of the klines that have them. */
+  price?: Side | undefined;
   /** True when the caller has a fallback: the store then fails early if the database does not answer. */
   prompt?: boolean;
   /** Called before days of minutes are computed, with their number, where klines are computed; throws to refuse them. */

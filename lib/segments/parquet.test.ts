@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { expect, test } from "vitest";
+import { SIDE_NAMES } from "#lib/domain/columns";
 import type { Statements } from "#lib/domain/fold";
 import { decodeStatements, encodeStatements } from "./parquet";
 import { SegmentDamaged, segmentId } from "./parquet-file";
@@ -35,15 +36,32 @@ const statements = fc
       ),
     ),
     isOneLayer: fc.boolean(),
+    /** Ask and mid prices of none, of some or of all klines. */
+    sides: fc.oneof(
+      fc.constant(null),
+      ...[price, fc.oneof(price, fc.constant(Number.NaN))].map((prices) =>
+        fc.array(fc.array(prices, { minLength: 8, maxLength: 8 }), { minLength: 40, maxLength: 40 }),
+      ),
+    ),
     digits: fc.nat(8),
   })
-  .map(({ times, rows, isOneLayer, digits }) => {
+  .map(({ times, rows, isOneLayer, sides, digits }) => {
     const time = Float64Array.from(times).sort();
     const column = (at: number) => Float64Array.from(time, (_, row) => rows[isOneLayer && at > 6 ? 0 : row]?.[at] as number);
     const [open, high, low, close] = [column(0), column(1), column(2), column(3)];
     const [tickVolume, realVolume, spread, layer] = [column(4), column(5), column(6), Int32Array.from(column(8))];
+    const side = (at: number) => Float64Array.from(sides === null ? [] : time, (_, row) => sides?.[row]?.[at] as number);
+    // A kline has all of its ask and mid prices, or none.
+    const isKnown = (row: number) => sides?.[row]?.every((value) => !Number.isNaN(value)) === true;
+    const names = SIDE_NAMES.map((name, at) => {
+      const values = side(at).map((value, row) => (isKnown(row) ? value : Number.NaN));
+      return [name, values.length > 0 && [...values.keys()].some(isKnown) ? values : new Float64Array(0)];
+    });
     return {
-      said: { time, open, high, low, close, tickVolume, realVolume, spread, known: column(7), layer } as Statements,
+      said: {
+        ...{ time, open, high, low, close, tickVolume, realVolume, spread, known: column(7), layer },
+        ...Object.fromEntries(names),
+      } as Statements,
       digits,
     };
   });

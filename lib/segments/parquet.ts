@@ -23,6 +23,32 @@ function sameOf({ layer, known }: Statements): { readonly layer: string; readonl
   return { layer: String(firstLayer), known_at: Number.isNaN(firstKnown) ? "" : String(firstKnown) };
 }
 
+/** The columns of ask and mid prices; none where no row has any. */
+function sidesOf(statements: Statements, digits: number): FileColumn[] {
+  const { askOpen, askHigh, askLow, askClose, midOpen, midHigh, midLow, midClose } = statements;
+  if (askClose.every(Number.isNaN)) return [];
+  return [
+    ...decimals(
+      [
+        ["ask_open", askOpen],
+        ["ask_high", askHigh],
+        ["ask_low", askLow],
+        ["ask_close", askClose],
+      ],
+      digits,
+    ),
+    ...decimals(
+      [
+        ["mid_open", midOpen],
+        ["mid_high", midHigh],
+        ["mid_low", midLow],
+        ["mid_close", midClose],
+      ],
+      digits + 1,
+    ),
+  ];
+}
+
 /**
  * Writes klines as a Parquet file, which DuckDB, Polars, pandas and ClickHouse read as it is (lib/docs/guides/files.mdx). One row
  * group, sorted by time. Decimals are exact: they have as many digits as their values need, and at least those of the instrument.
@@ -45,6 +71,7 @@ export function encodeStatements(statements: Statements, { venue, ticker, timefr
     volumes(tickVolume),
     doubles("real_volume", realVolume),
     ...decimals([["spread", spread]], digits + 1),
+    ...sidesOf(statements, digits),
     ...(said === null ? [{ name: "layer", type: "INT32", values: layer } as const, instants("known_at", known, 1)] : []),
   ];
   return encodeFile(columns, { venue, ticker, timeframe, ...said });
@@ -52,8 +79,9 @@ export function encodeStatements(statements: Statements, { venue, ticker, timefr
 
 /** Reads what encodeStatements wrote. Check the hash before (requireIntact). @throws SegmentDamaged for any other file */
 export async function decodeStatements(bytes: Uint8Array): Promise<Statements> {
-  const { rows, said, numbers } = await decodeFile(bytes);
+  const { rows, said, has, numbers } = await decodeFile(bytes);
   const layer = said("layer");
+  const side = (name: string) => (has(name) ? numbers(name) : new Float64Array(0));
   return {
     time: numbers("time", 1_000),
     open: numbers("open"),
@@ -63,6 +91,14 @@ export async function decodeStatements(bytes: Uint8Array): Promise<Statements> {
     tickVolume: numbers("tick_volume"),
     realVolume: numbers("real_volume"),
     spread: numbers("spread"),
+    askOpen: side("ask_open"),
+    askHigh: side("ask_high"),
+    askLow: side("ask_low"),
+    askClose: side("ask_close"),
+    midOpen: side("mid_open"),
+    midHigh: side("mid_high"),
+    midLow: side("mid_low"),
+    midClose: side("mid_close"),
     layer: layer === undefined ? Int32Array.from(numbers("layer")) : new Int32Array(rows).fill(Number(layer)),
     known: layer === undefined ? numbers("known_at") : new Float64Array(rows).fill(Number(said("known_at") || Number.NaN)),
   };

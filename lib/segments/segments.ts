@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { KlineColumns } from "#lib/domain/columns";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import type { TickColumns } from "#lib/domain/tick-columns";
 import { decodeStatements, encodeStatements, type SegmentNames } from "./parquet";
@@ -6,9 +7,8 @@ import { segmentId } from "./parquet-file";
 import { holdFromSweep, type Queries, requireIntact, type SegmentStore } from "./segment-store";
 import { decodeTicks, encodeTicks } from "./tick-parquet";
 
-/** A kline takes eight numbers of eight bytes, its layer and its instant; a tick five numbers and two references. */
-const KLINE_BYTES = 8 * 8 + 4 + 8;
-const TICK_BYTES = 7 * 8;
+/** Of a number, or a reference to a text. */
+const VALUE_BYTES = 8;
 const MEGABYTE = 1_048_576;
 
 /** Segments as columns, the latest of them kept in memory. They never change, so what is kept is never stale. */
@@ -39,7 +39,7 @@ function ownColumns(statements: Statements): Statements {
 export function createSegments(store: SegmentStore, cacheMegabytes: number): Segments {
   const kept = new LRUCache<string, Statements | TickColumns>({
     maxSize: cacheMegabytes * MEGABYTE,
-    sizeCalculation: (columns) => ("bid" in columns ? TICK_BYTES : KLINE_BYTES) * Math.max(1, columns.time.length),
+    sizeCalculation: (columns) => Object.values(columns).reduce((sum, { length }) => sum + VALUE_BYTES * length, VALUE_BYTES),
   });
 
   async function readAll<Columns extends Statements | TickColumns>(
@@ -89,9 +89,8 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
 }
 
 /** Statements of one layer, all made at one instant (Unix milliseconds; NaN for the feed). */
-export function saidBy(columns: Omit<Statements, "layer" | "known">, layer: number, knownMs: number): Statements {
+export function saidBy(columns: KlineColumns, layer: number, knownMs: number): Statements {
   const rows = columns.time.length;
-  const { time, open, high, low, close, tickVolume, realVolume, spread } = columns;
   const known = new Float64Array(rows).fill(layer === FEED_LAYER ? Number.NaN : knownMs);
-  return { time, open, high, low, close, tickVolume, realVolume, spread, layer: new Int32Array(rows).fill(layer), known };
+  return { ...columns, known, layer: new Int32Array(rows).fill(layer) };
 }

@@ -69,7 +69,7 @@ function contentTests(opened: () => OpenStore): void {
     const kept = (await segments.read(opened().pool, [id])).get(id);
     expect(kept).toEqual(part);
     for (const column of Object.values(kept ?? {})) expect(column.buffer.byteLength).toBe(column.byteLength);
-    expect(Object.keys(kept ?? {})).toHaveLength(10);
+    expect(Object.keys(kept ?? {})).toHaveLength(18);
   });
 
   const { put } = scene(opened);

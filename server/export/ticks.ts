@@ -38,10 +38,10 @@ export async function exportTicks(
   const empty: string[] = [];
   let written = 0;
   for (const { ticker, digits } of listingsOf(options, catalogue)) {
-    const days = await daysWithTicks(db, ticker, from, to);
+    const days = await daysWithTicks(db.pool, ticker, from, to);
     for (const day of days) {
       if (signal.aborted) throw new ExportFailure(`Stopped. ${written} complete ${written === 1 ? "file stays" : "files stay"}.`);
-      const ticks = await everyTickOfDay(db, ticker, day);
+      const ticks = await everyTickOfDay({ client: db.pool, segments: db.segments }, ticker, day);
       const date = new Date(day * SECOND_MS).toISOString().slice(0, "2026-01-07".length);
       const file = path.join(folder, `${ticker}_ticks_${date}.${options.format}`);
       const bytes = options.format === "csv" ? csvOf(ticks) : encodeTicks(ticks, { venue: "live", ticker }, digits);

@@ -39,6 +39,7 @@ from .models import (
     LatestQuotesData,
     LatestSnapshotsData,
     MarketStatusData,
+    PriceSide,
     Quote,
     StreamTicket,
     TickWindow,
@@ -134,11 +135,12 @@ class AsyncSpotwire:
         to: Instant | None = None,
         limit: int | None = None,
         *,
+        price: PriceSide | None = None,
         as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> KlineWindow:
         """
-        A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default. With ``as_of`` the klines as they
+        A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default. ``price`` is bid, ask or mid. With ``as_of`` the klines as they
         would have been answered at that instant, of which a fraction of a second is dropped.
         """
         query: dict[str, object] = {
@@ -147,6 +149,7 @@ class AsyncSpotwire:
             "from": unix_seconds(from_),
             "to": unix_seconds(to),
             "limit": limit,
+            "price": price,
             "as_of": iso_instant(as_of),
         }
         window: KlineWindow = await self._rest.call("klines", query, timeout_s)
@@ -159,13 +162,14 @@ class AsyncSpotwire:
         from_: Instant,
         to: Instant | None,
         limit: int,
+        price: PriceSide | None,
         as_of: Instant | None,
         timeout_s: float | None,
     ) -> AsyncIterator[list[Kline]]:
         """The pages of a window from its start."""
         start: Instant = from_
         while True:
-            page = await self.klines(ticker, timeframe, start, to, limit, as_of=as_of, timeout_s=timeout_s)
+            page = await self.klines(ticker, timeframe, start, to, limit, price=price, as_of=as_of, timeout_s=timeout_s)
             yield page["items"]
             following = page["next_from"]
             if following is None:
@@ -182,11 +186,12 @@ class AsyncSpotwire:
         to: Instant | None = None,
         limit: int = KLINES_ROWS_PER_COST_UNIT,
         *,
+        price: PriceSide | None = None,
         as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> AsyncIterator[Kline]:
         """All klines of a window from its start, in pages of ``limit`` rows; the last one may still be open."""
-        async for page in self._pages(ticker, timeframe, from_, to, limit, as_of, timeout_s):
+        async for page in self._pages(ticker, timeframe, from_, to, limit, price, as_of, timeout_s):
             for kline in page:
                 yield kline
 
@@ -198,6 +203,7 @@ class AsyncSpotwire:
         to: Instant | None = None,
         limit: int | None = None,
         *,
+        price: PriceSide | None = None,
         as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> "pandas.DataFrame":
@@ -206,10 +212,10 @@ class AsyncSpotwire:
         ``limit`` rows; without, the newest ``limit`` rows.
         """
         if from_ is None:
-            window = await self.klines(ticker, timeframe, None, to, limit, as_of=as_of, timeout_s=timeout_s)
+            window = await self.klines(ticker, timeframe, None, to, limit, price=price, as_of=as_of, timeout_s=timeout_s)
             return klines_frame(window["items"], ticker, timeframe)
         rows = KLINES_ROWS_PER_COST_UNIT if limit is None else limit
-        found = self.iter_klines(ticker, timeframe, from_, to, rows, as_of=as_of, timeout_s=timeout_s)
+        found = self.iter_klines(ticker, timeframe, from_, to, rows, price=price, as_of=as_of, timeout_s=timeout_s)
         klines = [kline async for kline in found]
         return klines_frame(klines, ticker, timeframe)
 

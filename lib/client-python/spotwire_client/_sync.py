@@ -25,6 +25,7 @@ from .models import (
     LatestQuotesData,
     LatestSnapshotsData,
     MarketStatusData,
+    PriceSide,
     Quote,
     QuoteMessage,
     SnapshotMessage,
@@ -195,14 +196,15 @@ class Spotwire:
         to: Instant | None = None,
         limit: int | None = None,
         *,
+        price: PriceSide | None = None,
         as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> KlineWindow:
         """
-        A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default. With ``as_of`` the klines as they
+        A window of klines, half-open on open time: from_ <= time < to. 1 to 5000 rows, 500 by default. ``price`` is bid, ask or mid. With ``as_of`` the klines as they
         would have been answered at that instant, of which a fraction of a second is dropped.
         """
-        return self._portal.run(self._inner.klines(ticker, timeframe, from_, to, limit, as_of=as_of, timeout_s=timeout_s))
+        return self._portal.run(self._inner.klines(ticker, timeframe, from_, to, limit, price=price, as_of=as_of, timeout_s=timeout_s))
 
     def iter_klines(
         self,
@@ -212,11 +214,12 @@ class Spotwire:
         to: Instant | None = None,
         limit: int = KLINES_ROWS_PER_COST_UNIT,
         *,
+        price: PriceSide | None = None,
         as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> Iterator[Kline]:
         """All klines of a window from its start, in pages of ``limit`` rows; the last one may still be open."""
-        pages = self._inner._pages(ticker, timeframe, from_, to, limit, as_of, timeout_s)
+        pages = self._inner._pages(ticker, timeframe, from_, to, limit, price, as_of, timeout_s)
 
         async def following() -> list[Kline] | None:
             return await anext(pages, None)
@@ -232,6 +235,7 @@ class Spotwire:
         to: Instant | None = None,
         limit: int | None = None,
         *,
+        price: PriceSide | None = None,
         as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> "pandas.DataFrame":
@@ -239,7 +243,7 @@ class Spotwire:
         Klines as a DataFrame of pandas, indexed by open time in UTC. With ``from_`` it has the whole window, read in pages of
         ``limit`` rows; without, the newest ``limit`` rows.
         """
-        frame = self._inner.klines_frame(ticker, timeframe, from_, to, limit, as_of=as_of, timeout_s=timeout_s)
+        frame = self._inner.klines_frame(ticker, timeframe, from_, to, limit, price=price, as_of=as_of, timeout_s=timeout_s)
         return self._portal.run(frame)
 
     def ticks(

@@ -1,3 +1,6 @@
+-- How many of the klines that show have ask and mid prices.
+ALTER TABLE "history_visible" ADD COLUMN "sides" INTEGER NOT NULL DEFAULT 0;
+
 -- Every tick of the live venue. Not of Prisma's schema: only lib/history reads and writes these.
 
 -- The ticks that came since the last full hour, as they are written: those of a ticker and source that came within some seconds are one

@@ -5,12 +5,12 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS, type TradingAlignment } from "#lib/domain/timeframe";
 import type { KlineQuery, KlineStore, LastQuote } from "#lib/market/ports";
 import { MINUTE_S } from "#lib/units";
-import { askRange } from "./ask-range";
 import type { BlockStore, Rows } from "./block-store";
 import { addMinutes, grainOf, openOf, rowAt } from "./blocks";
 import { emptySum, type Sum } from "./columns";
 import { createPastTicks } from "./past-ticks";
 import type { PriceSeries, SandboxPrices } from "./prices";
+import { sideKlines, sideRange } from "./sides";
 /** Oldest minute that is served, Unix seconds: the open of the trading month of January 2020 (17:00 in New York). */
 export const HISTORY_START_S = Date.UTC(2019, 11, 31, 22) / 1000;
 /** A search for klines over gaps covers at most this many intervals at a time, about a megabyte of rows. */
@@ -137,7 +137,7 @@ export function createSandboxKlines(options: Options): KlineStore {
   const { prices, clock, alignment } = options;
 
   /** @param untilS end (excluded) of the minutes that count, Unix seconds */
-  function spanOf(series: PriceSeries, timeframe: Timeframe, from: number, to: number, untilS: number): Span {
+  function spanOf(series: PriceSeries, { timeframe, from, to }: KlineQuery, untilS: number): Span {
     const passedS = Math.min(Math.floor(clock.now() / 1000 / MINUTE_S) * MINUTE_S, series.endMs / 1000);
     const endS = Math.min(passedS, untilS);
     const fromS = Math.max(from, alignment.openTime(timeframe, HISTORY_START_S));
@@ -145,27 +145,35 @@ export function createSandboxKlines(options: Options): KlineStore {
     return { first: open === fromS ? open : alignment.nextOpenTime(timeframe, fromS), to: Math.min(to, endS), endS, passedS };
   }
 
+  /** Klines of bids as those of the price that is asked for. */
+  async function ofPrice(series: PriceSeries, query: KlineQuery, span: Span, klines: Kline[]): Promise<Kline[]> {
+    const { price, timeframe, admitDays } = query;
+    if (price === undefined) return klines;
+    return sideKlines(series, klines, price, (time) => Math.min(alignment.nextOpenTime(timeframe, time), span.endS), admitDays);
+  }
+
   return {
     readTicks: createPastTicks(options, HISTORY_START_S * 1_000),
 
-    async read({ ticker, timeframe, from, to, limit, end, admitDays }) {
-      const series = prices.series(ticker);
+    async read(query) {
+      const series = prices.series(query.ticker);
       if (series === undefined) return [];
-      const span = spanOf(series, timeframe, from, to, Number.POSITIVE_INFINITY);
-      return search({ series, timeframe, limit, end, admitDays }, span, options);
+      const span = spanOf(series, query, Number.POSITIVE_INFINITY);
+      return ofPrice(series, query, span, await search({ series, ...query }, span, options));
     },
 
-    async readAt({ ticker, timeframe, from, to, limit, end, admitDays }, atS) {
-      const series = prices.series(ticker);
+    async readAt(query, atS) {
+      const { timeframe, limit, end } = query;
+      const series = prices.series(query.ticker);
       if (series === undefined) return [];
-      const reading = { series, timeframe, limit, end, admitDays };
-      const span = spanOf(series, timeframe, from, to, Math.floor(atS / MINUTE_S) * MINUTE_S);
+      const reading = { series, ...query };
+      const span = spanOf(series, query, Math.floor(atS / MINUTE_S) * MINUTE_S);
       // The kept rows of an interval hold all its minutes, so the one that was open then is made of its own.
       const openS = alignment.openTime(timeframe, span.endS);
       const klines = await search(reading, { ...span, to: Math.min(span.to, openS) }, options);
       const open = openS >= span.first && openS < span.to ? await openKline(reading, openS, span, options) : undefined;
-      if (open === undefined) return klines;
-      return end === "newest" ? [...klines, open].slice(-limit) : [...klines, open].slice(0, limit);
+      const all = open === undefined ? klines : [...klines, open];
+      return ofPrice(series, query, span, end === "newest" ? all.slice(-limit) : all.slice(0, limit));
     },
 
     async lastQuotes(atMs) {
@@ -176,7 +184,8 @@ export function createSandboxKlines(options: Options): KlineStore {
         const tick = series?.lastTick(untilMs);
         if (series !== undefined && tick !== undefined) {
           const dayOpenMs = alignment.tradingDayOpen(Math.floor(tick.time_msc / 1000)) * 1000;
-          quotes.set(ticker, { ...tick, ...askRange(series, dayOpenMs, tick.time_msc) });
+          const range = sideRange(series, dayOpenMs, tick.time_msc, "ask");
+          quotes.set(ticker, { ...tick, ask_high: range?.high ?? null, ask_low: range?.low ?? null });
         }
         if (index % TICKERS_PER_TURN_COUNT === TICKERS_PER_TURN_COUNT - 1) await nextTurn();
       }
