@@ -84,7 +84,10 @@ interface ReadOptions {
   onRow?(row: Row): void;
 }
 
-/** Reads a file in parts, whenever `batchKlines` klines are complete. A part ends with a period of stored klines where it has one's end. */
+/**
+ * Reads a file in parts, each when `batchKlines` klines are complete. A part ends with a month (of longer klines, a year) if one ends in
+ * it, so that a month of more parts is not written several times.
+ */
 export function readFile(options: ReadOptions): FileReading {
   const { source, recognition, clock, signal, progress, maxErrors, onRow } = options;
   const startMs = clock.now();

@@ -209,6 +209,31 @@ const anyTicks = fc
     });
   });
 
+test.each(["klines", "ticks"] as const)("of %s, a part ends with a month, and the next one begins where it ended", (kind) => {
+  const minutes = createMinutes(kind, {
+    ...{ ticker: "EURUSD", intervals: createIntervals("M1", "forex"), digits: 5, range: null, dropsFillers: true },
+    ...{ skipRows: 0, nowMs: Date.UTC(2025, 0, 1), onMalformed: () => undefined },
+  });
+  const monthEnd = (Date.UTC(2024, 1, 1) - START) / 60_000;
+  const rowAt = (minute: number) => (kind === "klines" ? kline(minute, 1.1) : tick(minute * 60_000, 1.1, 1.2));
+  const give = (...offsets: number[]) => {
+    for (const offset of offsets) minutes.sink.row(rowAt(monthEnd + offset), 1);
+  };
+  const timesOf = ({ klines }: { klines: { time: Float64Array } }) =>
+    [...klines.time].map((time) => (time * 1_000 - START) / 60_000 - monthEnd);
+  give(-3, -2, -1, 0, 1, 2);
+  const before = minutes.take("period");
+  expect([timesOf(before), before.rows]).toEqual([[-3, -2, -1], 3]);
+  // Nothing ends here: all that is complete.
+  const within = minutes.take("period");
+  const complete = kind === "klines" ? [0, 1, 2] : [0, 1];
+  expect([timesOf(within), within.rows]).toEqual([complete, 3 + complete.length]);
+  give(3);
+  minutes.finish();
+  const rest = minutes.take("file");
+  expect([timesOf(rest), rest.rows]).toEqual([[0, 1, 2, 3].slice(complete.length), 7]);
+});
+
 test("an import that stops anywhere and resumes gives the same klines as an uninterrupted one", () => {
   fc.assert(
     fc.property(anyTicks, fc.nat(60), (ticks, cut) => {
