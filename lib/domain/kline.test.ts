@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Kline as PublicKline } from "#lib/contract/kline";
 import { HOUR_MS } from "#lib/units";
-import { aggregate, closesAtMs, foldKline, foldQuote, isClosed, type Kline, mergeKlines, toPublic } from "./kline";
+import { aggregate, closesAtMs, foldQuote, isClosed, type Kline, mergeKlines, toPublic } from "./kline";
 import { toQuote } from "./quote";
 import type { Tick } from "./tick";
 import { createAlignment, TIMEFRAMES_ORDER } from "./timeframe";
@@ -103,21 +103,6 @@ test("a higher timeframe always equals the aggregation of its M1 rows, in any nu
       // A week belongs to two months.
       if (steps && !(between === "W1" && name === "MN1"))
         expect(aggregate(aggregate(minutes, between, ALIGNMENT), name, ALIGNMENT)).toEqual(fold(all, name));
-    }),
-  );
-});
-
-test("folding rows one by one gives the same kline as aggregating them", () => {
-  fc.assert(
-    fc.property(ticks, timeframe, (all, name) => {
-      const klines = new Map<number, Kline>();
-      let newest: Kline | undefined;
-      for (const row of fold(all, "M1")) {
-        const time = ALIGNMENT.openTime(name, row.time);
-        newest = foldKline(newest, row, name, time);
-        klines.set(time, newest);
-      }
-      expect([...klines.values()]).toEqual(aggregate(fold(all, "M1"), name, ALIGNMENT));
     }),
   );
 });

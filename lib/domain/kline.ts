@@ -89,16 +89,6 @@ export function mergeKlines(earlier: Kline, later: Kline): Kline {
 }
 
 /**
- * Adds a row of a shorter timeframe to the kline of a longer interval, as foldQuote does for quotes.
- * @param kline continued when it is of this interval, otherwise a new kline starts
- * @param row later than all rows before, inside the interval
- * @param time open time of the longer interval, Unix seconds
- */
-export function foldKline(kline: Kline | undefined, row: Kline, timeframe: Timeframe, time: number): Kline {
-  return kline === undefined || kline.time !== time ? { ...row, timeframe, time } : mergeKlines(kline, row);
-}
-
-/**
  * Aggregates rows of a ticker in a shorter timeframe, ascending, to klines of a longer one; intervals without rows have none.
  * MN1 needs D1 or shorter: a week belongs to two months.
  */

@@ -11,6 +11,9 @@ const COLLISION_CODES = ["23505", "40P01"];
  */
 export const STORED_LATER = "BEGIN; SET LOCAL synchronous_commit = off";
 
+/** Begins a read-only transaction in which every query sees the database as of one moment. */
+export const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 /**
  * Runs `work` in a transaction, and retries it when it collides with another writer.
  * @throws what `work` or the database throws; then everything is rolled back
@@ -18,7 +21,7 @@ export const STORED_LATER = "BEGIN; SET LOCAL synchronous_commit = off";
 export async function inTransaction<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
-  begin: "BEGIN" | typeof STORED_LATER = "BEGIN",
+  begin: "BEGIN" | typeof STORED_LATER | typeof BEGIN_SNAPSHOT = "BEGIN",
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     const client = await pool.connect();

@@ -1,8 +1,7 @@
 import { STREAM_CORRECTIONS_MAX_RECORDS } from "#lib/contract/limits";
 import type { Listing } from "#lib/domain/instrument";
-import type { Kline } from "#lib/domain/kline";
+import { aggregate, type Kline } from "#lib/domain/kline";
 import type { TradingAlignment } from "#lib/domain/timeframe";
-import { createAggregation } from "#lib/market/aggregation";
 import type { ChangedMinutes, KlineStore } from "#lib/market/ports";
 import { MINUTE_S } from "#lib/units";
 
@@ -22,13 +21,9 @@ async function readRemoved(
   alignment: TradingAlignment,
 ): Promise<Kline[]> {
   if (struck === undefined) return [];
-  const gone = [...((await store.struckBy?.(struck, ticker)) ?? [])];
-  const minutes = [...gone];
-  const aggregation = createAggregation(alignment, (kline) => gone.push(kline));
-  minutes.forEach(aggregation.push);
-  aggregation.finish();
+  const minutes = (await store.struckBy?.(struck, ticker)) ?? [];
   const left = async (timeframe: Kline["timeframe"]) => {
-    const asked = gone.filter((kline) => kline.timeframe === timeframe);
+    const asked = timeframe === "M1" ? minutes : aggregate(minutes, timeframe, alignment);
     if (asked.length === 0) return [];
     const range = { from: alignment.openTime(timeframe, first), to: last + 1 };
     const stored = await store.read({

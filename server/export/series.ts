@@ -4,9 +4,9 @@ import type { Timeframe } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
+import { BEGIN_SNAPSHOT, inTransaction } from "#lib/history/transaction";
 import { createStoredReads } from "#lib/market/kline-store";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
-import { readSnapshot } from "#lib/market/snapshot";
 import { SECOND_MS } from "#lib/units";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
 import { createBlockStore } from "#server/feed/sandbox/block-store";
@@ -66,7 +66,11 @@ export function storedKlines(db: Pick<Database, "pool" | "segments">, clock: Pic
   const { read } = createStoredReads(db);
   return {
     withKlines: (range, work) =>
-      readSnapshot(db.pool, async (client) => work(await closedKlines((query) => read(client, query), range, clock.now()))),
+      inTransaction(
+        db.pool,
+        async (client) => work(await closedKlines((query) => read(client, query), range, clock.now())),
+        BEGIN_SNAPSHOT,
+      ),
   };
 }
 

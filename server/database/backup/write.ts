@@ -6,7 +6,7 @@ import { constants, createGzip } from "node:zlib";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { Clock } from "#lib/clock";
-import { BEGIN_SNAPSHOT } from "#lib/market/snapshot";
+import { BEGIN_SNAPSHOT } from "#lib/history/transaction";
 import { writeWhole } from "../whole-file";
 import { withConnection } from "./connection";
 import {
