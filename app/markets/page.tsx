@@ -6,6 +6,7 @@ import { VenueSwitch } from "#components/markets/venue-switch";
 import { PageMain } from "#components/shell/page-main";
 import { Starting } from "#components/site/starting";
 import { PageHead } from "#components/ui/card";
+import { marketPath } from "#lib/contract/markets";
 import { runningPortal } from "#lib/portal/runtime";
 import { shownMarkets } from "#lib/portal/shown-markets";
 import { asksForLive, credentialFor, lacksFeed, marketReader } from "./reader";
@@ -34,10 +35,10 @@ export default async function MarketsPage(search: PageSearch) {
     venue === "sandbox" ? SYNTHETIC : `Read with your key “${liveKey?.name}”: what this page reads counts for its limits.`;
   return (
     <PageMain>
-      <PageHead title="Markets" action={liveKey === undefined ? null : <VenueSwitch venue={venue} />}>
+      <PageHead title="Markets" action={liveKey === undefined ? null : <VenueSwitch venue={venue} pathOf={marketPath} />}>
         {LEAD} {lead}
       </PageHead>
-      <VenueNotice refused={refused} noFeed={lacksFeed(parts, shown)} />
+      <VenueNotice refused={refused} pathOf={marketPath} noFeed={lacksFeed(parts, shown)} />
       <MarketsView key={venue} {...{ venue, rows }} credential={credentialFor(parts, shown)} />
     </PageMain>
   );

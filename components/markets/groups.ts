@@ -26,7 +26,7 @@ export function byGroup<One extends Grouped>(rows: readonly One[]): One[] {
 }
 
 /** The columns the list can be sorted by; `none` keeps the order of the search, or by group, then ticker. */
-export type SortKey = "none" | "ticker" | "spread" | "change";
+type SortKey = "none" | "ticker" | "spread" | "change";
 export interface Sorting {
   readonly key: SortKey;
   readonly descending: boolean;

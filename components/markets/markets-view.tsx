@@ -1,7 +1,7 @@
 "use client";
 
 import { useRouter } from "next/navigation";
-import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { MarketRow } from "#lib/contract/markets";
 import type { Venue } from "#lib/contract/primitives";
 import { searchInstruments } from "#lib/instrument-search";
@@ -9,50 +9,15 @@ import { FeedLine } from "../board/feed-line";
 import { useBoardStore } from "../board/use-board";
 import type { Credential } from "../portal/credential";
 import { CONTROL } from "../ui/field";
+import { SORT_HEAD as HEAD, SortHead } from "../ui/sort-head";
 import { useFavorites } from "./favorites";
-import { byGroup, GROUPS, type Group, groupOf, type Sorting, type SortKey, sortRows } from "./groups";
+import { byGroup, GROUPS, type Group, groupOf, type Sorting, sortRows } from "./groups";
 import { COLUMNS, MarketRowView } from "./market-row";
 import { useShownRows } from "./shown-rows";
 
 /** The service reads the lines after its start: until then the page asks again, a few times. */
 const LINES_AGAIN_MS = 4_000;
 const LINES_AGAIN_MAX_COUNT = 3;
-const HEAD = "h-10 font-medium text-ink-faint text-xs";
-
-interface HeadProps {
-  readonly column: Exclude<SortKey, "none">;
-  readonly className: string;
-  readonly sorting: Sorting;
-  readonly onSort: (sorting: Sorting) => void;
-  readonly children: ReactNode;
-}
-
-/** The head of a column that sorts: first one way, then the other, then not. */
-function SortHead({ column, className, sorting, onSort, children }: HeadProps) {
-  const active = sorting.key === column;
-  // The widest spread and the largest gain are what a reader looks for first.
-  const first = column !== "ticker";
-  const next: Sorting =
-    active && sorting.descending !== first
-      ? { key: "none", descending: false }
-      : { key: column, descending: active ? !first : first };
-  return (
-    <th
-      scope="col"
-      aria-sort={active ? (sorting.descending ? "descending" : "ascending") : "none"}
-      className={`${HEAD} ${className}`}
-    >
-      <button type="button" onClick={() => onSort(next)} className="inline-flex min-h-8 items-center gap-1 hover:text-ink">
-        {column === "ticker" ? children : null}
-        <span aria-hidden="true" className={active ? "text-ink" : "opacity-0"}>
-          {sorting.descending ? "↓" : "↑"}
-        </span>
-        {column === "ticker" ? null : children}
-      </button>
-    </th>
-  );
-}
-
 interface FilterProps {
   readonly groups: readonly Group[];
   readonly group: Group;
@@ -143,7 +108,7 @@ export function MarketsView({ venue, rows, credential }: MarketsViewProps) {
               <th scope="col" className={`${HEAD} ${COLUMNS.star}`}>
                 <span className="sr-only">Favorite</span>
               </th>
-              <SortHead column="ticker" className={COLUMNS.name} sorting={sorting} onSort={setSorting}>
+              <SortHead leads column="ticker" className={COLUMNS.name} sorting={sorting} onSort={setSorting}>
                 Market
               </SortHead>
               <th scope="col" className={`${HEAD} ${COLUMNS.bid}`}>

@@ -1,7 +1,11 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { type LiveRefusal, marketPath } from "#lib/contract/markets";
+import type { LiveRefusal } from "#lib/contract/markets";
+import type { Venue } from "#lib/contract/primitives";
 import { NoLiveFeed } from "../portal/no-live-feed";
+
+/** The address of the page for a venue, and there for an instrument. */
+export type PathOf = (venue: Venue, ticker?: string) => string;
 
 interface To {
   readonly href: string;
@@ -15,13 +19,13 @@ const To = ({ href, children }: To) => (
 );
 
 /** Why this is the sandbox, and how to see the live venue. */
-function Reason({ refused, ticker }: { refused: LiveRefusal; ticker: string | undefined }) {
+function Reason({ refused, pathOf, ticker }: { refused: LiveRefusal; pathOf: PathOf; ticker: string | undefined }) {
   switch (refused) {
     case "signed_out":
       return (
         <>
-          <To href={`/signin?next=${encodeURIComponent(marketPath("live", ticker))}`}>Sign in</To> with an account that has a live
-          key to see the live venue.
+          <To href={`/signin?next=${encodeURIComponent(pathOf("live", ticker))}`}>Sign in</To> with an account that has a live key
+          to see the live venue.
         </>
       );
     case "unverified":
@@ -48,13 +52,14 @@ function Reason({ refused, ticker }: { refused: LiveRefusal; ticker: string | un
     case "not_listed":
       return (
         <>
-          {ticker} is not among your instruments of the live venue: <To href={marketPath("live")}>all live markets</To>.
+          {ticker} is not among your instruments of the live venue: <To href={pathOf("live")}>all of them</To>.
         </>
       );
   }
 }
 
 interface VenueNoticeProps {
+  readonly pathOf: PathOf;
   readonly refused: LiveRefusal | undefined;
   /** True for a live venue that nothing feeds. */
   readonly noFeed: boolean;
@@ -63,11 +68,11 @@ interface VenueNoticeProps {
 }
 
 /** What a reader has to know about the venue of this page, if anything. */
-export function VenueNotice({ refused, noFeed, ticker }: VenueNoticeProps) {
+export function VenueNotice({ refused, pathOf, noFeed, ticker }: VenueNoticeProps) {
   if (refused !== undefined)
     return (
       <p role="status" className="mb-6 rounded-md border border-line bg-sunken px-4 py-3 text-sm leading-6">
-        <strong className="font-medium">This is the sandbox.</strong> <Reason refused={refused} ticker={ticker} />
+        <strong className="font-medium">This is the sandbox.</strong> <Reason {...{ refused, pathOf, ticker }} />
       </p>
     );
   return noFeed ? (

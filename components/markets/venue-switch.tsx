@@ -1,11 +1,11 @@
 import Link from "next/link";
-import { marketPath } from "#lib/contract/markets";
 import { VENUES, type Venue } from "#lib/contract/primitives";
+import type { PathOf } from "./venue-notice";
 
 const LABELS: Record<Venue, string> = { sandbox: "Sandbox", live: "Live" };
 
-/** Changes the venue of a page of the markets. The choice is in the address. */
-export function VenueSwitch({ venue, ticker }: { venue: Venue; ticker?: string }) {
+/** Changes the venue of a page. The choice is in the address. */
+export function VenueSwitch({ venue, pathOf, ticker }: { venue: Venue; pathOf: PathOf; ticker?: string }) {
   return (
     <nav aria-label="Venue">
       <ul className="flex rounded-md border border-line p-0.5">
@@ -13,7 +13,7 @@ export function VenueSwitch({ venue, ticker }: { venue: Venue; ticker?: string }
           <li key={one}>
             <Link
               prefetch={false}
-              href={marketPath(one, ticker)}
+              href={pathOf(one, ticker)}
               aria-current={one === venue ? "true" : undefined}
               className="flex min-h-8 pointer-coarse:min-h-11 items-center rounded px-3 text-ink-soft text-sm hover:text-ink aria-[current]:bg-line aria-[current]:text-ink"
             >

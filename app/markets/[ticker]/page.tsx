@@ -70,9 +70,9 @@ export default async function MarketPage({ params, ...search }: Props) {
             ← All markets
           </Link>
         </nav>
-        {shown.liveKey === undefined ? null : <VenueSwitch {...{ venue, ticker }} />}
+        {shown.liveKey === undefined ? null : <VenueSwitch {...{ venue, ticker }} pathOf={marketPath} />}
       </div>
-      <VenueNotice refused={refused} noFeed={lacksFeed(parts, shown)} ticker={ticker} />
+      <VenueNotice refused={refused} pathOf={marketPath} noFeed={lacksFeed(parts, shown)} ticker={ticker} />
       <MarketView key={`${venue} ${ticker}`} detail={{ row, instrument, bars, hours }} credential={credential} />
       <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Section title="Market hours" aside={`${of === "live" ? "Live venue" : "Sandbox"}, all times UTC`}>
