@@ -402,11 +402,13 @@ test("every page of the sitemap answers, with a title and a description that no 
   expect(await (await fetch(`${product.baseUrl}/robots.txt`)).text()).toContain(`Sitemap: ${product.baseUrl}/sitemap.xml`);
   const xml = await (await fetch(`${product.baseUrl}/sitemap.xml`)).text();
   const pages = Array.from(xml.matchAll(/<loc>([^<]+)<\/loc>/g), ([, url = ""]) => url);
-  expect(pages).toEqual(expect.arrayContaining(["/docs/quickstart", "/markets/XAUUSD"].map((path) => product.baseUrl + path)));
+  expect(pages).toEqual(
+    expect.arrayContaining(["/docs/quickstart", "/markets/XAUUSD", "/data/XAUUSD"].map((path) => product.baseUrl + path)),
+  );
   const seen = new Map<string, string>();
   const pictures = new Set<string>();
-  // The pages of markets are alike: one stands for all.
-  for (const url of pages.filter((one) => !one.includes("/markets/") || one.endsWith("/XAUUSD"))) {
+  // The pages of instruments are alike: one stands for all.
+  for (const url of pages.filter((one) => !/\/(markets|data)\//.test(one) || one.endsWith("/XAUUSD"))) {
     const response = await fetch(url);
     expect(response.status, url).toBe(200);
     const html = await response.text();

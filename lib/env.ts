@@ -194,6 +194,12 @@ export const EnvSchema = z
       .enum(["on", "off"])
       .default("off")
       .describe("on asks browsers to use HTTPS for all subdomains of the host in PUBLIC_URL, too (HSTS includeSubDomains)."),
+    DATA_PAGE: z
+      .enum(["accounts", "public"])
+      .default("accounts")
+      .describe(
+        "Who sees under /data what is stored of the live venue: accounts, those with a live key that reads it; public, everybody. No setting shows its prices to more readers.",
+      ),
     SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(1).describe("Seed of the synthetic sandbox prices."),
     ...feedSettings,
     LIVE_PROVIDER: z

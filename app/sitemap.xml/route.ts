@@ -4,14 +4,18 @@ import { otherMethods } from "#lib/portal/methods";
 import { runningPortal } from "#lib/portal/runtime";
 
 /** Public pages beside the docs. */
-const PAGES = ["/", "/markets", "/playground", "/status", "/signup"];
+const PAGES = ["/", "/markets", "/data", "/playground", "/status", "/signup"];
 
 /** All public pages, for search engines (sitemaps.org). */
 export async function GET(): Promise<Response> {
   const base = await readerAddress();
   const markets = await runningPortal()?.reports.markets("sandbox");
   const listed = markets?.filter(({ asset_class }) => asset_class !== "test") ?? [];
-  const paths = [...PAGES, ...listed.map(({ ticker }) => `/markets/${ticker}`), ...docs.getPages().map(({ url }) => url)];
+  const paths = [
+    ...PAGES,
+    ...listed.flatMap(({ ticker }) => [`/markets/${ticker}`, `/data/${ticker}`]),
+    ...docs.getPages().map(({ url }) => url),
+  ];
   // Paths of pages hold no character that XML reserves, and the address is a host that was checked.
   const urls = paths.map((path) => `  <url><loc>${base}${path === "/" ? "/" : path}</loc></url>`);
   const xml = [

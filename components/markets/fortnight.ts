@@ -16,7 +16,8 @@ export interface MarketDay {
   readonly reasons: readonly string[];
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+/** Why a market is closed, by the reason of its status. */
+export const CLOSURE_REASONS: Readonly<Record<string, string>> = {
   weekend: "Weekend",
   daily_break: "Daily break",
   holiday: "Holiday",
@@ -34,7 +35,7 @@ export function daysOf(closures: readonly Closure[], fromS: number): MarketDay[]
     return {
       time,
       closed: within.map(({ from, to }) => ({ from: part(from), to: part(to) })),
-      reasons: [...new Set(within.map(({ reason }) => REASONS[reason ?? ""] ?? "Closed"))],
+      reasons: [...new Set(within.map(({ reason }) => CLOSURE_REASONS[reason ?? ""] ?? "Closed"))],
     };
   });
 }

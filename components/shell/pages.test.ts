@@ -5,6 +5,7 @@ test.each([
   ["/docs/operations/klines", SITE_PAGES, ["/docs"]],
   ["/status", SITE_PAGES, ["/status"]],
   ["/markets/XAUUSD", SITE_PAGES, ["/markets"]],
+  ["/data/XAUUSD", SITE_PAGES, ["/data"]],
   ["/docs-other", SITE_PAGES, []],
   ["/dashboard/keys", DASHBOARD_PAGES, ["/dashboard/keys"]],
   ["/dashboard", DASHBOARD_PAGES, ["/dashboard"]],

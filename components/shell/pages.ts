@@ -12,6 +12,7 @@ export type Reader = "guest" | "developer" | "operator";
 /** The public pages, in the order a newcomer needs them. */
 export const SITE_PAGES: readonly PageLink[] = [
   { href: "/markets", label: "Markets" },
+  { href: "/data", label: "Data" },
   { href: "/docs", label: "Docs" },
   { href: "/playground", label: "Playground" },
   { href: "/status", label: "Status" },

@@ -1,12 +1,17 @@
 import { z } from "zod";
-import type { Timeframe } from "./primitives";
+import { type Timeframe, VENUES } from "./primitives";
+import type { StatusReason } from "./status";
 
 /** What the operators' pages about stored history read. It is about the live venue; times are ISO 8601, years are UTC. */
 
 /** Gaps, and ranges in closed hours, that are listed for a year, longest first. */
 export const DATA_GAPS_PER_YEAR_COUNT = 50;
+/** Closures besides weekends and daily breaks that are listed for a year, from its beginning. */
+export const DATA_CLOSURES_PER_YEAR_COUNT = 50;
+/** Ranges of klines that lack ticks that are listed for a year, newest first. */
+export const DATA_LACKS_PER_YEAR_COUNT = 20;
 export const DATA_CLOSED_RANGES_PER_YEAR_COUNT = 10;
-/** Spikes, and frozen runs, that are listed for a year, worst first. */
+/** Spikes, frozen runs and jumps that are listed for a year, worst first. */
 export const DATA_SUSPECTS_PER_YEAR_COUNT = 20;
 /** A kline is a spike when it goes beyond both its neighbors by this many times the mean range of its day. */
 export const DATA_SPIKE_MIN_RATIO = 15;
@@ -22,13 +27,16 @@ export const DATA_JUMP_LASTING_COUNT = 60;
 /** Imports that are listed for a ticker, newest first. */
 export const DATA_SOURCES_MAX_COUNT = 100;
 
-const Year = z.string().regex(/^(19[7-9]|20\d|21\d)\d$/, "must be a year from 1970 to 2199.");
+/** A UTC year. */
+export const Year = z.string().regex(/^(19[7-9]|20\d|21\d)\d$/, "must be a year from 1970 to 2199.");
 
 /** Asks for the next page of tickers or years by `next_before` of the page before. */
 export const DataTickersQuery = z.strictObject({ before: z.string().max(20).optional() });
 export type DataTickersQuery = z.infer<typeof DataTickersQuery>;
 export const DataYearsQuery = z.strictObject({ before: Year.optional() });
 export type DataYearsQuery = z.infer<typeof DataYearsQuery>;
+/** The query of the document of coverage. */
+export const CoverageQuery = z.strictObject({ venue: z.enum(VENUES).default("sandbox") });
 export const DataSuspectsQuery = z.strictObject({ year: Year });
 export type DataSuspectsQuery = z.infer<typeof DataSuspectsQuery>;
 
@@ -99,12 +107,27 @@ export interface DataHead {
   readonly longer: readonly DataLongerImport[];
 }
 
+/**
+ * Why minutes in which the market was open have no kline: an operator struck them out, this service knows why it got no ticks, or nothing is
+ * known of them but that nothing is stored.
+ */
+export type GapReason = "missing" | "struck" | LackReason;
+
 /** Minutes without a kline in which the market was open. Closed hours inside do not count. */
 export interface DataGap {
   readonly from: string;
   /** Excluded. */
   readonly to: string;
   readonly open_minutes: number;
+  readonly reason: GapReason;
+}
+
+/** A time in which the market was closed, but for weekends and daily breaks. */
+export interface DataClosure {
+  readonly from: string;
+  /** Excluded. */
+  readonly to: string;
+  readonly reason: StatusReason;
 }
 
 /** Klines in hours in which the market was closed. */
@@ -115,6 +138,15 @@ export interface DataClosedRange {
   readonly rows: number;
   /** The close of the first one. */
   readonly close: number;
+}
+
+/** Klines that this service recorded only in part, and nothing has mended. */
+export interface DataLack {
+  /** Open times of the first and the last of them. */
+  readonly from: string;
+  readonly to: string;
+  readonly rows: number;
+  readonly reason: LackReason;
 }
 
 /** Klines of one source in a year; the source is null for a feed. */
@@ -137,6 +169,8 @@ export interface DataYear {
   readonly days: { readonly open: readonly number[]; readonly stored: readonly number[] };
   readonly gap_count: number;
   readonly gaps: readonly DataGap[];
+  readonly closures: readonly DataClosure[];
+  readonly lacking: readonly DataLack[];
   readonly closed_range_count: number;
   readonly closed_ranges: readonly DataClosedRange[];
   readonly timeframes: Readonly<Record<Timeframe, number>>;
@@ -176,22 +210,12 @@ interface DataJump {
   readonly ratio: number;
 }
 
-/** Klines that this service recorded only in part, and nothing has mended. */
-interface DataLack {
-  /** Open times of the first and the last of them. */
-  readonly from: string;
-  readonly to: string;
-  readonly rows: number;
-  readonly reason: LackReason;
-}
-
 /** Suspicious places of a year. */
 export interface DataSuspects {
   readonly year: number;
   readonly spikes: readonly DataSpike[];
   readonly frozen: readonly DataFrozenRun[];
   readonly jumps: readonly DataJump[];
-  readonly lacking: readonly DataLack[];
 }
 
 /** How the versions that two sources have of the same minutes of a year differ. */

@@ -10,6 +10,11 @@ const ESCAPE = /\\([!-/:-@[-`{-~])/g;
 const DOCUMENTS = [
   ["/openapi.json", "OpenAPI", "The REST operations as OpenAPI 3.1."],
   ["/asyncapi.json", "AsyncAPI", "The stream messages as AsyncAPI 3."],
+  [
+    "/data.json",
+    "Coverage",
+    "Each instrument of the sandbox with its first and last kline and its missing minutes by year; `?venue=live` where it may be read.",
+  ],
   ["/postman.json", "Postman collection", "Every REST call, ready to send."],
 ] as const;
 

@@ -13,7 +13,7 @@ const EARLIER = `SELECT EXISTS (SELECT FROM history_visible WHERE ticker = ANY($
   OR EXISTS (SELECT FROM kline_tail WHERE ticker = ANY($1) AND time < $2) AS earlier`;
 
 /** The stored minutes of one UTC month, of which there is at least one; times in Unix seconds. */
-interface StoredMonth {
+export interface StoredMonth {
   readonly start: number;
   readonly rows: number;
   readonly first: number;
@@ -61,6 +61,41 @@ export async function storedMonths(client: Queries, segments: Segments, ticker: 
     ...monthsOf(minutes.time),
     ...months.filter(({ start }) => start >= open.to),
   ];
+}
+
+/** The months of all tickers, and their tails by months, as of one moment. */
+const ALL_MONTHS = `SELECT ticker, start::float8, rows, first::float8, last::float8, floor(extract(epoch FROM changed_at))::float8 AS changed
+    FROM history_visible WHERE timeframe = 'M1' AND rows > 0
+  UNION ALL SELECT ticker, extract(epoch FROM date_trunc('month', to_timestamp(time), 'UTC'))::float8 AS start, count(*)::integer, min(time)::float8,
+    max(time)::float8, max(time)::float8 FROM kline_tail GROUP BY ticker, start
+  ORDER BY ticker, start`;
+
+/** The stored minutes of one UTC month of a ticker; `changed` is when they last did, Unix seconds. */
+interface TickerMonth extends StoredMonth {
+  readonly ticker: string;
+  readonly changed: number;
+}
+
+/**
+ * The months in which minutes are stored, by ticker, ascending. Reads no segment, so a minute of the tail that is in its month too, or that was
+ * taken out, counts as one more.
+ */
+export async function allMonths(client: Queries): Promise<TickerMonth[]> {
+  const { rows } = await client.query<TickerMonth>(ALL_MONTHS);
+  const months: TickerMonth[] = [];
+  for (const row of rows) {
+    const last = months.at(-1);
+    if (last?.ticker === row.ticker && last.start === row.start)
+      months[months.length - 1] = {
+        ...row,
+        rows: last.rows + row.rows,
+        first: Math.min(last.first, row.first),
+        last: Math.max(last.last, row.last),
+        changed: Math.max(last.changed, row.changed),
+      };
+    else months.push(row);
+  }
+  return months;
 }
 
 /** The minutes since `from` (Unix seconds) in which any of these tickers has a kline, and whether there are any from before. */

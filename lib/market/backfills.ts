@@ -33,6 +33,9 @@ export interface BackfillProgress {
   readonly doubts: readonly string[];
 }
 
+/** How the label of a repair begins, which has it instead of a file; the provider follows. */
+export const REPAIR_LABEL = "repair from ";
+
 /** Doubts that are kept of an import. */
 const DOUBTS_KEPT_COUNT = 50;
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DAY_S } from "#lib/units";
-import { coverageOf, longest, type Minutes } from "./coverage";
+import { coverageOf, inBoth, longest, type Minutes } from "./coverage";
 
 const START = Date.UTC(2024, 2, 6, 22) / 1000;
 const MINUTES = 200;
@@ -61,7 +61,7 @@ test("a gap reaches over closed hours, and ends at a stored minute in open hours
     ],
     sessionsOf(open),
   );
-  expect(gaps).toEqual([
+  expect(gaps.map(({ from, to, minutes }) => ({ from, to, minutes }))).toEqual([
     { from: at(0), to: at(10), minutes: 10 },
     { from: at(50), to: at(120), minutes: 30 },
     { from: at(121), to: at(160), minutes: 39 },
@@ -85,4 +85,43 @@ test("the longest ranges come first, and of equal ones the earlier", () => {
       2,
     ).map(({ id }) => id),
   ).toEqual(["b", "c"]);
+});
+
+test("each missing minute has the first reason that is known of it, else it is missing", () => {
+  fc.assert(
+    fc.property(ranges, ranges, ranges, ranges, (stored, open, struck, lost) => {
+      const span = { from: START, to: START + MINUTES * 60 };
+      const known = [
+        { reason: "struck" as const, ranges: struck },
+        { reason: "lost" as const, ranges: lost },
+      ];
+      const { gaps, gap } = coverageOf(span, stored, sessionsOf(open), known);
+      const counts = { struck: 0, lost: 0, missing: 0 };
+      for (let time = span.from; time < span.to; time += 60) {
+        if (holds(stored, time) || !holds(open, time)) continue;
+        const reason = holds(struck, time) ? "struck" : holds(lost, time) ? "lost" : "missing";
+        counts[reason] += 1;
+        expect(
+          holds(
+            gaps.filter((one) => one.reason === reason),
+            time,
+          ),
+        ).toBe(true);
+      }
+      for (const reason of ["struck", "lost", "missing"] as const)
+        expect(gaps.filter((one) => one.reason === reason).reduce((sum, { minutes }) => sum + minutes, 0)).toBe(counts[reason]);
+      expect(gaps.map(({ from }) => from)).toEqual(gaps.map(({ from }) => from).toSorted((a, b) => a - b));
+      expect(gaps.reduce((sum, { minutes }) => sum + minutes, 0)).toBe(gap);
+    }),
+  );
+});
+
+test("what is in both of two lists of ranges is in each of them", () => {
+  fc.assert(
+    fc.property(ranges, ranges, (a, b) => {
+      const both = inBoth(a, b);
+      for (let time = START - 1_200; time < START + MINUTES * 60; time += 60)
+        expect(holds(both, time)).toBe(holds(a, time) && holds(b, time));
+    }),
+  );
 });

@@ -12,7 +12,6 @@ import { type KlineColumns, klineAt } from "#lib/domain/columns";
 import { readRange } from "#lib/history/minutes";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { isoOf, medianOf, yearSpan } from "./data-reads";
-import { lackingOf } from "./lacking-minutes";
 
 /** Frozen runs that are looked up in the calendar: those in closed hours are left out. */
 const FROZEN_READ_COUNT = 10 * DATA_SUSPECTS_PER_YEAR_COUNT;
@@ -109,7 +108,6 @@ export async function readSuspects(
 ): Promise<DataSuspects> {
   const { from, to } = yearSpan(year);
   const { rows: minutes } = await readRange(db.pool, db.segments, { ticker, timeframe: "M1", from, to });
-  const lacking = await lackingOf(db, ticker, { from, to }, DATA_SUSPECTS_PER_YEAR_COUNT);
   const smallestStep = 10 ** -digits;
   const kline = (row: number) => klineAt(minutes, row, ticker, "M1");
   const at = (row: number) => isoOf(minutes.time[row] as number);
@@ -131,6 +129,5 @@ export async function readSuspects(
       open: kline(row).open,
       ratio,
     })),
-    lacking: lacking.map(({ first, last, rows, reason }) => ({ from: isoOf(first), to: isoOf(last), rows, reason })),
   };
 }

@@ -24,7 +24,7 @@ function missingOf(span: Minutes, stored: readonly Minutes[], calendar: Calendar
   const sessions = calendar?.sessionsBetween(span.from * SECOND_MS, span.to * SECOND_MS);
   if (!sessions) return { missing: null, missing_before: null };
   const { gaps } = coverageOf(span, stored, sessions);
-  const missing = gaps.slice(-INGEST_STATE_RANGES_MAX_COUNT);
+  const missing = gaps.slice(-INGEST_STATE_RANGES_MAX_COUNT).map(({ from, to, minutes }) => ({ from, to, minutes }));
   return { missing, missing_before: gaps.length > missing.length ? (missing[0]?.from ?? null) : null };
 }
 

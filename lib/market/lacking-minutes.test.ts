@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
+import { readRange } from "#lib/history/minutes";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { DAY_MS, SECOND_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { storeLayer, storeTail } from "#server/testing/layered";
 import { testKlines } from "#server/testing/market";
-import { followLacking, forgetMended, LACKING_MAX_RANGES, lackingOf, minutesTouched, noteLacking } from "./lacking-minutes";
+import {
+  followLacking,
+  forgetMended,
+  LACKING_MAX_RANGES,
+  lackingAmong,
+  lackingRanges,
+  minutesTouched,
+  noteLacking,
+} from "./lacking-minutes";
 
 const START_S = 1_767_225_600;
 const START_MS = START_S * SECOND_MS;
@@ -47,7 +56,9 @@ test("klines that were recorded in part are known, those that an import wrote an
   expect(await lacking.minutes("EURUSD", minute(0), minute(30))).toEqual([2, 4, 8, 9].map(minute));
   expect(await lacking.minutes("EURUSD", minute(4), minute(9))).toEqual([4, 8].map(minute));
   expect(await lacking.minutes("XAUUSD", minute(0), minute(30))).toEqual([]);
-  expect(await lackingOf(db, "EURUSD", { from: minute(0), to: minute(30) }, 5)).toEqual([
+  const span = { from: minute(0), to: minute(30) };
+  const { rows } = await readRange(db.pool, db.segments, { ticker: "EURUSD", timeframe: "M1", ...span });
+  expect(lackingAmong(rows, await lackingRanges(db, "EURUSD", span))).toEqual([
     { reason: "stopped", first: minute(8), last: minute(9), rows: 2 },
     { reason: "stopped", first: minute(2), last: minute(4), rows: 2 },
   ]);

@@ -3,7 +3,7 @@ import type { Clock } from "#lib/clock";
 import type { LackReason } from "#lib/contract/portal-data";
 import type { Database } from "#lib/db";
 import { rowFrom } from "#lib/domain/columns";
-import { FEED_LAYER } from "#lib/domain/fold";
+import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import { readRange } from "#lib/history/minutes";
 import type { Logger } from "#lib/log";
 import { startRepeating } from "#lib/repeat";
@@ -38,16 +38,26 @@ const RANGES = `SELECT ticker, from_s::float8 AS from, to_s::float8 AS to, reaso
   WHERE venue = '${VENUE}' AND ($1::text IS NULL OR ticker = $1) AND to_s > $2 AND from_s < $3 ORDER BY from_s DESC`;
 
 /**
- * The open times of the klines of a span that the feed made and nothing has mended. A minute without a kline is a gap, and one that an
- * import, a repair or a correction wrote has what its source says.
+ * The open times of the klines that the feed made and nothing has mended. A minute without a kline is a gap, and one that an import, a
+ * repair or a correction wrote has what its source says.
  */
+const ofFeed = ({ time, layer }: Statements) => time.filter((_, row) => layer[row] === FEED_LAYER);
+
 async function feedMinutes({ pool, segments }: Stored, ticker: string, { from, to }: Minutes): Promise<Float64Array> {
-  const { rows } = await readRange(pool, segments, { ticker, timeframe: "M1", from, to });
-  return rows.time.filter((_, row) => rows.layer[row] === FEED_LAYER);
+  return ofFeed((await readRange(pool, segments, { ticker, timeframe: "M1", from, to })).rows);
 }
 
 /** The times within a range. */
 const within = (times: Float64Array, { from, to }: Minutes) => times.subarray(rowFrom(times, from), rowFrom(times, to));
+
+/** The ranges of a ticker that touch a span, newest first. */
+export async function lackingRanges(
+  { pool }: Pick<Stored, "pool">,
+  ticker: string,
+  { from, to }: Minutes,
+): Promise<LackingMinutes[]> {
+  return (await pool.query<LackingMinutes>(RANGES, [ticker, from, to])).rows;
+}
 
 /** Some M1 klines that lack ticks for one reason: open times of the first and the last, Unix seconds. */
 interface LackingRows {
@@ -57,24 +67,14 @@ interface LackingRows {
   readonly rows: number;
 }
 
-/** The ranges of a span in which klines lack ticks, the newest first, at most `limit`. */
-export async function lackingOf(
-  db: Stored,
-  ticker: string,
-  { from, to }: Minutes,
-  limit: number,
-): Promise<readonly LackingRows[]> {
-  const { rows } = await db.pool.query<LackingMinutes>(RANGES, [ticker, from, to]);
-  if (rows.length === 0) return [];
-  const times = await feedMinutes(db, ticker, { from, to });
-  const found: LackingRows[] = [];
-  for (const { reason, ...range } of rows) {
+/** The klines that lack ticks among those that show, by the ranges in which ticks lack. */
+export function lackingAmong(rows: Statements, ranges: readonly LackingMinutes[]): LackingRows[] {
+  const times = ofFeed(rows);
+  return ranges.flatMap(({ reason, ...range }) => {
     const lacking = within(times, range);
     const [first, last] = [lacking[0], lacking.at(-1)];
-    if (first !== undefined && last !== undefined && found.length < limit)
-      found.push({ reason, first, last, rows: lacking.length });
-  }
-  return found;
+    return first === undefined || last === undefined ? [] : [{ reason, first, last, rows: lacking.length }];
+  });
 }
 
 /** Forgets the ranges of the last weeks that ended more than a day ago and whose klines were all mended. */

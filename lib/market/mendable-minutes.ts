@@ -4,19 +4,8 @@ import { readRange } from "#lib/history/minutes";
 import { runsOf } from "#lib/history/runs";
 import type { Queries } from "#lib/segments/segment-store";
 import type { Segments } from "#lib/segments/segments";
-import { type Minutes, openWithout } from "./coverage";
+import { type Minutes, merged, openWithout } from "./coverage";
 import { watchedMinutes } from "./watched-minutes";
-
-/** Ranges as ascending ones without overlaps. */
-function merged(ranges: readonly Minutes[]): Minutes[] {
-  const found: { from: number; to: number }[] = [];
-  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
-    const last = found.at(-1);
-    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
-    else found.push({ from, to });
-  }
-  return found;
-}
 
 /**
  * The open minutes of a span that a provider's history can mend, as ascending ranges: those without a kline, and those that this

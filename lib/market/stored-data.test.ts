@@ -164,7 +164,7 @@ test("spikes and frozen prices of open hours are found, wide but steady moves ar
       close: 1.15,
     },
   ]);
-  expect(await data.suspects("GBPUSD", { year: "2021" })).toEqual({ year: 2021, spikes: [], frozen: [], jumps: [], lacking: [] });
+  expect(await data.suspects("GBPUSD", { year: "2021" })).toEqual({ year: 2021, spikes: [], frozen: [], jumps: [] });
 });
 
 test("a stretch at another level is found where it begins and ends, and the moves of a market are not", async () => {

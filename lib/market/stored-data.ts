@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
 import type { DataMinutes } from "#lib/contract/portal-corrections";
@@ -23,19 +24,21 @@ import { MINUTE_MS } from "#lib/units";
 import { createCatalogue, type ReloadableCatalogue } from "./catalogue";
 import { compareYear, type SourceId } from "./data-compare";
 import { readMinutesAround } from "./data-minutes";
-import { createDataReader, isoOf, withinBudget, yearOf } from "./data-reads";
+import { createDataReader, isoOf, withinBudget, yearOf, yearSpan } from "./data-reads";
 import { readSuspects } from "./data-suspects";
 import { readYear } from "./data-year";
 
 /** A page of years or tickers is sent after this time, so that the reader sees the first ones soon. */
 const PAGE_BUDGET_MS = 1_500;
-/** Years that are kept in memory, of a few kilobytes each. */
-const YEARS_KEPT_COUNT = 400;
-/** What changes layers voids a kept year at once; a past year whose last minutes are still in the tail is read again after this. */
-const YEAR_KEPT_MS = 5 * MINUTE_MS;
+/** Years that are kept in memory, of some 20 kB each: those of 60 instruments. */
+const YEARS_KEPT_COUNT = 1_500;
+/** What changes layers voids a kept year at once; one that has minutes in the tail is read again after this. */
+const OPEN_YEAR_KEPT_MS = MINUTE_MS;
 
-/** Changes with what is stored of the ticker, except in its tail. */
-const STAMP = `SELECT md5(string_agg(concat_ws(' ', timeframe, start, content, sources::text), ',' ORDER BY timeframe, start)) AS stamp
+/** Changes with what is stored of the ticker, except in its tail, and with what is known of lacking ticks. `open` is the first time of its tail. */
+const STAMP = `SELECT concat_ws(' ', md5(string_agg(concat_ws(' ', timeframe, start, content, sources::text, struck::text), ',' ORDER BY timeframe, start)),
+      (SELECT concat_ws(' ', count(*), max(to_s)) FROM lacking_minutes WHERE venue = 'live' AND ticker = $1)) AS stamp,
+    (SELECT min(time)::float8 FROM kline_tail WHERE ticker = $1) AS open
   FROM history_visible WHERE ticker = $1`;
 
 /** The stored minutes of a ticker. */
@@ -57,6 +60,8 @@ export interface StoredData {
   ticker(ticker: string): Promise<DataHead>;
   /** The years of a ticker, newest first. */
   years(ticker: string, query: { readonly before?: string | undefined }): Promise<DataPage<DataYear>>;
+  /** One year, for readers who are no operators; undefined outside of the history. @throws Fault service_unavailable when many read */
+  year(ticker: string, year: number): Promise<DataYear | undefined>;
   /** The minutes around an instant, as an operator corrects them. */
   minutes(ticker: string, query: { readonly at: number }): Promise<DataMinutes>;
   suspects(ticker: string, query: { readonly year: string }): Promise<DataSuspects>;
@@ -121,6 +126,8 @@ async function longerImportsOf({ prisma }: Pick<Database, "prisma">, ticker: str
 export function createStoredData({ db, clock }: { readonly db: Database; readonly clock: Clock }): StoredData {
   const { pool, segments } = db;
   const read = createDataReader();
+  /** Others must not take the turns of operators. */
+  const readForAll = createDataReader();
   const kept = new LRUCache<string, { readonly year: DataYear; readonly atMs: number }>({ max: YEARS_KEPT_COUNT });
 
   async function find(ticker: string): Promise<{ listing: Listing; catalogue: ReloadableCatalogue }> {
@@ -136,6 +143,30 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
     if (first === undefined || last === undefined) return null;
     const years = new Set(months.map(({ start }) => yearOf(start))).size;
     return { first, last, rows: months.reduce((sum, { rows }) => sum + rows, 0), years };
+  }
+
+  /** The extent of a ticker's history, and how a year of it is read; null without any. @throws Fault not_found */
+  async function yearReader(ticker: string) {
+    const { catalogue } = await find(ticker);
+    const bounds = await history(ticker);
+    if (bounds === null) return null;
+    const { first, last } = bounds;
+    const calendar = catalogue.calendar(ticker);
+    const { rows } = await pool.query<{ stamp: string; open: number | null }>(STAMP, [ticker]);
+    const { stamp, open } = rows[0] ?? { stamp: "", open: null };
+    const version = createHash("sha256")
+      .update(JSON.stringify([ticker, stamp, first, calendar?.rules]))
+      .digest("base64");
+    async function yearOfTicker(number: number, inTurn: typeof read): Promise<DataYear> {
+      const key = `${version} ${number}`;
+      const known = kept.get(key);
+      const isOpen = open !== null && yearSpan(number).to > open;
+      if (known !== undefined && (!isOpen || clock.now() - known.atMs < OPEN_YEAR_KEPT_MS)) return known.year;
+      const year = await inTurn(() => readYear(db, ticker, number, { first, last }, calendar));
+      kept.set(key, { year, atMs: clock.now() });
+      return year;
+    }
+    return { bounds, yearOfTicker };
   }
 
   return {
@@ -167,21 +198,17 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
     },
 
     async years(ticker, { before }) {
-      const { catalogue } = await find(ticker);
-      const bounds = await history(ticker);
-      if (bounds === null) return { items: [], next_before: null };
-      const calendar = catalogue.calendar(ticker);
-      const { rows } = await pool.query<{ stamp: string | null }>(STAMP, [ticker]);
-      const stamp = `${rows[0]?.stamp} ${bounds.first} ${JSON.stringify(calendar?.rules)}`;
-      return withinBudget(yearsOf(bounds, before), clock.now, PAGE_BUDGET_MS, async (number) => {
-        const key = `${ticker} ${number} ${stamp}`;
-        const known = kept.get(key);
-        if (known !== undefined && clock.now() - known.atMs < YEAR_KEPT_MS) return known.year;
-        const year = await read(() => readYear(pool, segments, ticker, number, bounds, calendar));
-        // The newest year grows with every minute.
-        if (number < yearOf(bounds.last)) kept.set(key, { year, atMs: clock.now() });
-        return year;
-      });
+      const reader = await yearReader(ticker);
+      if (reader === null) return { items: [], next_before: null };
+      const { bounds, yearOfTicker } = reader;
+      return withinBudget(yearsOf(bounds, before), clock.now, PAGE_BUDGET_MS, (year) => yearOfTicker(year, read));
+    },
+
+    async year(ticker, year) {
+      const reader = await yearReader(ticker);
+      return reader !== null && yearsOf(reader.bounds, undefined).includes(year)
+        ? reader.yearOfTicker(year, readForAll)
+        : undefined;
     },
 
     async minutes(ticker, { at }) {

@@ -7,6 +7,7 @@ import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { CapturedMails } from "#lib/mail/captured-mails";
+import type { CoverageReports } from "#lib/market/coverage-report";
 import type { MarketReports } from "#lib/market/reports";
 import type { StoredData } from "#lib/market/stored-data";
 
@@ -27,6 +28,8 @@ export interface PortalRuntime {
   readonly reports: MarketReports;
   /** Stored history as the pages for operators show it. */
   readonly storedData: StoredData;
+  /** What is stored of both venues, as the pages for everybody show it. */
+  readonly coverage: CoverageReports;
   /** Uptime, incidents and operators' notes, for the status page. */
   readonly uptime: () => Promise<UptimeReport>;
 }

@@ -1,6 +1,6 @@
 import { LIVE_QUERY } from "#lib/contract/markets";
 import { themeOf } from "#lib/contract/themes";
-import { HOUR_MS, SECOND_MS } from "#lib/units";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 
 /** How long a page for everybody may be reused. */
 export interface SharedPage {
@@ -35,6 +35,9 @@ const PAGES: ReadonlyMap<string, SharedPage> = new Map([
 const MARKETS = /^\/markets(\/[A-Z0-9]{3,20})?$/;
 /** Asked for the live venue, they tell a reader who is not signed in why they show the sandbox. */
 const LIVE_REFUSED: SharedPage = { freshMs: SECOND_MS, query: LIVE_QUERY };
+/** The pages about coverage: what they show is counted once a minute. Their document refuses a query that it does not know. */
+const COVERAGE = /^\/data(\/[A-Z0-9]{3,20})?$/;
+const COVERAGE_DOCUMENT = "/data.json";
 const MARKET_PICTURE = /^\/markets\/[A-Z0-9]{3,20}\/opengraph-image$/;
 /** Drawing takes some work, and a shared link needs no price of this second. */
 const PICTURE: SharedPage = { freshMs: HOUR_MS, query: "" };
@@ -48,10 +51,17 @@ const PICTURE: SharedPage = { freshMs: HOUR_MS, query: "" };
 export function sharedPage(path: string, query: string): SharedPage | undefined {
   if (path.startsWith("/docs/") || path.startsWith("/docs-pictures/")) return STATIC;
   if (MARKETS.test(path)) return isLive(new URLSearchParams(query)) ? LIVE_REFUSED : MOVING;
+  if (COVERAGE.test(path)) return coveragePage(new URLSearchParams(query));
+  if (path === COVERAGE_DOCUMENT) return query === "" ? { freshMs: MINUTE_MS, query } : undefined;
   return MARKET_PICTURE.test(path) ? PICTURE : PAGES.get(path);
 }
 
-/** Whether the query of a page of the markets asks for the live venue. A parameter that is repeated does not. */
+/** A page about coverage; undefined for one of a chosen year, of which there are too many to keep. */
+function coveragePage(query: URLSearchParams): SharedPage | undefined {
+  return query.has("year") ? undefined : { freshMs: MINUTE_MS, query: isLive(query) ? LIVE_QUERY : "" };
+}
+
+/** Whether the query of a page asks for the live venue. A parameter that is repeated does not. */
 function isLive(query: URLSearchParams): boolean {
   const venues = query.getAll("venue");
   return venues.length === 1 && venues[0] === "live";

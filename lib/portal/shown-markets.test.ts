@@ -5,7 +5,7 @@ import { LIVE_PAGE_COST_UNITS } from "#lib/contract/markets";
 import type { MarketReports } from "#lib/market/reports";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { portal } from "./runtime";
-import { type MarketReader, shownMarket, shownMarkets } from "./shown-markets";
+import { type MarketReader, shownCoverage, shownMarket, shownMarkets, shownTickerCoverage } from "./shown-markets";
 
 const ADDRESS = "192.0.2.1";
 
@@ -148,4 +148,45 @@ test("each page of the live venue counts for the key, and past its limit the san
   expect(asked).toEqual(["all", "EURUSD"]);
   await t.clock.advance(60_000);
   expect((await shownMarkets(running, reader)).venue).toBe("live");
+});
+
+test("coverage is shown as markets are: of live to a reader who may see it, as far as the key reads, at the same cost", async () => {
+  const { running } = watched();
+  const stranger: MarketReader = { user: undefined, address: ADDRESS, live: true };
+  expect(await shownCoverage(running, stranger)).toMatchObject({
+    venue: "sandbox",
+    refused: "signed_out",
+    report: { venue: "sandbox" },
+  });
+  expect(await shownTickerCoverage(running, stranger, "EURUSD")).toMatchObject({
+    refused: "signed_out",
+    report: { venue: "sandbox" },
+  });
+  const { reader } = await member({ tickers: ["EURUSD"], restPerMinute: 60, restBurst: 3 * LIVE_PAGE_COST_UNITS });
+  const { venue, report } = await shownCoverage(running, reader);
+  expect({ venue, tickers: report.items.map(({ ticker }) => ticker) }).toEqual({ venue: "live", tickers: ["EURUSD"] });
+  expect(await shownTickerCoverage(running, reader, "EURUSD")).toMatchObject({
+    venue: "live",
+    report: { row: { ticker: "EURUSD" } },
+  });
+  expect(await shownTickerCoverage(running, reader, "XAUUSD")).toMatchObject({
+    venue: "sandbox",
+    refused: "not_listed",
+    liveKey: undefined,
+  });
+  expect(await shownCoverage(running, reader)).toMatchObject({ venue: "sandbox", refused: "rate_limited" });
+  expect((await shownTickerCoverage(running, reader, "NOPE")).report).toBeUndefined();
+});
+
+test("with DATA_PAGE=public everybody sees the coverage of live, but no prices of it", async () => {
+  const { asked, running } = watched();
+  const open = { ...running, env: { ...running.env, DATA_PAGE: "public" as const } };
+  const stranger: MarketReader = { user: undefined, address: ADDRESS, live: true };
+  expect(await shownCoverage(open, stranger)).toMatchObject({ venue: "live", refused: undefined, report: { venue: "live" } });
+  expect(await shownCoverage(open, { ...stranger, live: false })).toMatchObject({ venue: "sandbox", refused: undefined });
+  expect(await shownTickerCoverage(open, stranger, "XAUUSD")).toMatchObject({ venue: "live", report: { venue: "live" } });
+  expect(await shownTickerCoverage(open, stranger, "TESTGAP")).toMatchObject({ venue: "sandbox", refused: "not_listed" });
+  expect((await shownTickerCoverage(open, stranger, "NOPE")).report).toBeUndefined();
+  expect(await shownMarkets(open, stranger)).toMatchObject({ venue: "sandbox", refused: "signed_out" });
+  expect(asked).toEqual([]);
 });

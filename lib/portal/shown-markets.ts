@@ -2,12 +2,13 @@ import { addressFilter } from "#lib/access/address";
 import type { KeyRecord } from "#lib/access/key-record";
 import { listValidKeys } from "#lib/access/keys";
 import type { MayRead } from "#lib/access/permissions";
+import type { CoverageReport, TickerCoverage } from "#lib/contract/coverage";
 import { LIVE_PAGE_COST_UNITS, type LiveRefusal, type MarketDetail, type MarketRow } from "#lib/contract/markets";
 import type { PortalUser } from "#lib/contract/portal";
 import type { Venue } from "#lib/contract/primitives";
 import type { PortalRuntime } from "./runtime";
 
-/** Who opened a page of the markets. */
+/** Who opened a page of the markets, or about their coverage. */
 export interface MarketReader {
   /** Undefined without a sign-in. */
   readonly user: Pick<PortalUser, "accountId" | "emailVerified"> | undefined;
@@ -79,7 +80,7 @@ async function show<Report>(
   return report === undefined ? refuse("not_listed") : { venue: "live", report, liveKey: view.key, refused: undefined };
 }
 
-const listingOf = ({ ticker, asset_class }: MarketRow) => ({ ticker, assetClass: asset_class });
+const listingOf = ({ ticker, asset_class }: Pick<MarketRow, "ticker" | "asset_class">) => ({ ticker, assetClass: asset_class });
 
 /** All markets of a venue: of the live one as far as the reader's key may read it, else of the sandbox. */
 export function shownMarkets(running: PortalRuntime, reader: MarketReader): Promise<ShownMarkets<MarketRow[]>> {
@@ -104,6 +105,46 @@ export async function shownMarket(
     async live(mayRead) {
       const detail = await reports.market("live", ticker);
       return detail !== undefined && mayRead(listingOf(detail.row)) ? detail : undefined;
+    },
+  });
+}
+
+/** The coverage of a venue in the same way; with DATA_PAGE=public everybody is shown that of the live venue. */
+export async function shownCoverage(running: PortalRuntime, reader: MarketReader): Promise<ShownMarkets<CoverageReport>> {
+  const { coverage, env } = running;
+  if (env.DATA_PAGE === "public") {
+    const venue = reader.live ? "live" : "sandbox";
+    return { venue, report: await coverage.list(venue), liveKey: undefined, refused: undefined };
+  }
+  return show(running, reader, {
+    sandbox: () => coverage.list("sandbox"),
+    isInLive: () => true,
+    async live(mayRead) {
+      const report = await coverage.list("live");
+      return { ...report, items: report.items.filter((row) => mayRead(listingOf(row))) };
+    },
+  });
+}
+
+/** The coverage of one instrument in the same way; its report is undefined for a ticker that is not listed. */
+export async function shownTickerCoverage(
+  running: PortalRuntime,
+  reader: MarketReader,
+  ticker: string,
+): Promise<ShownMarkets<TickerCoverage | undefined>> {
+  const { coverage, env } = running;
+  const sandbox = () => coverage.ticker("sandbox", ticker);
+  if (env.DATA_PAGE === "public") {
+    const live = reader.live ? await coverage.ticker("live", ticker) : undefined;
+    if (live !== undefined) return { venue: "live", report: live, liveKey: undefined, refused: undefined };
+    return { venue: "sandbox", report: await sandbox(), liveKey: undefined, refused: reader.live ? "not_listed" : undefined };
+  }
+  return show(running, reader, {
+    sandbox,
+    isInLive: (report, mayRead) => report !== undefined && mayRead(listingOf(report.row)),
+    async live(mayRead) {
+      const report = await coverage.ticker("live", ticker);
+      return report !== undefined && mayRead(listingOf(report.row)) ? report : undefined;
     },
   });
 }

@@ -12,7 +12,7 @@ const DOCS = "/docs/";
 const MARKDOWN = /\.md$/;
 const DOWNLOAD = /^\/downloads\/([^/]+)$/;
 const PICTURE = /^\/docs-pictures\/([^/]+)$/;
-const MARKET = /^\/markets\/([^/]+)(\/opengraph-image)?$/;
+const INSTRUMENT = /^\/(?:markets|data)\/([^/]+)(?:\/opengraph-image)?$/;
 const LOCATION = /<loc>https?:\/\/[^/<]+([^<]*)<\/loc>/g;
 
 interface Route {
@@ -55,7 +55,7 @@ export function readKnownRoutes(isListed: (ticker: string) => boolean, folder = 
     if (picture !== undefined) return pictures.has(picture);
     const [, download] = DOWNLOAD.exec(path) ?? [];
     if (download !== undefined) return downloads.has(download);
-    const [, ticker] = MARKET.exec(path) ?? [];
+    const [, ticker] = INSTRUMENT.exec(path) ?? [];
     return ticker === undefined || isListed(ticker);
   }
 

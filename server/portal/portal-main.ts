@@ -4,6 +4,7 @@ import { createRedisChannel } from "#lib/control/redis-channel";
 import { databaseTime, openDatabase } from "#lib/db";
 import { type Env, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
+import { createCoverage } from "#lib/market/coverage-report";
 import { createStoredData } from "#lib/market/stored-data";
 import { createUptime } from "#lib/market/uptime";
 import { connectThroughProxies } from "#lib/outgoing";
@@ -13,6 +14,7 @@ import { createSteadyClock } from "#lib/steady-clock";
 import { createSend } from "#lib/webhooks/send";
 import { WEBHOOK_SECRETS } from "#lib/webhooks/webhooks";
 import { openSharedRedis } from "#server/cluster/shared-redis";
+import { sandboxHistory } from "#server/feed/sandbox/history";
 import { startExpiryWarnings } from "#server/ops/expiry-warnings";
 import { keepJsonOutput } from "#server/ops/json-output";
 import { createDrain, type Stoppable, stopAll } from "#server/ops/shutdown";
@@ -60,6 +62,7 @@ async function start({ databaseUrl, poolSize, secret, socketPath, base }: Portal
   const warnings = startExpiryWarnings({ db, clock, log, send: users.users.send, portal: base });
   stops.unshift({ name: "expiry warnings", stop: warnings.stop });
   const uptime = createUptime({ db, clock });
+  const storedData = createStoredData({ db, clock });
   const sealer = createSealer(secret, WEBHOOK_SECRETS);
   const webhooks = startWebhooks({
     db,
@@ -83,7 +86,8 @@ async function start({ databaseUrl, poolSize, secret, socketPath, base }: Portal
       remaining: (...account) => market.ask("remaining", ...account),
       takeFor: (...page) => market.ask("takeFor", ...page),
     },
-    storedData: createStoredData({ db, clock }),
+    storedData,
+    coverage: createCoverage({ db, clock, storedData, sandbox: sandboxHistory(env.SANDBOX_SEED) }),
     uptime,
     reports: {
       board: () => market.ask("board"),

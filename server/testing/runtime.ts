@@ -10,6 +10,7 @@ import type { Venue } from "#lib/contract/primitives";
 import type { ControlMessage } from "#lib/control/control";
 import { DEMO_KEY_DEFAULT, readEnv } from "#lib/env";
 import { createCatalogue } from "#lib/market/catalogue";
+import { createCoverage } from "#lib/market/coverage-report";
 import { createReports } from "#lib/market/reports";
 import { createStoredData } from "#lib/market/stored-data";
 import { createUptime } from "#lib/market/uptime";
@@ -17,6 +18,7 @@ import { createMetrics, type Metrics } from "#lib/metrics";
 import { type PortalRuntime, setPortal } from "#lib/portal/runtime";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { collectingLog } from "#lib/testing/collecting-log";
+import { sandboxHistory } from "#server/feed/sandbox/history";
 import { createRestApi } from "#server/http/serve";
 import { type Connections, createLocalConnections } from "#server/socket/connections";
 import { createAdmissions } from "#server/socket/handshake";
@@ -55,7 +57,7 @@ export interface Ask {
 /** A running service without sockets: real database, real access, markets in memory, a clock that the test advances. */
 export interface TestRuntime
   extends Omit<Runtime, "clock" | "access" | "markets" | "db">,
-    Pick<PortalRuntime, "users" | "capturedMails" | "storedData" | "uptime"> {
+    Pick<PortalRuntime, "users" | "capturedMails" | "storedData" | "coverage" | "uptime"> {
   readonly clock: ManualClock;
   readonly access: Access;
   readonly metrics: Metrics;
@@ -168,6 +170,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
       const scrape = () => metrics.registry.metrics();
       const portalPage = async () => undefined;
       const storedData = createStoredData({ db, clock });
+      const coverage = createCoverage({ db, clock, storedData, sandbox: sandboxHistory(env.SANDBOX_SEED) });
       const uptime = createUptime({ db, clock });
       const parts = {
         ...{
@@ -183,6 +186,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
           reports,
           requirePlace,
           storedData,
+          coverage,
           uptime,
           scrape,
           portalPage,

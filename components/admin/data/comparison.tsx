@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { type DataComparison, FEED_SOURCE } from "#lib/contract/portal-data";
 import { countText, shareText } from "../../portal/numbers";
+import { utcText } from "../../portal/utc";
 import { Button } from "../../ui/button";
 import { Section } from "../../ui/card";
 import { Field } from "../../ui/field";
@@ -10,7 +11,6 @@ import { Select } from "../../ui/select";
 import { type Column, Table } from "../../ui/table";
 import { useAllPages } from "./all-pages";
 import { type SourceRow, sourceName } from "./sources";
-import { utcText } from "./utc";
 
 const MONTHS = new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" });
 const monthText = (month: number) => MONTHS.format(new Date(Date.UTC(2024, month - 1)));

@@ -10,12 +10,12 @@ import {
 import { SECOND_MS } from "#lib/units";
 import { callPortal } from "../../portal/api";
 import { textOf, useSubmit } from "../../portal/use-submit";
+import { utcText } from "../../portal/utc";
 import { Dialog } from "../../ui/dialog";
 import { DialogSubmit } from "../../ui/dialog-submit";
 import { TextField } from "../../ui/field";
 import { Radio } from "../../ui/select";
 import { useToast } from "../../ui/toast";
-import { utcText } from "./utc";
 
 const FIELDS = ["open", "high", "low", "close", "tick_volume", "spread"] as const;
 const LABELS: Record<(typeof FIELDS)[number], string> = {

@@ -1,8 +1,8 @@
 import type { DataYear } from "#lib/contract/portal-data";
+import { CoverageLegend, CoverageStrip } from "../../coverage/coverage-strip";
 import { countText, shareText } from "../../portal/numbers";
 import { Section } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";
-import { CoverageLegend, CoverageStrip } from "./coverage-strip";
 
 /** What a year misses, in words. */
 function missingText({ rows, minutes }: DataYear): string {

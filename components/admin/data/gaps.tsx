@@ -4,14 +4,15 @@ import { useState } from "react";
 import type { DataGap, DataYear } from "#lib/contract/portal-data";
 import { durationText } from "#lib/duration";
 import { MINUTE_MS } from "#lib/units";
+import { GAP_REASONS } from "../../coverage/reasons";
 import { countText } from "../../portal/numbers";
+import { Utc, utcText } from "../../portal/utc";
 import { Button } from "../../ui/button";
 import { Section } from "../../ui/card";
 import { CodeBlock } from "../../ui/code-block";
 import { Dialog } from "../../ui/dialog";
 import { Older } from "../../ui/older";
 import { type Column, Table } from "../../ui/table";
-import { Utc, utcText } from "./utc";
 
 const PAGE_ROWS = 10;
 
@@ -49,6 +50,7 @@ function columnsOf(onImport: (gap: DataGap) => void): readonly Column<DataGap>[]
     },
     { head: "To, UTC", from: "sm", cell: ({ to }) => <Utc at={to} /> },
     { head: "Open time missing", numeric: true, from: "sm", cell: ({ open_minutes }) => durationText(open_minutes * MINUTE_MS) },
+    { head: "Why", from: "md", grow: true, cell: ({ reason }) => GAP_REASONS[reason] },
     {
       head: "Fill",
       cell: (gap) => (
@@ -79,7 +81,7 @@ export function Gaps({ ticker, years, complete }: GapsProps) {
         caption="Gaps"
         columns={columnsOf(setAsked)}
         rows={listed?.slice(0, shown)}
-        rowKey={({ from }) => from}
+        rowKey={({ from, reason }) => `${from} ${reason}`}
         empty={
           isUnknown
             ? "The calendar of this instrument does not say when its market is open, so gaps cannot be found."

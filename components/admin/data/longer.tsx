@@ -1,10 +1,10 @@
 import type { DataLongerImport } from "#lib/contract/portal-data";
 import { countText } from "../../portal/numbers";
+import { Utc } from "../../portal/utc";
 import { Badge } from "../../ui/badge";
 import { Section } from "../../ui/card";
 import { type Column, Table } from "../../ui/table";
 import { fileName } from "./file-name";
-import { Utc } from "./utc";
 
 const COLUMNS: readonly Column<DataLongerImport>[] = [
   {

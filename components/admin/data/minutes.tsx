@@ -4,13 +4,13 @@ import { useState } from "react";
 import type { DataMinute, DataMinutes } from "#lib/contract/portal-corrections";
 import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { usePortal } from "../../portal/read";
+import { Utc, utcText } from "../../portal/utc";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Section } from "../../ui/card";
 import { TextField } from "../../ui/field";
 import { type Column, Table } from "../../ui/table";
 import { CorrectionDialog } from "./correction-dialog";
-import { Utc, utcText } from "./utc";
 
 const isoOf = (seconds: number) => new Date(seconds * SECOND_MS).toISOString();
 

@@ -3,10 +3,10 @@
 import Link from "next/link";
 import type { DataTicker } from "#lib/contract/portal-data";
 import { countText } from "../../portal/numbers";
+import { Utc } from "../../portal/utc";
 import { PageHead } from "../../ui/card";
 import { type Column, Table } from "../../ui/table";
 import { useAllPages } from "./all-pages";
-import { Utc } from "./utc";
 
 const time = (at: string | null) => (at === null ? "–" : <Utc at={at} />);
 

@@ -1,11 +1,11 @@
 import Link from "next/link";
 import type { DataImport, DataYear } from "#lib/contract/portal-data";
 import { countText } from "../../portal/numbers";
+import { Utc } from "../../portal/utc";
 import { Badge } from "../../ui/badge";
 import { Section } from "../../ui/card";
 import { type Column, Table } from "../../ui/table";
 import { fileName } from "./file-name";
-import { Utc } from "./utc";
 
 /** A source of a ticker's klines, and how many of them are its own today. */
 export interface SourceRow {

@@ -8,15 +8,15 @@ import {
   DATA_SPIKE_MIN_RATIO,
   type DataSuspects,
   type DataYear,
-  type LackReason,
 } from "#lib/contract/portal-data";
 import { HOUR_S, SECOND_MS } from "#lib/units";
+import { GAP_REASONS } from "../../coverage/reasons";
 import { countText } from "../../portal/numbers";
 import { usePortal } from "../../portal/read";
+import { Utc } from "../../portal/utc";
 import { Section } from "../../ui/card";
 import { Select } from "../../ui/select";
 import { type Column, Table } from "../../ui/table";
-import { Utc } from "./utc";
 
 /** One suspicious place. */
 interface Place {
@@ -27,13 +27,7 @@ interface Place {
   readonly why: string;
 }
 
-const LACK_REASONS: Readonly<Record<LackReason, string>> = {
-  feed: "the feed was lost or silent",
-  stopped: "the service did not run",
-  refused: "the service refused what was pushed",
-};
-
-function placesOf({ spikes, frozen, jumps, lacking }: DataSuspects, { closed_ranges }: DataYear, digits: number): Place[] {
+function placesOf({ spikes, frozen, jumps }: DataSuspects, { closed_ranges, lacking }: DataYear, digits: number): Place[] {
   const price = (value: number) => value.toFixed(digits);
   return [
     ...spikes.map(
@@ -59,7 +53,7 @@ function placesOf({ spikes, frozen, jumps, lacking }: DataSuspects, { closed_ran
     ...lacking.map(
       ({ from, to, rows, reason }): Place => ({
         ...{ kind: "Lacks ticks", at: from, to, values: `${countText(rows)} ${rows === 1 ? "kline" : "klines"}` },
-        why: `${LACK_REASONS[reason]}; a repair or an import mends them`,
+        why: `${GAP_REASONS[reason]}; a repair or an import mends them`,
       }),
     ),
     ...closed_ranges.map(

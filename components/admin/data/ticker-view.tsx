@@ -6,6 +6,7 @@ import type { DataHead, DataYear } from "#lib/contract/portal-data";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { countText, shareText } from "../../portal/numbers";
 import { usePortal } from "../../portal/read";
+import { utcText } from "../../portal/utc";
 import { Figure, Figures, PageHead, Section } from "../../ui/card";
 import { FailureNotice } from "../../ui/failure";
 import { Skeleton } from "../../ui/skeleton";
@@ -17,7 +18,6 @@ import { LongerImports } from "./longer";
 import { Minutes } from "./minutes";
 import { Sources, sourcesOf } from "./sources";
 import { Suspects } from "./suspects";
-import { utcText } from "./utc";
 
 /** The sum of a number of all years. */
 const sumOf = (years: readonly DataYear[], number: (year: DataYear) => number) =>

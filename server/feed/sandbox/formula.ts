@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { type Calendar, type CalendarRules, compileCalendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
-import { MINUTE_MS } from "#lib/units";
+import type { Minutes } from "#lib/market/coverage";
+import { DAY_S, MINUTE_MS, MINUTE_S } from "#lib/units";
 import type { Columns } from "./columns";
 import { minuteDay } from "./minutes";
 import { type PricedListing, priceModel } from "./model";
@@ -53,14 +54,45 @@ export function formulaInputs(listing: Listing, calendar: Calendar | undefined, 
   return { key: createHash("sha256").update(text).digest("base64url"), seed, listing: priced, rules };
 }
 
+/** The key of the series of random numbers of a ticker: 4 for its ticks, 5 for its gaps. */
+const ownKey = (seed: number, ticker: string, series: 4 | 5) => seriesKey(seriesKey(seed, textKey(ticker)), series);
+
+/**
+ * The minutes of a span in which the prices of a listing exist, as ascending runs; computes no price.
+ * @param calendar counts only for a test ticker that follows a market
+ * @param span whole minutes, Unix seconds, `to` excluded
+ */
+export function pricedRuns(listing: PricedListing, calendar: Calendar | undefined, seed: number, span: Minutes): Minutes[] {
+  const habit = habitOf(listing);
+  const gapsKey = ownKey(seed, listing.ticker, 5);
+  const runs: { from: number; to: number }[] = [];
+  const add = (from: number, to: number) => {
+    const [start, end] = [Math.max(from, span.from), Math.min(to, span.to)];
+    const last = runs.at(-1);
+    if (last?.to === start && start < end) last.to = end;
+    else if (start < end) runs.push({ from: start, to: end });
+  };
+  for (let day = Math.floor(span.from / DAY_S); day * DAY_S < span.to; day += 1) {
+    const priced = pricedMinutes(habit, calendar, gapsKey, day);
+    if (priced === "all") add(day * DAY_S, (day + 1) * DAY_S);
+    if (typeof priced === "string") continue;
+    for (let minute = priced.indexOf(1); minute >= 0; ) {
+      const next = priced.indexOf(0, minute);
+      const end = next < 0 ? MINUTES_PER_DAY : next;
+      add(day * DAY_S + minute * MINUTE_S, day * DAY_S + end * MINUTE_S);
+      minute = next < 0 ? -1 : priced.indexOf(1, next);
+    }
+  }
+  return runs;
+}
+
 /** The formula for these inputs; formulas of one seed can share their paths. */
 export function createFormula({ seed, listing, rules }: FormulaInputs, paths: Paths): Formula {
   const habit = habitOf(listing);
   const calendar = rules === null ? undefined : compileCalendar(rules.definition, rules.overrides);
   const model = priceModel(listing);
-  const key = seriesKey(seed, textKey(listing.ticker));
-  const ticksKey = seriesKey(key, 4);
-  const gapsKey = seriesKey(key, 5);
+  const ticksKey = ownKey(seed, listing.ticker, 4);
+  const gapsKey = ownKey(seed, listing.ticker, 5);
   return {
     scale: model.scale,
     endMs: END_MS[habit],

@@ -3,6 +3,7 @@ import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import { roundTo } from "#lib/domain/price";
 import type { Logger } from "#lib/log";
+import { REPAIR_LABEL } from "#lib/market/backfills";
 import type { Minutes } from "#lib/market/coverage";
 import type { Mended, Mending } from "#lib/market/mending";
 import { MINUTE_S } from "#lib/units";
@@ -97,7 +98,7 @@ export async function mendSpan(
   let [done, minutes, missing] = [0, 0, false];
 
   async function store(klines: readonly Kline[], { ticker }: Listing): Promise<void> {
-    number ??= await report.begin(`repair from ${upstream.name}`, listings.size);
+    number ??= await report.begin(`${REPAIR_LABEL}${upstream.name}`, listings.size);
     const { outcomes } = await mend(klines, { replace: "gaps", by: { number } });
     const stored = outcomes.filter((outcome) => outcome === null).length;
     if (stored > 0 && tickers.at(-1) !== ticker) tickers.push(ticker);

@@ -1,0 +1,167 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
+import { runCommand } from "./commands";
+import { type Mailbox, openMailbox, tokenIn } from "./mailbox";
+import { createVisits, expectToFit, picture } from "./reading";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { createVisitor, type Visitor } from "./visitor";
+
+const PASSWORD = "correct horse battery";
+const IMPORT_TIMEOUT_MS = 120_000;
+
+let product: Product;
+let browser: Browser;
+let mailbox: Mailbox;
+let folder: string;
+
+async function signUp(email: string, address: string): Promise<Visitor> {
+  const visitor = createVisitor(product.baseUrl, address);
+  expect(await visitor.call("POST", "sign-up", { email, password: PASSWORD })).toMatchObject({ status: 200 });
+  await visitor.call("POST", "verify", { token: tokenIn(await mailbox.nextLink(email, "/verify")) });
+  expect(await visitor.signIn(email, PASSWORD)).toBeNull();
+  return visitor;
+}
+
+/** Imports minutes of USDCAD from a time on, all with one price. @returns the number of the import */
+async function importMinutes(name: string, from: string, count: number, price: number): Promise<number> {
+  const file = join(folder, name);
+  const start = Date.parse(from) / 1000;
+  const rows = Array.from(
+    { length: count },
+    (_, index) => `${start + index * 60},${price},${price},${price},${price},${1 + (index % 9)}`,
+  );
+  await writeFile(file, `time,open,high,low,close,tick_volume\n${rows.join("\n")}\n`);
+  const { exitCode, output } = await runCommand(product, "import", ["--ticker", "USDCAD", "--accept-doubts", file]);
+  expect(exitCode, output).toBe(0);
+  return Number(/This is import (\d+)/.exec(output)?.[1]);
+}
+
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  [product, browser, folder] = await Promise.all([
+    startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" }),
+    borrowBrowser(),
+    mkdtemp(join(tmpdir(), "spotwire-data-")),
+  ]);
+}, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
+
+afterAll(async () => {
+  await returnBrowser(browser);
+  await product?.dispose();
+  await mailbox?.close();
+  if (folder !== undefined) await rm(folder, { recursive: true });
+}, SERVER_TIMEOUT_MS);
+
+const visit = createVisits(() => browser);
+
+describe("a stranger", () => {
+  test.each([1440, 390])(
+    "at %i pixels finds the instrument that lacks klines, its worst year and why minutes lack",
+    async (width) => {
+      const { page, problems, overhang } = await visit({ width });
+      await openPage(page, `${product.baseUrl}/data`);
+      await page.getByRole("searchbox").fill("missing klines");
+      expect(await page.getByRole("row").count()).toBe(2);
+      await page.getByRole("row", { name: /TESTGAP.*91\.\d %/ }).waitFor();
+      await page.getByRole("searchbox").fill("");
+      await page.getByRole("button", { name: "Complete" }).click();
+      await page.getByRole("button", { name: "Complete" }).click();
+      await page.getByRole("row").nth(1).getByText("TESTGAP", { exact: true }).waitFor();
+      expect(await overhang()).toBeLessThanOrEqual(0);
+      await picture(page, `data-list-${width}`);
+      await page.getByRole("link", { name: "TESTGAP" }).click();
+      await page.getByRole("heading", { level: 1, name: "Data of TESTGAP" }).waitFor();
+      await page.getByRole("link", { name: "2024", exact: true }).click();
+      await page.waitForURL("**/data/TESTGAP?year=2024#gaps");
+      await page.getByRole("heading", { name: "Gaps in 2024" }).waitFor();
+      const gaps = page.getByRole("table", { name: "Gaps in 2024", exact: true });
+      await gaps
+        .getByRole("row", { name: /2024-\d\d-\d\d .* h .*Nothing is stored/ })
+        .first()
+        .waitFor();
+      await page.getByRole("table", { name: "Sources" }).getByText("Formula of the sandbox").waitFor();
+      const download = page.getByRole("link", { name: "2024 of TESTGAP in the playground" });
+      expect(await download.getAttribute("href")).toContain(
+        "op=klines&ticker=TESTGAP&timeframe=M1&from=1704067200&to=1735689600",
+      );
+      expect(await overhang()).toBeLessThanOrEqual(0);
+      await picture(page, `data-ticker-${width}`);
+      expect(problems).toEqual([]);
+      await page.close();
+    },
+  );
+
+  test("reads all of it before any script runs, and the list as JSON", async () => {
+    const { page } = await visit({ javaScriptEnabled: false });
+    await page.goto(`${product.baseUrl}/data`);
+    await page.getByRole("row", { name: /EURUSD.*2019-12-31.*100 %/ }).waitFor();
+    await page.goto(`${product.baseUrl}/data/EURUSD`);
+    await page.getByText("No gaps: every minute in which the market was open has a kline.").waitFor();
+    await page.close();
+    const answer = await fetch(`${product.baseUrl}/data.json`);
+    const { venue, items } = (await answer.json()) as { venue: string; items: { ticker: string; missing_minutes: number }[] };
+    expect(venue).toBe("sandbox");
+    expect(items.find(({ ticker }) => ticker === "EURUSD")).toMatchObject({
+      missing_minutes: 0,
+      first_at: "2019-12-31T22:00:00.000Z",
+    });
+  });
+
+  test.each([
+    ["/data/NOPE", 404],
+    ["/data/EURUSD?year=1990", 404],
+    ["/data/EURUSD?year=next", 404],
+    ["/data.json?venue=mars", 400],
+    ["/data.json?venue=live", 401],
+  ])("%s is answered with %i", async (path, status) => {
+    expect((await fetch(product.baseUrl + path)).status).toBe(status);
+  });
+
+  test("is told why the live venue is not shown", async () => {
+    const { page } = await visit();
+    await page.goto(`${product.baseUrl}/data/EURUSD?venue=live`);
+    const reason = page.getByRole("status").filter({ hasText: "This is the sandbox." });
+    expect(await reason.getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe(
+      `/signin?next=${encodeURIComponent("/data/EURUSD?venue=live")}`,
+    );
+    expect(await page.getByRole("navigation", { name: "Venue" }).count()).toBe(0);
+    await page.close();
+  });
+});
+
+test(
+  "a reader with a live key sees what is stored of the live venue, with its gaps, holidays and sources",
+  async () => {
+    const ada = await signUp("ada@example.test", "203.0.113.7");
+    expect((await runCommand(product, "admin", ["grant-live", "ada@example.test"])).exitCode).toBe(0);
+    const settings = { name: "Desk", venue: "live", scopes: ["market:read"], origins: [], expires_at: null };
+    expect((await ada.call("POST", "keys", settings)).status).toBe(200);
+    await importMinutes("early.csv", "2023-12-20T00:00Z", 600, 1.3);
+    await importMinutes("late.csv", "2024-01-03T00:00Z", 600, 1.3);
+    const { page, problems } = await visit();
+    await page.context().addCookies([...ada.cookies].map(([name, value]) => ({ name, value, url: product.baseUrl })));
+    await openPage(page, `${product.baseUrl}/data?venue=live`);
+    await page
+      .getByRole("row", { name: /USDCAD.*2023-12-20/ })
+      .getByRole("link")
+      .click();
+    await page.waitForURL("**/data/USDCAD?venue=live");
+    await page.getByRole("link", { name: "2023", exact: true }).click();
+    await page.waitForURL("**/data/USDCAD?venue=live&year=2023#gaps");
+    await page.getByRole("row", { name: /2023-12-20 10:00.*Nothing is stored/ }).waitFor();
+    await page
+      .getByRole("table", { name: "Closed by the calendar" })
+      .getByRole("row", { name: /2023-12-25.*Holiday/ })
+      .waitFor();
+    await page.getByRole("row", { name: /Imported files.*2 in all.*1,200/ }).waitFor();
+    expect(await page.getByRole("main").textContent()).not.toContain("early.csv");
+    await expectToFit(page, "data-live");
+    expect(problems).toEqual([]);
+    await page.close();
+  },
+  IMPORT_TIMEOUT_MS,
+);
