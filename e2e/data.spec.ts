@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox, tokenIn } from "./mailbox";
 import { createVisits, expectToFit, picture } from "./reading";
@@ -161,6 +161,61 @@ test(
     expect(await page.getByRole("main").textContent()).not.toContain("early.csv");
     await expectToFit(page, "data-live");
     expect(problems).toEqual([]);
+    await page.close();
+  },
+  IMPORT_TIMEOUT_MS,
+);
+
+test(
+  "an operator sees a wrong import over a right one, undoes and redoes it, and looks at the year as it was before",
+  async () => {
+    const operator = await signUp("operator@example.test", "203.0.113.8");
+    expect((await runCommand(product, "admin", ["grant", "operator@example.test"])).exitCode).toBe(0);
+    await operator.addApp();
+    const right = await importMinutes("right.csv", "2022-06-07T00:00Z", 300, 1.25);
+    // Instants are told apart by seconds: this one is after the first import and before the second one.
+    const before = new Date(Math.ceil(Date.now() / 1_000) * 1_000);
+    await expect.poll(() => Date.now(), { timeout: 3_000 }).toBeGreaterThan(before.getTime());
+    const wrong = await importMinutes("wrong.csv", "2022-06-07T01:00Z", 100, 1.35);
+
+    const { page, problems } = await visit();
+    await page.context().addCookies([...operator.cookies].map(([name, value]) => ({ name, value, url: product.baseUrl })));
+    await openPage(page, `${product.baseUrl}/admin/data/USDCAD`);
+    await page.getByLabel("Year of the layers").selectOption("2022");
+    const layers = page.getByRole("region", { name: "Layers" });
+    const layer = (name: string) => layers.getByRole("row").filter({ hasText: name });
+    await layer(`${wrong} · wrong.csv`).getByRole("cell", { name: "100", exact: true }).first().waitFor();
+    await layer(`${right} · right.csv`).getByRole("cell", { name: "200", exact: true }).waitFor();
+    expect(await layer("wrong.csv").locator("svg title").textContent()).toBe("2022-06: 100 said, 100 show");
+    await picture(page, "admin-layers");
+
+    await page.getByLabel("As of, UTC").fill(before.toISOString().slice(0, 19));
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    const past = page.getByRole("region", { name: /^2022 as of / });
+    await past.getByRole("row", { name: /2022-06 300 1\.25000 1\.25000 1\.25000 1\.25000/ }).waitFor();
+    await page.getByText("Other values since").locator("..").getByText("100", { exact: true }).waitFor();
+
+    const confirm = async (action: "Undo" | "Redo") => {
+      await page.getByRole("button", { name: `${action} import ${wrong}` }).click();
+      const dialog = page.getByRole("alertdialog");
+      await dialog.getByRole("textbox").fill(String(wrong));
+      await dialog.getByRole("button", { name: `${action} import` }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await confirm("Undo");
+    await layer("wrong.csv").getByText("Undone", { exact: true }).waitFor();
+    await layer("right.csv").getByRole("cell", { name: "300", exact: true }).last().waitFor();
+    await page.getByText("Other values since").locator("..").getByText("0", { exact: true }).waitFor();
+    await confirm("Redo");
+    await layer("right.csv").getByRole("cell", { name: "200", exact: true }).waitFor();
+
+    await page.getByLabel("As of, UTC").fill("2100-01-01T00:00:00");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByText("`as_of` must not be in the future.").waitFor();
+    await page.getByLabel("As of, UTC").fill("2001-01-01T00:00:00");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.getByText(/^Nothing of USDCAD was known before /).waitFor();
+    expect(problems.filter((text) => !ANSWERED.test(text))).toEqual([]);
     await page.close();
   },
   IMPORT_TIMEOUT_MS,

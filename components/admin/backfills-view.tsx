@@ -1,17 +1,13 @@
 "use client";
 
-import { useState } from "react";
 import type { BackfillReport, BackfillSeriesReport, BackfillState } from "#lib/contract/portal-admin";
-import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
-import { Button } from "../ui/button";
 import { Section } from "../ui/card";
-import { ConfirmDialog } from "../ui/confirm-dialog";
 import { type Column, Table } from "../ui/table";
-import { useToast } from "../ui/toast";
 import { fileName } from "./data/file-name";
+import { ChangeImport, type ImportChange } from "./import-change";
 
 const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }> = {
   running: { tone: "positive", label: "Running", title: "Reported progress within the last few minutes." },
@@ -45,62 +41,10 @@ function Written({ series }: { series: readonly BackfillSeriesReport[] }) {
   );
 }
 
-/** What can be done with an import. */
-const CHANGES = {
-  undo: {
-    label: "Undo…",
-    title: (number: number) => `Undo import ${number}`,
-    action: "Undo import",
-    description:
-      "Removes the klines that it added and restores those that it overwrote. Clients receive the result at once. Its files can be imported again, and it can be put back.",
-    done: (number: number) => `Import ${number} is undone.`,
-  },
-  redo: {
-    label: "Redo…",
-    title: (number: number) => `Redo import ${number}`,
-    action: "Redo import",
-    description: "Shows its klines again, as if it had not been undone. Clients receive the result at once.",
-    done: (number: number) => `Import ${number} is put back.`,
-  },
-} as const;
-
 /** What can be done with an import now; null for nothing. */
-function changeOf({ series, state, undone_at, sealed }: BackfillReport): keyof typeof CHANGES | null {
+function changeOf({ series, state, undone_at, sealed }: BackfillReport): ImportChange | null {
   if (sealed || state === "running" || series.length === 0) return null;
   return undone_at === null ? "undo" : "redo";
-}
-
-/** The button that undoes an import or puts it back, with its confirmation dialog. */
-function Undo({ report, onDone }: { report: BackfillReport; onDone: () => void }) {
-  const announce = useToast();
-  /** The change that the open dialog confirms. A new report does not affect it. */
-  const [open, setOpen] = useState<keyof typeof CHANGES | null>(null);
-  const { number } = report;
-  const change = open ?? changeOf(report);
-  if (change === null) return null;
-  const { label, title, action, description, done } = CHANGES[change];
-  return (
-    <>
-      <Button onClick={() => setOpen(change)} aria-label={title(number)}>
-        {label}
-      </Button>
-      {open === null ? null : (
-        <ConfirmDialog
-          title={title(number)}
-          description={description}
-          word={String(number)}
-          action={action}
-          send={() => callPortal("POST", `admin/imports/${number}/${change}`)}
-          onDone={() => {
-            setOpen(null);
-            onDone();
-            announce(done(number));
-          }}
-          onClose={() => setOpen(null)}
-        />
-      )}
-    </>
-  );
 }
 
 function Progress({ share, files, files_done, file, step, problem, doubts, series }: BackfillReport) {
@@ -166,7 +110,7 @@ const columnsOf = (onChange: () => void): readonly Column<BackfillReport>[] => [
   },
   { head: "Started", from: "md", cell: ({ started_at }) => <Instant at={started_at} to="second" /> },
   { head: "Last update", from: "xl", cell: ({ updated_at }) => <Instant at={updated_at} to="second" /> },
-  { head: "Undo", cell: (report) => <Undo report={report} onDone={onChange} /> },
+  { head: "Undo", cell: (report) => <ChangeImport number={report.number} change={changeOf(report)} onDone={onChange} /> },
 ];
 
 interface BackfillsViewProps {

@@ -1,5 +1,4 @@
-import type { SourceKind } from "#lib/contract/coverage";
-import type { GapReason } from "#lib/contract/portal-data";
+import type { GapReason, SourceKind } from "#lib/contract/portal-data";
 
 /** Why minutes in which the market was open have no kline, or one that lacks ticks. */
 export const GAP_REASONS: Readonly<Record<GapReason, string>> = {

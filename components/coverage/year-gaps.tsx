@@ -1,5 +1,4 @@
-import type { YearCoverage } from "#lib/contract/coverage";
-import type { DataClosure, DataGap, DataLack } from "#lib/contract/portal-data";
+import type { DataClosure, DataGap, DataLack, DataYearCoverage } from "#lib/contract/portal-data";
 import { durationText } from "#lib/duration";
 import { MINUTE_MS } from "#lib/units";
 import { CLOSURE_REASONS } from "../markets/fortnight";
@@ -62,7 +61,7 @@ const GapTable = ({ caption, gaps }: { caption: string; gaps: readonly DataGap[]
 );
 
 /** What became of the minutes of the year, in one sentence. */
-function Summary({ year, rows, minutes }: YearCoverage) {
+function Summary({ year, rows, minutes }: DataYearCoverage) {
   if (minutes === null)
     return <>{countText(rows)} klines are stored. No calendar says when the market was open, so gaps cannot be found.</>;
   const open = rows - minutes.in_closed_hours + minutes.gap;
@@ -76,7 +75,7 @@ function Summary({ year, rows, minutes }: YearCoverage) {
 }
 
 /** The days of a year, its gaps with their reasons, and when the calendar was closed besides every week. */
-export function YearGaps({ coverage }: { coverage: YearCoverage }) {
+export function YearGaps({ coverage }: { coverage: DataYearCoverage }) {
   const { year, gaps, gap_count, closures, lacking, minutes } = coverage;
   return (
     <>

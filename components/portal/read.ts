@@ -1,6 +1,6 @@
 "use client";
 
-import useSWR, { type SWRConfiguration, type SWRResponse } from "swr";
+import useSWR, { type SWRConfiguration, type SWRResponse, useSWRConfig } from "swr";
 import useSWRInfinite from "swr/infinite";
 import { type ApiFailure, callPortal, dataOf } from "./api";
 import { leaveForSignIn } from "./leave";
@@ -29,6 +29,12 @@ async function readPortal<Data>(path: string): Promise<Data> {
  */
 export function usePortal<Data>(path: string | null, options?: ReadOptions<Data>): Read<Data> {
   return useSWR<Data, ApiFailure>(path, readPortal<Data>, { ...READ_DEFAULTS, ...options });
+}
+
+/** Reads again what the page has read of this path and of those below it; lists that are read page by page have a `reload` of their own. */
+export function useReadAgain(path: string): () => void {
+  const { mutate } = useSWRConfig();
+  return () => void mutate((key) => typeof key === "string" && (key === path || key.startsWith(`${path}/`)));
 }
 
 interface Page<Row> {

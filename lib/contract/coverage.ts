@@ -1,6 +1,6 @@
 import type { Instrument } from "./instrument";
 import { LIVE_QUERY } from "./markets";
-import type { DataYear } from "./portal-data";
+import type { SourceKind } from "./portal-data";
 import type { Venue } from "./primitives";
 
 /** What the pages about coverage show: M1 klines, in UTC. Times are ISO 8601. */
@@ -56,9 +56,6 @@ export interface CoverageReport {
   readonly items: readonly CoverageRow[];
 }
 
-/** Where klines come from. A formula computes those of the sandbox. */
-export type SourceKind = "feed" | "import" | "repair" | "push" | "correction" | "formula";
-
 /** What sources of one kind and provider contributed. */
 export interface CoverageSource {
   readonly kind: SourceKind;
@@ -86,9 +83,3 @@ export interface TickerCoverage {
   /** Those with the most klines first. */
   readonly sources: readonly CoverageSource[];
 }
-
-/** A year of an instrument, to the minute. */
-export type YearCoverage = Pick<
-  DataYear,
-  "year" | "from" | "to" | "rows" | "minutes" | "days" | "gap_count" | "gaps" | "closures" | "lacking"
->;

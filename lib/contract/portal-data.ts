@@ -40,6 +40,15 @@ export const CoverageQuery = z.strictObject({ venue: z.enum(VENUES).default("san
 export const DataSuspectsQuery = z.strictObject({ year: Year });
 export type DataSuspectsQuery = z.infer<typeof DataSuspectsQuery>;
 
+/** Layers that are listed of a year, newest first; the feed is always among them. */
+export const DATA_LAYERS_MAX_COUNT = 100;
+export const DataLayersQuery = z.strictObject({ year: Year });
+export const DataPastQuery = z.strictObject({
+  year: Year,
+  as_of: z.iso.datetime({ offset: true, error: "must be an ISO 8601 timestamp with offset." }),
+});
+export type DataPastQuery = z.infer<typeof DataPastQuery>;
+
 /** The name of what a feed wrote, among the numbers of imports. */
 export const FEED_SOURCE = "feed";
 const Source = z
@@ -63,6 +72,8 @@ export interface DataTicker {
   readonly last_at: string | null;
   /** UTC years with at least one. */
   readonly years: number;
+  /** What its files take where they lie. */
+  readonly bytes: number;
 }
 
 /** What an import wrote to a ticker. */
@@ -91,6 +102,9 @@ export interface DataLongerImport extends Pick<DataImport, "number" | "file" | "
   readonly covered: number;
 }
 
+/** Where klines come from. A formula computes those of the sandbox. */
+export type SourceKind = "feed" | "import" | "repair" | "push" | "correction" | "formula";
+
 /** Why ticks lack: the feed was lost or silent, the service did not run, or it refused what was pushed. */
 export type LackReason = "feed" | "stopped" | "refused";
 
@@ -103,8 +117,74 @@ export interface DataHead {
   readonly calendar: string | null;
   readonly first_at: string | null;
   readonly last_at: string | null;
+  /** The UTC years of which layers say something, also undone ones, and the feed of today; null without any. */
+  readonly said: { readonly first: number; readonly last: number } | null;
+  /** What its files take where they lie: of layers, of what shows, and of computed klines. */
+  readonly bytes: number;
   readonly imports: readonly DataImport[];
   readonly longer: readonly DataLongerImport[];
+}
+
+/** What a layer said of a UTC month. */
+interface DataLayerMonth {
+  /** As 2024-03. */
+  readonly month: string;
+  /** Open times of the first and the last minute. */
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly rows: number;
+  /** Those that show, or that take a kline out. */
+  readonly shown: number;
+}
+
+/** What a source said of the minutes of a UTC year. */
+export interface DataLayer {
+  /** The number of the import; null for the feed. */
+  readonly number: number | null;
+  readonly kind: SourceKind;
+  /** Its file or, without one, what it is; empty for the feed. */
+  readonly label: string;
+  readonly started_at: string | null;
+  readonly undone_at: string | null;
+  /** What can be done with it now. */
+  readonly change: "undo" | "redo" | null;
+  readonly rows: number;
+  readonly shown: number;
+  readonly bytes: number;
+  /** Ascending. */
+  readonly months: readonly DataLayerMonth[];
+}
+
+/** The layers of a UTC year, as they lie over each other: the one that counts most is first. */
+export interface DataLayers {
+  readonly year: number;
+  readonly layers: readonly DataLayer[];
+  /** How many there are. */
+  readonly count: number;
+  /** Minutes of the feed that are in no layer yet; they show unless another layer covers them. */
+  readonly open_rows: number;
+}
+
+/** The minutes of a UTC month as they showed at an instant. */
+interface DataPastMonth {
+  /** As 2024-03. */
+  readonly month: string;
+  readonly rows: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+}
+
+/** A UTC year as it showed at an instant. */
+export interface DataPast {
+  readonly as_of: string;
+  /** Null where nothing of the year showed. */
+  readonly coverage: Omit<DataYearCoverage, "lacking"> | null;
+  /** Ascending, months with klines. */
+  readonly months: readonly DataPastMonth[];
+  /** Minutes that show now and did not then, that showed then and do not now, and that have other values now. */
+  readonly since: { readonly added: number; readonly removed: number; readonly changed: number };
 }
 
 /**
@@ -149,16 +229,8 @@ export interface DataLack {
   readonly reason: LackReason;
 }
 
-/** Klines of one source in a year; the source is null for a feed. */
-export interface DataYearSource {
-  readonly batch: number | null;
-  readonly rows: number;
-  readonly first_at: string;
-  readonly last_at: string;
-}
-
 /** A UTC year of a ticker, between the first and the last stored minute: each minute is stored, closed or a gap. */
-export interface DataYear {
+export interface DataYearCoverage {
   readonly year: number;
   readonly from: string;
   readonly to: string;
@@ -171,10 +243,13 @@ export interface DataYear {
   readonly gaps: readonly DataGap[];
   readonly closures: readonly DataClosure[];
   readonly lacking: readonly DataLack[];
+}
+
+/** The same with what operators alone see. */
+export interface DataYear extends DataYearCoverage {
   readonly closed_range_count: number;
   readonly closed_ranges: readonly DataClosedRange[];
   readonly timeframes: Readonly<Record<Timeframe, number>>;
-  readonly sources: readonly DataYearSource[];
 }
 
 /** A kline far off its neighbors. */

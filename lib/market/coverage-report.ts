@@ -2,14 +2,8 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
-import type {
-  CoverageReport,
-  CoverageRow,
-  CoverageSource,
-  MonthCoverage,
-  TickerCoverage,
-  YearCoverage,
-} from "#lib/contract/coverage";
+import type { CoverageReport, CoverageRow, CoverageSource, MonthCoverage, TickerCoverage } from "#lib/contract/coverage";
+import type { DataYearCoverage } from "#lib/contract/portal-data";
 import type { Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
@@ -43,7 +37,7 @@ export interface CoverageReports {
    * A year to the minute; undefined outside of the history of the ticker.
    * @throws Fault not_found for a ticker that the venue does not list; service_unavailable when many years are being read
    */
-  year(venue: Venue, ticker: string, year: number): Promise<YearCoverage | undefined>;
+  year(venue: Venue, ticker: string, year: number): Promise<DataYearCoverage | undefined>;
 }
 
 interface CoverageOptions {
@@ -153,7 +147,7 @@ export function createCoverage({ db, clock, storedData, sandbox }: CoverageOptio
   const read = createDataReader();
   const openMinutes = new LRUCache<string, { readonly open: number | null }>({ max: MONTHS_KEPT_COUNT });
   const formulaMonths = new LRUCache<string, StoredMonth>({ max: MONTHS_KEPT_COUNT });
-  const formulaYears = new LRUCache<string, YearCoverage>({ max: YEARS_KEPT_COUNT });
+  const formulaYears = new LRUCache<string, DataYearCoverage>({ max: YEARS_KEPT_COUNT });
   const counted = new Map<Venue, CountedVenue>();
   const counting = new Map<Venue, Promise<CountedVenue>>();
 
@@ -242,7 +236,7 @@ export function createCoverage({ db, clock, storedData, sandbox }: CoverageOptio
     return begun;
   }
 
-  async function formulaYear({ listing, calendar, row }: Counted, year: number): Promise<YearCoverage | undefined> {
+  async function formulaYear({ listing, calendar, row }: Counted, year: number): Promise<DataYearCoverage | undefined> {
     if (row.first_at === null || row.last_at === null) return undefined;
     const whole = yearSpan(year);
     const [first, end] = [Date.parse(row.first_at) / SECOND_MS, Date.parse(row.last_at) / SECOND_MS + MINUTE_S];

@@ -4,7 +4,7 @@ import type { Queries } from "#lib/segments/segment-store";
 import { REPAIR_LABEL } from "./backfills";
 
 /** What an import is, as SQL of the layer `s` and its import `b`. */
-const LAYER_KIND = `CASE WHEN s.layer = ${FEED_LAYER} THEN 'feed' WHEN b.by_operator THEN 'correction' WHEN b.pushed_by IS NOT NULL THEN 'push'
+export const LAYER_KIND = `CASE WHEN s.layer = ${FEED_LAYER} THEN 'feed' WHEN b.by_operator THEN 'correction' WHEN b.pushed_by IS NOT NULL THEN 'push'
   WHEN starts_with(b.file, '${REPAIR_LABEL}') THEN 'repair' ELSE 'import' END`;
 
 /** The layers of the klines that show, by kind and provider. A file's path is nobody's business; a repair names its provider. */

@@ -1,4 +1,3 @@
-import type { YearCoverage } from "#lib/contract/coverage";
 import {
   DATA_CLOSED_RANGES_PER_YEAR_COUNT,
   DATA_CLOSURES_PER_YEAR_COUNT,
@@ -7,14 +6,14 @@ import {
   type DataClosedRange,
   type DataClosure,
   type DataYear,
-  type DataYearSource,
+  type DataYearCoverage,
   type GapReason,
 } from "#lib/contract/portal-data";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
 import { cutColumns, rowFrom } from "#lib/domain/columns";
-import { FEED_LAYER, type Statements } from "#lib/domain/fold";
+import type { Statements } from "#lib/domain/fold";
 import { createAlignment } from "#lib/domain/timeframe";
 import { readRange } from "#lib/history/minutes";
 import { runsOf } from "#lib/history/runs";
@@ -30,26 +29,6 @@ const STORED_LONGER = "SELECT DISTINCT timeframe FROM history_visible WHERE tick
 const alignment = createAlignment();
 
 type Stretch = Minutes & { readonly minutes: number };
-
-/** Which layers the rows come from, the newest import first, and the feed last. */
-function sourcesOf({ time, layer }: Statements): DataYearSource[] {
-  const sources = new Map<number, { rows: number; first: number; last: number }>();
-  for (let row = 0; row < time.length; row += 1) {
-    const [from, at] = [layer[row] as number, time[row] as number];
-    const known = sources.get(from);
-    if (known === undefined) sources.set(from, { rows: 1, first: at, last: at });
-    else {
-      known.rows += 1;
-      known.last = at;
-    }
-  }
-  return [...sources]
-    .sort(([a], [b]) => b - a)
-    .map(([from, { rows, first, last }]) => {
-      const batch = from === FEED_LAYER ? null : from;
-      return { batch, rows, first_at: isoOf(first), last_at: isoOf(last) };
-    });
-}
 
 /** The end of the last interval of any timeframe that opens before an instant, Unix seconds. */
 const lastEnd = (to: number) => Math.max(...TIMEFRAMES.map((timeframe) => alignment.nextOpenTime(timeframe, to - 1)));
@@ -134,7 +113,7 @@ function closuresOf(calendar: Pick<Calendar, "sessionAt">, sessions: Sessions, {
 
 /** What became of the minutes of a part of a year; without a calendar, no more than how many are stored. */
 interface YearMinutes {
-  readonly coverage: Omit<YearCoverage, "lacking">;
+  readonly coverage: Omit<DataYearCoverage, "lacking">;
   /** Stored in closed hours, ascending. */
   readonly closedRanges: readonly Stretch[];
 }
@@ -210,6 +189,5 @@ export async function readYear(
     closed_ranges: withCloses(rows, longest(closedRanges, lengthOf, DATA_CLOSED_RANGES_PER_YEAR_COUNT)),
     // The first day, week and month open before the first minute.
     timeframes: await countRows(pool, segments, ticker, { from: whole.from, to: span.to }, read.rows),
-    sources: sourcesOf(rows),
   };
 }

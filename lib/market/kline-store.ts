@@ -98,7 +98,10 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
   const all = { limit: Number.MAX_SAFE_INTEGER, end: "oldest" } as const;
   return {
     read,
-    readAt: (query, atS) => stored.readAt(query.prompt ? prompt : pool, query, atS),
+    async readAt(query, atS) {
+      const columns = await stored.readAt(query.prompt ? prompt : pool, query, atS);
+      return Array.from(columns.time, (_, row) => klineAt(columns, row, query.ticker, query.timeframe));
+    },
     readTicks: (query) => readTicks({ client: pool, segments }, query),
     lastQuotes,
     minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),

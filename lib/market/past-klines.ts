@@ -1,6 +1,5 @@
 import { KLINES_AS_OF_MAX_MINUTES } from "#lib/contract/limits";
-import { klineAt } from "#lib/domain/columns";
-import type { Kline } from "#lib/domain/kline";
+import type { KlineColumns } from "#lib/domain/columns";
 import { Fault } from "#lib/fault";
 import { TooManyStatements } from "#lib/history/periods";
 import type { createReader } from "#lib/history/reader";
@@ -16,8 +15,22 @@ const RUNNING_MAX_COUNT = 2;
 const WAITING_MAX_COUNT = 32;
 const BUSY_RETRY_AFTER_S = 5;
 
-/** Reads what stored klines of the live venue were at an instant, as `readAt` of KlineStore says. */
-export function createPastRead(reader: ReturnType<typeof createReader>, isUnconverted: ReturnType<typeof awaitsConversion>) {
+/**
+ * Reads what the klines of a series were at an instant, Unix seconds, as `readAt` of KlineStore says.
+ * @throws Fault invalid_parameter where too much has changed since; service_unavailable while many such reads wait, or the ticker is
+ * being converted
+ */
+export type PastRead = (
+  client: Queries,
+  query: Pick<KlineQuery, "ticker" | "timeframe" | "from" | "to" | "limit" | "end" | "price">,
+  atS: number,
+) => Promise<KlineColumns>;
+
+/** Makes a read of what stored klines of the live venue were at an instant; its reads take turns. */
+export function createPastRead(
+  reader: ReturnType<typeof createReader>,
+  isUnconverted: ReturnType<typeof awaitsConversion>,
+): PastRead {
   const inTurn = createTurns({
     runningMaxCount: RUNNING_MAX_COUNT,
     waitingMaxCount: WAITING_MAX_COUNT,
@@ -27,8 +40,8 @@ export function createPastRead(reader: ReturnType<typeof createReader>, isUnconv
         retry_after: BUSY_RETRY_AFTER_S,
       }),
   });
-  return async (client: Queries, query: KlineQuery, atS: number): Promise<Kline[]> => {
-    const { ticker, timeframe } = query;
+  return async (client, query, atS) => {
+    const { ticker } = query;
     if (await isUnconverted(client, ticker))
       throw new Fault("service_unavailable", {
         detail: `The history of ${ticker} is still being converted for this release. Until then, only its klines of now can be read.`,
@@ -36,7 +49,7 @@ export function createPastRead(reader: ReturnType<typeof createReader>, isUnconv
       });
     try {
       const { columns } = await inTurn(() => reader.readAt(client, query, { atS, maxStatements: KLINES_AS_OF_MAX_MINUTES }));
-      return Array.from(columns.time, (_, row) => klineAt(columns, row, ticker, timeframe));
+      return columns;
     } catch (error) {
       if (!(error instanceof TooManyStatements)) throw error;
       const most = KLINES_AS_OF_MAX_MINUTES.toLocaleString("en-US");

@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import { DATA_JUMP_MIN_RATIO } from "#lib/contract/portal-data";
+import { DATA_JUMP_MIN_RATIO, DATA_LAYERS_MAX_COUNT } from "#lib/contract/portal-data";
 import type { Kline } from "#lib/domain/kline";
 import { isFault } from "#lib/fault";
 import { inTransaction } from "#lib/history/transaction";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { openMinutes } from "#server/testing/import-rows";
 import { beginTestImport } from "#server/testing/imports";
-import { storeTail } from "#server/testing/layered";
+import { storeFeed, storeTail } from "#server/testing/layered";
 import { clockShift } from "./data-compare";
 import { createDataReader, medianOf, withinBudget } from "./data-reads";
+import { undoImport } from "./import-undo";
 import { storeBatch } from "./kline-batches";
+import { correctMinutes } from "./minute-corrections";
 import { createStoredData, type StoredData } from "./stored-data";
 
 const clock = manualClock(Date.UTC(2026, 6, 1));
@@ -106,7 +108,6 @@ test("a year is stored, closed and gap to the minute, with its gaps, closed hour
       W1: 2,
       MN1: 1,
     },
-    sources: [{ batch: number, rows: times.length }],
   });
   const minutes = year?.minutes;
   expect(minutes).toMatchObject({ gap: 250, in_closed_hours: 2 });
@@ -260,4 +261,111 @@ test("imports of longer timeframes are listed where no minutes are stored, with 
   await importKlines("NZDCHF.csv", [kline("NZDCHF", at("2024-03-06T12:30Z"))]);
   await importKlines("NZDCHF_H1.csv", hours("NZDCHF"));
   expect((await data.ticker("NZDCHF")).longer).toMatchObject([{ timeframe: "H1", stored: 1, covered: 1 }]);
+});
+
+test("layers of a year are told as they lie, with what shows of each, their size, and what can be done with them", async () => {
+  const times = openMinutes("2020-06-02T00:00Z", 200);
+  const right = await importKlines(
+    "/files/right.csv",
+    times.map((time) => kline("EURJPY", time, 1.2)),
+  );
+  const wrong = await importKlines(
+    "wrong.csv",
+    times.slice(50, 150).map((time) => kline("EURJPY", time, 1.5)),
+  );
+  const { layers, count, open_rows } = await data.layers("EURJPY", { year: "2020" });
+  expect({ count, open_rows }).toEqual({ count: 2, open_rows: 0 });
+  expect(layers).toMatchObject([
+    { number: wrong, kind: "import", label: "wrong.csv", change: "undo", undone_at: null, rows: 100, shown: 100 },
+    {
+      number: right,
+      kind: "import",
+      label: "/files/right.csv",
+      change: "undo",
+      rows: 200,
+      shown: 100,
+      months: [{ month: "2020-06" }],
+    },
+  ]);
+  expect(layers.every(({ bytes }) => bytes > 500)).toBe(true);
+  const { bytes, said } = await data.ticker("EURJPY");
+  expect(said).toEqual({ first: 2020, last: 2020 });
+  // What shows is a file of its own.
+  expect(bytes).toBeGreaterThan(layers.reduce((sum, layer) => sum + layer.bytes, 0));
+  const { items } = await data.tickers({ before: "EURHUF" });
+  expect(items.find(({ ticker }) => ticker === "EURJPY")?.bytes).toBe(bytes);
+
+  await undoImport({ db: database, clock, record: async () => undefined }, wrong);
+  expect((await data.layers("EURJPY", { year: "2020" })).layers).toMatchObject([
+    { number: wrong, change: "redo", undone_at: expect.any(String), rows: 100, shown: 0 },
+    { number: right, shown: 200 },
+  ]);
+});
+
+test("of more layers than are listed the newest ones and the feed are, and a minute that is taken out shows as such", async () => {
+  const [first = 0] = openMinutes("2020-06-02T00:00Z", 1);
+  await storeFeed(database, [kline("EURNOK", first, 1.1), kline("EURNOK", first + 60, 1.1)]);
+  for (let index = 0; index <= DATA_LAYERS_MAX_COUNT; index += 1)
+    await importKlines(`${index}.csv`, [kline("EURNOK", first, 1.1 + index / 1_000)]);
+  const before = await data.layers("EURNOK", { year: "2020" });
+  expect(before.count).toBe(DATA_LAYERS_MAX_COUNT + 2);
+  expect(before.layers).toHaveLength(DATA_LAYERS_MAX_COUNT + 1);
+  expect(before.layers[0]).toMatchObject({ label: `${DATA_LAYERS_MAX_COUNT}.csv`, shown: 1 });
+  expect(before.layers.at(-1)).toMatchObject({ number: null, kind: "feed", change: null, rows: 2, shown: 1 });
+  const admin = { db: database, clock, record: async () => undefined };
+  const asked = { action: "strike", time: first, minutes: 1, reason: "a wrong tick" } as const;
+  await correctMinutes(admin, await data.listing("EURNOK"), asked);
+  const [top] = (await data.layers("EURNOK", { year: "2020" })).layers;
+  expect(top).toMatchObject({ kind: "correction", rows: 1, shown: 1, change: "undo" });
+});
+
+test("a year is read as it showed at an instant, with what happened since", async () => {
+  const times = openMinutes("2020-06-02T00:00Z", 120);
+  const admin = { db: database, clock, record: async () => undefined };
+  const startMs = clock.now();
+  await importKlines(
+    "right.csv",
+    times.map((time) => kline("GBPJPY", time, 1.2)),
+  );
+  await clock.advance(10_000);
+  const before = new Date(clock.now()).toISOString();
+  await clock.advance(10_000);
+  const wrong = await importKlines(
+    "wrong.csv",
+    times.slice(20, 40).map((time) => kline("GBPJPY", time, 1.5)),
+  );
+  const later = await importKlines("later.csv", [kline("GBPJPY", (times.at(-1) ?? 0) + 60, 1.2)]);
+  const past = await data.past("GBPJPY", { year: "2020", as_of: before });
+  expect(past).toMatchObject({
+    as_of: before,
+    coverage: { rows: 120, gap_count: 0 },
+    months: [{ month: "2020-06", rows: 120, open: 1.2, high: 1.2001, low: 1.1999, close: 1.2 }],
+    since: { added: 1, removed: 0, changed: 20 },
+  });
+  await clock.advance(10_000);
+  const between = new Date(clock.now()).toISOString();
+  await clock.advance(10_000);
+  await undoImport(admin, wrong);
+  await undoImport(admin, later);
+  expect(await data.past("GBPJPY", { year: "2020", as_of: between })).toMatchObject({
+    months: [{ rows: 121, high: 1.5001 }],
+    since: { added: 0, removed: 1, changed: 20 },
+  });
+
+  const detailOf = (asked: Promise<unknown>) => asked.catch((error: unknown) => (isFault(error) ? error.data : error));
+  const at = (ms: number) => new Date(ms).toISOString();
+  expect(await detailOf(data.past("GBPJPY", { year: "2020", as_of: at(clock.now() + 1_000) }))).toMatchObject({
+    parameter: "as_of",
+    detail: "`as_of` must not be in the future.",
+  });
+  expect(await detailOf(data.past("GBPJPY", { year: "2020", as_of: at(startMs - 1_000) }))).toMatchObject({
+    parameter: "as_of",
+    detail: `Nothing of GBPJPY was known before ${at(startMs)}.`,
+  });
+  expect(await detailOf(data.past("GBPJPY", { year: "2019", as_of: before }))).toMatchObject({
+    parameter: "year",
+    detail: "The history of GBPJPY is from 2020 to 2020.",
+  });
+  expect(await detailOf(data.layers("NZDCAD", { year: "2020" }))).toMatchObject({ detail: "Nothing of NZDCAD is stored." });
+  await expect(data.layers("ABCDEF", { year: "2020" })).rejects.toThrow("ABCDEF is not an instrument of the live venue.");
 });

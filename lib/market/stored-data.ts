@@ -8,8 +8,11 @@ import {
   type DataComparisonQuery,
   type DataHead,
   type DataImport,
+  type DataLayers,
   type DataLongerImport,
   type DataPage,
+  type DataPast,
+  type DataPastQuery,
   type DataSuspects,
   type DataTicker,
   type DataYear,
@@ -19,14 +22,20 @@ import type { Timeframe } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import type { Listing } from "#lib/domain/instrument";
 import { Fault } from "#lib/fault";
+import { createReader } from "#lib/history/reader";
 import { storedMonths } from "#lib/history/runs";
-import { MINUTE_MS } from "#lib/units";
+import { MINUTE_MS, SECOND_MS } from "#lib/units";
 import { createCatalogue, type ReloadableCatalogue } from "./catalogue";
+import { awaitsConversion } from "./conversion-state";
 import { compareYear, type SourceId } from "./data-compare";
+import { readBytes, readLayers, readSaid, type Said } from "./data-layers";
 import { readMinutesAround } from "./data-minutes";
+import { readPastYear } from "./data-past";
 import { createDataReader, isoOf, withinBudget, yearOf, yearSpan } from "./data-reads";
 import { readSuspects } from "./data-suspects";
 import { readYear } from "./data-year";
+import { requirePast } from "./klines-at";
+import { createPastRead } from "./past-klines";
 
 /** A page of years or tickers is sent after this time, so that the reader sees the first ones soon. */
 const PAGE_BUDGET_MS = 1_500;
@@ -65,6 +74,13 @@ export interface StoredData {
   /** The minutes around an instant, as an operator corrects them. */
   minutes(ticker: string, query: { readonly at: number }): Promise<DataMinutes>;
   suspects(ticker: string, query: { readonly year: string }): Promise<DataSuspects>;
+  /** What each layer said of a year. @throws Fault invalid_parameter for a year of which none says anything; so does the next one */
+  layers(ticker: string, query: { readonly year: string }): Promise<DataLayers>;
+  /**
+   * A year as it showed at an instant. @throws Fault invalid_parameter for an instant in the future or before anything of the ticker was
+   * known, and where too much has changed since
+   */
+  past(ticker: string, query: DataPastQuery): Promise<DataPast>;
   /** The years in which two sources have common minutes, newest first. */
   compare(ticker: string, query: DataComparisonQuery): Promise<DataPage<DataComparison>>;
 }
@@ -128,6 +144,7 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
   const read = createDataReader();
   /** Others must not take the turns of operators. */
   const readForAll = createDataReader();
+  const readPast = createPastRead(createReader(segments, pool), awaitsConversion());
   const kept = new LRUCache<string, { readonly year: DataYear; readonly atMs: number }>({ max: YEARS_KEPT_COUNT });
 
   async function find(ticker: string): Promise<{ listing: Listing; catalogue: ReloadableCatalogue }> {
@@ -143,6 +160,15 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
     if (first === undefined || last === undefined) return null;
     const years = new Set(months.map(({ start }) => yearOf(start))).size;
     return { first, last, rows: months.reduce((sum, { rows }) => sum + rows, 0), years };
+  }
+
+  /** What was ever said of a ticker. @throws Fault invalid_parameter for a year of which nothing was */
+  async function requireSaid(ticker: string, year: number): Promise<Said> {
+    const said = await readSaid(pool, ticker);
+    const [first, last] = said === null ? [] : [yearOf(said.first), yearOf(said.last)];
+    if (said !== null && first !== undefined && last !== undefined && year >= first && year <= last) return said;
+    const detail = said === null ? `Nothing of ${ticker} is stored.` : `The history of ${ticker} is from ${first} to ${last}.`;
+    throw new Fault("invalid_parameter", { parameter: "year", detail });
   }
 
   /** The extent of a ticker's history, and how a year of it is read; null without any. @throws Fault not_found */
@@ -176,9 +202,10 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
       const rest = all.sort().filter((ticker) => before === undefined || ticker > before);
       return withinBudget(rest, clock.now, PAGE_BUDGET_MS, async (ticker): Promise<DataTicker> => {
         const bounds = await history(ticker);
-        if (bounds === null) return { ticker, rows: 0, first_at: null, last_at: null, years: 0 };
+        const bytes = await readBytes(pool, segments, ticker);
+        if (bounds === null) return { ticker, rows: 0, first_at: null, last_at: null, years: 0, bytes };
         const { first, last, rows, years } = bounds;
-        return { ticker, rows, first_at: isoOf(first), last_at: isoOf(last), years };
+        return { ticker, rows, first_at: isoOf(first), last_at: isoOf(last), years, bytes };
       });
     },
 
@@ -187,11 +214,16 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
     async ticker(ticker) {
       const { listing, catalogue } = await find(ticker);
       const bounds = await history(ticker);
+      const said = await readSaid(pool, ticker);
       return {
-        ...{ ticker, digits: listing.digits, pip_size: listing.pipSize },
+        ticker,
+        digits: listing.digits,
+        pip_size: listing.pipSize,
         calendar: catalogue.calendar(ticker) === undefined ? null : (listing.calendar ?? null),
         first_at: bounds === null ? null : isoOf(bounds.first),
         last_at: bounds === null ? null : isoOf(bounds.last),
+        said: said === null ? null : { first: yearOf(said.first), last: yearOf(said.last) },
+        bytes: await readBytes(pool, segments, ticker),
         imports: await importsOf(db, ticker),
         longer: await longerImportsOf(db, ticker),
       };
@@ -219,6 +251,26 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
     async suspects(ticker, { year }) {
       const { listing, catalogue } = await find(ticker);
       return read(() => readSuspects(db, listing, Number(year), catalogue.calendar(ticker)));
+    },
+
+    async layers(ticker, { year }) {
+      await find(ticker);
+      await requireSaid(ticker, Number(year));
+      return readLayers(pool, segments, ticker, Number(year));
+    },
+
+    async past(ticker, { year, as_of }) {
+      const { catalogue } = await find(ticker);
+      const atS = Math.floor(Date.parse(as_of) / SECOND_MS);
+      requirePast(atS, clock.now());
+      const { known } = await requireSaid(ticker, Number(year));
+      if (atS < known)
+        throw new Fault("invalid_parameter", {
+          parameter: "as_of",
+          detail: `Nothing of ${ticker} was known before ${isoOf(known)}.`,
+        });
+      const calendar = catalogue.calendar(ticker);
+      return read(() => readPastYear(pool, segments, readPast, ticker, Number(year), atS, calendar));
     },
 
     async compare(ticker, { a, b, before }) {

@@ -10,6 +10,8 @@ import * as preview from "#app/api/portal/admin/calendars/[name]/preview/route";
 import * as calendar from "#app/api/portal/admin/calendars/[name]/route";
 import * as calendars from "#app/api/portal/admin/calendars/route";
 import * as comparison from "#app/api/portal/admin/data/[ticker]/comparison/route";
+import * as layers from "#app/api/portal/admin/data/[ticker]/layers/route";
+import * as past from "#app/api/portal/admin/data/[ticker]/past/route";
 import * as dataTicker from "#app/api/portal/admin/data/[ticker]/route";
 import * as suspects from "#app/api/portal/admin/data/[ticker]/suspects/route";
 import * as dataYears from "#app/api/portal/admin/data/[ticker]/years/route";
@@ -249,9 +251,13 @@ describe("an operator", () => {
       call({ route: dataYears.GET, params, query: "?before=20240" }),
       call({ route: suspects.GET, params, query: "?year=1969" }),
       call({ route: comparison.GET, params, query: "?a=0&b=1" }),
+      call({ route: layers.GET, params, query: "?year=2024" }),
+      call({ route: layers.GET, params: { ticker: "NOPE" }, query: "?year=2024" }),
+      call({ route: past.GET, params, query: "?year=2024&as_of=yesterday" }),
     ];
     expect((await Promise.all(answers)).map(({ message }) => message)).toEqual([
       ...["not_found", "invalid_parameter", "invalid_parameter", "invalid_parameter"],
+      ...["invalid_parameter", "not_found", "invalid_parameter"],
     ]);
   });
 

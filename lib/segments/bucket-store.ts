@@ -143,6 +143,14 @@ export function createBucketStore({ place, credentials, clock, requestMaxMs = RE
       if (status === 416) return new Uint8Array(0);
       return (status === 200 ? bytes.subarray(from) : bytes).subarray(0, to - from);
     },
+    async sizes(_client, ids) {
+      const sizes = new Map<string, number>();
+      await forEachSegment(ids, async (id) => {
+        const { status, headers } = await ask({ method: "HEAD", name: objectName(id) }, 200);
+        if (status === 200) sizes.set(id, Number(headers.get("content-length")));
+      });
+      return sizes;
+    },
     async list(_client, { beforeMs, after, limit }) {
       const listed: string[] = [];
       for (let last: string | null = after === "" ? prefix : prefix + objectName(after); last !== null; ) {

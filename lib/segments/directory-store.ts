@@ -135,6 +135,14 @@ export function createDirectoryStore({ folder, clock, fileMaxMs = FILE_MAX_MS }:
           open(pathOf(id)).then((handle) => readPart(handle, from, to).finally(() => handle.close())),
         ),
       ),
+    async sizes(_client, ids) {
+      const sizes = new Map<string, number>();
+      await forEachSegment(ids, async (id) => {
+        const found = await within(ifThere(stat(pathOf(id))));
+        if (found !== undefined) sizes.set(id, found.size);
+      });
+      return sizes;
+    },
     async list(_client, { beforeMs, after, limit }) {
       if (after === "") await within(removeUnfinished(beforeMs));
       const listed: string[] = [];

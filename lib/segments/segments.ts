@@ -10,6 +10,8 @@ import { decodeTicks, encodeTicks } from "./tick-parquet";
 /** Of a number, or a reference to a text. */
 const VALUE_BYTES = 8;
 const MEGABYTE = 1_048_576;
+/** Sizes that are known: a bucket is asked for each one. */
+const SIZES_KEPT_COUNT = 100_000;
 
 /** Segments as columns, the latest of them kept in memory. They never change, so what is kept is never stale. */
 export interface Segments {
@@ -26,6 +28,8 @@ export interface Segments {
     ticker: string,
     digits: number,
   ): Promise<{ readonly id: string; readonly bytes: number }>;
+  /** How many bytes segments have as they are stored, without those that are not there. */
+  sizes(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   readonly store: SegmentStore;
 }
 
@@ -41,6 +45,7 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
     maxSize: cacheMegabytes * MEGABYTE,
     sizeCalculation: (columns) => Object.values(columns).reduce((sum, { length }) => sum + VALUE_BYTES * length, VALUE_BYTES),
   });
+  const knownSizes = new LRUCache<string, number>({ max: SIZES_KEPT_COUNT });
 
   async function readAll<Columns extends Statements | TickColumns>(
     client: Queries,
@@ -76,6 +81,19 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
     store,
     read: (client, ids) => readAll(client, ids, decodeStatements),
     readTicks: (client, ids) => readAll(client, ids, decodeTicks),
+    async sizes(client, ids) {
+      const wanted = [...new Set(ids)];
+      const unknown = wanted.filter((id) => !knownSizes.has(id));
+      const found = unknown.length === 0 ? new Map<string, number>() : await store.sizes(client, unknown);
+      const sizes = new Map<string, number>();
+      for (const id of wanted) {
+        const size = found.get(id) ?? knownSizes.get(id);
+        if (size === undefined) continue;
+        knownSizes.set(id, size);
+        sizes.set(id, size);
+      }
+      return sizes;
+    },
     async write(client, statements, names, digits) {
       const id = await put(client, encodeStatements(statements, { venue: "live", ...names }, digits));
       kept.set(id, ownColumns(statements));

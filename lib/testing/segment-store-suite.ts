@@ -72,6 +72,22 @@ function contentTests(opened: () => OpenStore): void {
     expect(Object.keys(kept ?? {})).toHaveLength(18);
   });
 
+  test("the sizes of segments are told without those that are not there", async () => {
+    const { put } = scene(opened);
+    const { store, pool } = opened();
+    const [small, large] = [await put(randomBytes(17)), await put(randomBytes(300_000))];
+    const expected = new Map([
+      [small, 17],
+      [large, 300_000],
+    ]);
+    expect(new Map([...(await store.sizes(pool, [small, absent, large]))].sort())).toEqual(new Map([...expected].sort()));
+    expect(await store.sizes(pool, [])).toEqual(new Map());
+    const segments = createSegments(store, 8);
+    const both = await segments.sizes(pool, [small, absent]);
+    expect([...both]).toEqual([[small, 17]]);
+    expect([...(await segments.sizes(pool, [small, small, large]))].sort()).toEqual([...expected].sort());
+  });
+
   const { put } = scene(opened);
   test("a segment store returns exactly what was put, of any length, several at once and in any order", async () => {
     const contents = [

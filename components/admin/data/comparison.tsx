@@ -1,7 +1,7 @@
 "use client";
 
 import { useState } from "react";
-import { type DataComparison, FEED_SOURCE } from "#lib/contract/portal-data";
+import { type DataComparison, type DataImport, FEED_SOURCE } from "#lib/contract/portal-data";
 import { countText, shareText } from "../../portal/numbers";
 import { utcText } from "../../portal/utc";
 import { Button } from "../../ui/button";
@@ -10,7 +10,7 @@ import { Field } from "../../ui/field";
 import { Select } from "../../ui/select";
 import { type Column, Table } from "../../ui/table";
 import { useAllPages } from "./all-pages";
-import { type SourceRow, sourceName } from "./sources";
+import { fileName } from "./file-name";
 
 const MONTHS = new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" });
 const monthText = (month: number) => MONTHS.format(new Date(Date.UTC(2024, month - 1)));
@@ -68,14 +68,17 @@ function Result({ ticker, a, b }: { ticker: string; a: string; b: string }) {
 
 interface ComparisonProps {
   readonly ticker: string;
-  readonly sources: readonly SourceRow[];
+  readonly imports: readonly DataImport[];
 }
 
 /** How two sources differ in the minutes that both have. */
-export function Comparison({ ticker, sources }: ComparisonProps) {
-  const options = sources
-    .filter(({ from }) => from?.undone_at == null)
-    .map((source) => ({ value: source.batch === null ? FEED_SOURCE : String(source.batch), label: sourceName(source) }));
+export function Comparison({ ticker, imports }: ComparisonProps) {
+  const options = [
+    ...imports
+      .filter(({ undone_at }) => undone_at === null)
+      .map(({ number, file }) => ({ value: String(number), label: `Import ${number} · ${fileName(file)}` })),
+    { value: FEED_SOURCE, label: "Feed, or an early release" },
+  ];
   const [chosen, setChosen] = useState<{ readonly a?: string; readonly b?: string }>({});
   const [asked, setAsked] = useState<{ readonly a: string; readonly b: string }>();
   const [first, second] = options;

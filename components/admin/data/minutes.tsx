@@ -81,10 +81,7 @@ function Around({ ticker, digits, at, onChange }: { ticker: string; digits: numb
           digits={digits}
           minute={chosen}
           onClose={() => setChosen(undefined)}
-          onChange={() => {
-            void mutate();
-            onChange();
-          }}
+          onChange={onChange}
         />
       )}
     </>

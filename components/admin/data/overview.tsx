@@ -2,7 +2,7 @@
 
 import Link from "next/link";
 import type { DataTicker } from "#lib/contract/portal-data";
-import { countText } from "../../portal/numbers";
+import { countText, sizeText } from "../../portal/numbers";
 import { Utc } from "../../portal/utc";
 import { PageHead } from "../../ui/card";
 import { type Column, Table } from "../../ui/table";
@@ -21,6 +21,7 @@ const COLUMNS: readonly Column<DataTicker>[] = [
   },
   { head: "M1 klines", numeric: true, cell: ({ rows }) => countText(rows) },
   { head: "Years", numeric: true, from: "sm", cell: ({ years }) => countText(years) },
+  { head: "Size", numeric: true, from: "md", cell: ({ bytes }) => sizeText(bytes) },
   { head: "First minute, UTC", numeric: true, from: "sm", cell: ({ first_at }) => time(first_at) },
   { head: "Last minute, UTC", numeric: true, cell: ({ last_at }) => time(last_at) },
 ];
@@ -33,7 +34,9 @@ export function DataOverview() {
     <>
       <PageHead title="Data">
         Stored history of the live venue. Open an instrument for its gaps, suspicious places and sources.
-        {complete || failure !== undefined ? null : " Counting…"}
+        {complete || failure !== undefined
+          ? ` All files take ${sizeText(items?.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0)}.`
+          : " Counting…"}
       </PageHead>
       <Table
         caption="Stored history"

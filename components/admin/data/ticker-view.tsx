@@ -4,8 +4,8 @@ import Link from "next/link";
 import type { ReactNode } from "react";
 import type { DataHead, DataYear } from "#lib/contract/portal-data";
 import { TIMEFRAMES } from "#lib/contract/primitives";
-import { countText, shareText } from "../../portal/numbers";
-import { usePortal } from "../../portal/read";
+import { countText, shareText, sizeText } from "../../portal/numbers";
+import { usePortal, useReadAgain } from "../../portal/read";
 import { utcText } from "../../portal/utc";
 import { Figure, Figures, PageHead, Section } from "../../ui/card";
 import { FailureNotice } from "../../ui/failure";
@@ -16,8 +16,8 @@ import { Coverage } from "./coverage";
 import { Gaps } from "./gaps";
 import { LongerImports } from "./longer";
 import { Minutes } from "./minutes";
-import { Sources, sourcesOf } from "./sources";
 import { Suspects } from "./suspects";
+import { YearHistory } from "./year-history";
 
 /** The sum of a number of all years. */
 const sumOf = (years: readonly DataYear[], number: (year: DataYear) => number) =>
@@ -31,7 +31,11 @@ function Summary({ head, years, complete }: { head: DataHead; years: readonly Da
   const clock = (at: string | null) => (at === null ? undefined : `${utcText(at).slice(11)} UTC`);
   return (
     <Figures>
-      <Figure label="M1 klines" value={countText(sumOf(years, ({ rows }) => rows))} note={soFar} />
+      <Figure
+        label="M1 klines"
+        value={countText(sumOf(years, ({ rows }) => rows))}
+        note={soFar ?? `${sizeText(head.bytes)} with all layers`}
+      />
       <Figure label="First minute" value={day(head.first_at)} note={clock(head.first_at)} />
       <Figure label="Last minute" value={day(head.last_at)} note={clock(head.last_at)} />
       <Figure
@@ -68,12 +72,12 @@ const NOTHING: ReactNode = (
 
 /** The stored history of an instrument. */
 export function TickerView({ ticker }: { ticker: string }) {
-  const { data: head, error, mutate } = usePortal<DataHead>(`admin/data/${ticker}`);
+  const { data: head, error } = usePortal<DataHead>(`admin/data/${ticker}`);
   const { items: years, failure, reload, complete } = useAllPages<DataYear>(`admin/data/${ticker}/years`, "");
   const problem = error ?? failure;
-  const sources = head === undefined || years === undefined ? undefined : sourcesOf(years, head.imports);
+  const readAgain = useReadAgain(`admin/data/${ticker}`);
   const retry = () => {
-    void mutate();
+    readAgain();
     reload();
   };
   return (
@@ -91,6 +95,7 @@ export function TickerView({ ticker }: { ticker: string }) {
       {problem === undefined ? null : <FailureNotice failure={problem} retry={retry} />}
       {head === undefined && problem === undefined ? <Skeleton className="h-24 w-full" /> : null}
       {head?.first_at === null ? NOTHING : null}
+      {head?.first_at === null ? <YearHistory head={head} onChange={retry} /> : null}
       {head?.first_at === null ? <LongerImports imports={head.longer} /> : null}
       {head === undefined || head.first_at === null ? null : (
         <>
@@ -99,8 +104,8 @@ export function TickerView({ ticker }: { ticker: string }) {
           <Gaps ticker={ticker} years={years} complete={complete} />
           <Suspects ticker={ticker} digits={head.digits} years={years} />
           <Minutes ticker={ticker} digits={head.digits} newest={head.last_at ?? head.first_at} onChange={retry} />
-          <Sources sources={sources} />
-          {sources === undefined ? null : <Comparison ticker={ticker} sources={sources} />}
+          <YearHistory head={head} onChange={retry} />
+          <Comparison ticker={ticker} imports={head.imports} />
           <LongerImports imports={head.longer} />
           {years === undefined ? null : <Timeframes years={years} />}
         </>
