@@ -84,7 +84,7 @@ function Row({ row, href, first, last }: RowProps) {
         </Link>
       </th>
       <td className={`${COLUMNS.since} font-mono text-[13px] tabular-nums`}>{first_at?.slice(0, 10) ?? "–"}</td>
-      <td className={COLUMNS.years}>
+      <td className={COLUMNS.years} title={yearsText(row)}>
         <span className="sr-only">{yearsText(row)}</span>
         <YearBars years={years} first={first} last={last} />
       </td>

@@ -9,26 +9,25 @@ const BAR_MIN_HEIGHT = 5;
 /** A leap year. */
 const DAYS = 366;
 
-/** The days of a year from its first of January; days outside the history are blank. */
+const bar = (x: number, y: number, height: number) => `M${x} ${y.toFixed(1)}h1v${height.toFixed(1)}h-1z`;
+
+/** The days of a year from its first of January; days outside the history are blank. Two paths: a year of elements would be most of a page. */
 export function CoverageStrip({ year, from, to, days }: Pick<DataYear, "year" | "from" | "to" | "days">) {
   const firstDay = Math.floor((Date.parse(from) - Date.UTC(year, 0)) / DAY_MS);
   const lastDay = Math.ceil((Date.parse(to) - Date.UTC(year, 0)) / DAY_MS);
+  const [stored, missing]: [string[], string[]] = [[], []];
+  for (const [index, open] of days.open.entries()) {
+    if (open === 0) continue;
+    const share = 1 - (days.stored[index] ?? 0) / open;
+    const height = share < DRAWN_MIN_SHARE ? 0 : Math.max(BAR_MIN_HEIGHT, share * HEIGHT);
+    if (height < HEIGHT) stored.push(bar(firstDay + index, 0, HEIGHT - height));
+    if (height > 0) missing.push(bar(firstDay + index, HEIGHT - height, height));
+  }
   return (
     <svg aria-hidden="true" viewBox={`0 0 ${DAYS} ${HEIGHT}`} preserveAspectRatio="none" className="h-6 w-full rounded-sm">
       <rect x={firstDay} width={lastDay - firstDay} height={HEIGHT} className="fill-edge/60" />
-      {days.open.map((open, index) => {
-        if (open === 0) return null;
-        const missing = 1 - (days.stored[index] ?? 0) / open;
-        const height = missing < DRAWN_MIN_SHARE ? 0 : Math.max(BAR_MIN_HEIGHT, missing * HEIGHT);
-        const x = firstDay + index;
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: days never move
-          <g key={index}>
-            <rect x={x} width={1} y={0} height={HEIGHT - height} className="fill-positive" />
-            {height === 0 ? null : <rect x={x} width={1} y={HEIGHT - height} height={height} className="fill-danger" />}
-          </g>
-        );
-      })}
+      <path d={stored.join("")} className="fill-positive" />
+      <path d={missing.join("")} className="fill-danger" />
     </svg>
   );
 }

@@ -1,5 +1,5 @@
 import type { CoverageRow } from "#lib/contract/coverage";
-import { coveredShare, coveredText } from "./share";
+import { coveredShare } from "./share";
 
 const HEIGHT = 24;
 const STEP = 10;
@@ -16,8 +16,19 @@ interface YearBarsProps {
   readonly last: number;
 }
 
+const bar = (x: number, y: number, height: number) => `M${x} ${y.toFixed(1)}h${STEP - GAP}v${height.toFixed(1)}h${GAP - STEP}z`;
+
 /** A bar for each year: what is stored, and above it what is missing. Years outside of the history are blank. Decorative. */
 export function YearBars({ years, first, last }: YearBarsProps) {
+  const paths: Record<"stored" | "missing" | "unknown", string[]> = { stored: [], missing: [], unknown: [] };
+  for (const covered of years) {
+    const x = (covered.year - first) * STEP;
+    const share = coveredShare(covered);
+    const missing = covered.rows === 0 ? 1 : 1 - (share ?? 1);
+    const height = missing < DRAWN_MIN_SHARE ? 0 : Math.max(BAR_MIN_HEIGHT, missing * HEIGHT);
+    if (height < HEIGHT) paths[share === null ? "unknown" : "stored"].push(bar(x, height, HEIGHT - height));
+    if (height > 0) paths.missing.push(bar(x, 0, height));
+  }
   return (
     <svg
       aria-hidden="true"
@@ -25,20 +36,9 @@ export function YearBars({ years, first, last }: YearBarsProps) {
       preserveAspectRatio="none"
       className="h-6 w-full"
     >
-      {years.map((covered) => {
-        const { year, rows } = covered;
-        const share = coveredShare(covered);
-        const missing = rows === 0 ? 1 : 1 - (share ?? 1);
-        const height = missing < DRAWN_MIN_SHARE ? 0 : Math.max(BAR_MIN_HEIGHT, missing * HEIGHT);
-        const place = { x: (year - first) * STEP, width: STEP - GAP };
-        return (
-          <g key={year}>
-            <title>{`${year}: ${share === null ? "hours unknown" : coveredText(share)}`}</title>
-            <rect {...place} y={height} height={HEIGHT - height} className={share === null ? "fill-edge" : "fill-positive"} />
-            {height === 0 ? null : <rect {...place} y={0} height={height} className="fill-danger" />}
-          </g>
-        );
-      })}
+      <path d={paths.stored.join("")} className="fill-positive" />
+      <path d={paths.missing.join("")} className="fill-danger" />
+      <path d={paths.unknown.join("")} className="fill-edge" />
     </svg>
   );
 }
