@@ -133,6 +133,14 @@ export function createBucketStore({ place, credentials, clock, requestMaxMs = RE
       });
       return contents;
     },
+    async sizes(_client, ids) {
+      const sizes = new Map<string, number>();
+      await forEachSegment(ids, async (id) => {
+        const { headers } = await read(id, { method: "HEAD" }, 200);
+        sizes.set(id, Number(headers.get("content-length")));
+      });
+      return sizes;
+    },
     async range(_client, id, from, to) {
       if (to <= from) {
         await read(id, { method: "HEAD" }, 200);
@@ -142,14 +150,6 @@ export function createBucketStore({ place, credentials, clock, requestMaxMs = RE
       // From the end on there is nothing. A server may send more than it was asked for, even the whole.
       if (status === 416) return new Uint8Array(0);
       return (status === 200 ? bytes.subarray(from) : bytes).subarray(0, to - from);
-    },
-    async sizes(_client, ids) {
-      const sizes = new Map<string, number>();
-      await forEachSegment(ids, async (id) => {
-        const { status, headers } = await ask({ method: "HEAD", name: objectName(id) }, 200);
-        if (status === 200) sizes.set(id, Number(headers.get("content-length")));
-      });
-      return sizes;
     },
     async list(_client, { beforeMs, after, limit }) {
       const listed: string[] = [];

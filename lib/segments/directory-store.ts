@@ -128,6 +128,13 @@ export function createDirectoryStore({ folder, clock, fileMaxMs = FILE_MAX_MS }:
       });
       return contents;
     },
+    async sizes(_client, ids) {
+      const sizes = new Map<string, number>();
+      await forEachSegment(ids, async (id) => {
+        sizes.set(id, (await within(found(id, stat(pathOf(id))))).size);
+      });
+      return sizes;
+    },
     range: (_client, id, from, to) =>
       within(
         found(
@@ -135,14 +142,6 @@ export function createDirectoryStore({ folder, clock, fileMaxMs = FILE_MAX_MS }:
           open(pathOf(id)).then((handle) => readPart(handle, from, to).finally(() => handle.close())),
         ),
       ),
-    async sizes(_client, ids) {
-      const sizes = new Map<string, number>();
-      await forEachSegment(ids, async (id) => {
-        const found = await within(ifThere(stat(pathOf(id))));
-        if (found !== undefined) sizes.set(id, found.size);
-      });
-      return sizes;
-    },
     async list(_client, { beforeMs, after, limit }) {
       if (after === "") await within(removeUnfinished(beforeMs));
       const listed: string[] = [];

@@ -30,10 +30,10 @@ export interface SegmentStore {
   put(client: Queries, id: string, bytes: Uint8Array): Promise<void>;
   /** @throws SegmentMissing */
   get(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** How many bytes each segment has, without reading them. @throws SegmentMissing */
+  sizes(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Bytes [from, to) of a segment, for downloads. @throws SegmentMissing */
   range(client: Queries, id: string, from: number, to: number): Promise<Uint8Array>;
-  /** How many bytes those of the segments have that are there. Reads none of them. */
-  sizes(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The segments that were put before an instant (Unix milliseconds), in the order of their names, after `after`, at most `limit`. */
   list(client: Queries, query: { readonly beforeMs: number; readonly after: string; readonly limit: number }): Promise<string[]>;
   /** Deletes those of the segments that were put before an instant; what was put again since then stays. */
@@ -53,16 +53,18 @@ export const inPostgres: SegmentStore = {
     for (const id of ids) if (!found.has(id)) throw new SegmentMissing(`segment ${id} is not in the database`);
     return found;
   },
+  async sizes(client, ids) {
+    const text = "SELECT id, octet_length(bytes) AS size FROM history_content WHERE id = ANY($1::text[])";
+    const { rows } = await client.query<{ id: string; size: number }>(text, [ids]);
+    const found = new Map(rows.map(({ id, size }) => [id, size]));
+    for (const id of ids) if (!found.has(id)) throw new SegmentMissing(`segment ${id} is not in the database`);
+    return found;
+  },
   async range(client, id, from, to) {
     const text = "SELECT substring(bytes FROM $2 FOR $3) AS part FROM history_content WHERE id = $1";
     const { rows } = await client.query<{ part: Buffer }>(text, [id, from + 1, to - from]);
     if (rows[0] === undefined) throw new SegmentMissing(`segment ${id} is not in the database`);
     return rows[0].part;
-  },
-  async sizes(client, ids) {
-    const text = "SELECT id, octet_length(bytes) AS size FROM history_content WHERE id = ANY($1::text[])";
-    const { rows } = await client.query<{ id: string; size: number }>(text, [ids]);
-    return new Map(rows.map(({ id, size }) => [id, size]));
   },
   async list(client, { beforeMs, after, limit }) {
     const text = "SELECT id FROM history_content WHERE written_at < $1 AND id > $2 ORDER BY id LIMIT $3";

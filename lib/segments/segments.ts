@@ -4,7 +4,7 @@ import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import type { TickColumns } from "#lib/domain/tick-columns";
 import { decodeStatements, encodeStatements, type SegmentNames } from "./parquet";
 import { segmentId } from "./parquet-file";
-import { holdFromSweep, type Queries, requireIntact, type SegmentStore } from "./segment-store";
+import { holdFromSweep, type Queries, requireIntact, SegmentMissing, type SegmentStore } from "./segment-store";
 import { decodeTicks, encodeTicks } from "./tick-parquet";
 
 /** Of a number, or a reference to a text. */
@@ -45,6 +45,19 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
     maxSize: cacheMegabytes * MEGABYTE,
     sizeCalculation: (columns) => Object.values(columns).reduce((sum, { length }) => sum + VALUE_BYTES * length, VALUE_BYTES),
   });
+  /** The sizes of those that are there: one by one where one is not. */
+  async function sizesThere(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    try {
+      return await store.sizes(client, ids);
+    } catch (error) {
+      if (!(error instanceof SegmentMissing)) throw error;
+      const parts = ids.length === 1 ? [] : ids.map((id) => [id]);
+      const sizes = new Map<string, number>();
+      for (const part of parts) for (const [id, size] of await sizesThere(client, part)) sizes.set(id, size);
+      return sizes;
+    }
+  }
+
   const knownSizes = new LRUCache<string, number>({ max: SIZES_KEPT_COUNT });
 
   async function readAll<Columns extends Statements | TickColumns>(
@@ -84,7 +97,7 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
     async sizes(client, ids) {
       const wanted = [...new Set(ids)];
       const unknown = wanted.filter((id) => !knownSizes.has(id));
-      const found = unknown.length === 0 ? new Map<string, number>() : await store.sizes(client, unknown);
+      const found = unknown.length === 0 ? new Map<string, number>() : await sizesThere(client, unknown);
       const sizes = new Map<string, number>();
       for (const id of wanted) {
         const size = found.get(id) ?? knownSizes.get(id);
