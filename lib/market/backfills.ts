@@ -65,6 +65,14 @@ export async function beginBackfill(
   return db.prisma.backfill.create({ data, select: { id: true, number: true } });
 }
 
+/** Records that a file of a backfill has this format, which names who made it. Once is enough. */
+export async function noteFormat({ db }: { readonly db: Pick<Database, "pool"> }, id: string, title: string): Promise<void> {
+  await db.pool.query("UPDATE backfill SET formats = array_append(formats, $2) WHERE id = $1 AND NOT $2 = ANY(formats)", [
+    id,
+    title,
+  ]);
+}
+
 /** Records progress. Does nothing when the backfill has been deleted since. */
 export async function noteBackfill({ db, clock }: Context, id: string, progress: BackfillProgress): Promise<void> {
   await db.prisma.backfill.updateMany({ where: { id }, data: toRow(progress, new Date(clock.now())) });
@@ -100,7 +108,7 @@ export async function listBackfills(
   const rows = await db.prisma.backfill.findMany({
     orderBy: [{ startedAt: "desc" }, { id: "desc" }],
     take: limit,
-    omit: { pushedBy: true, byOperator: true },
+    omit: { pushedBy: true, byOperator: true, formats: true },
     include: { series: true, imported: true },
   });
   const silentSince = clock.now() - BACKFILL_SILENT_S * 1_000;

@@ -6,9 +6,10 @@ import { inTransaction } from "#lib/history/transaction";
 import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { sandboxHistory } from "#server/feed/sandbox/history";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import { beginTestImport } from "#server/testing/imports";
+import { BEGUN_IMPORT, beginTestImport } from "#server/testing/imports";
 import { storeTail } from "#server/testing/layered";
 import { testKline } from "#server/testing/market";
+import { beginBackfill, noteFormat } from "./backfills";
 import { createCatalogue } from "./catalogue";
 import { openWithin } from "./coverage";
 import { type CoverageReports, createCoverage } from "./coverage-report";
@@ -179,4 +180,30 @@ test("the sandbox is complete but for its test tickers, which it does not hide",
   expect(await coverage.year("sandbox", "TESTGAP", 2018)).toBeUndefined();
   expect(await coverage.year("sandbox", "TESTMISSING", 2025)).toBeUndefined();
   expect((await coverage.ticker("sandbox", "TESTGAP"))?.sources).toMatchObject([{ kind: "formula", count: null }]);
+});
+
+test("sources are told by kind and by who made them, without paths and keys, and one that does not show is none", async () => {
+  const times = await openTimes("2025-06-03T00:00Z", "2025-06-03T02:00Z");
+  const begin = async (file: string, formats: readonly string[] = []) => {
+    const { id, number } = await beginBackfill({ db, clock }, "live", { ...BEGUN_IMPORT, state: "done", file });
+    for (const title of [...formats, ...formats]) await noteFormat({ db }, id, title);
+    return number;
+  };
+  const store = (number: number, some: readonly number[]) =>
+    inTransaction(db.pool, (client) => storeBatch(client, db.segments, number, klines("NZDUSD", some), clock.now()));
+  await store(await begin("/secret/hidden.csv"), times.slice(0, 20));
+  await store(await begin("/secret/a.bi5", ["Dukascopy .bi5 candles"]), times.slice(0, 60));
+  await store(await begin("/secret/b.bi5", ["Dukascopy .bi5 candles"]), times.slice(60, 80));
+  await store(await begin("repair from oanda"), times.slice(80, 90));
+  await inTransaction(db.pool, async (client) => {
+    const number = await beginWritten(client, { label: "klines pushed with Desk", rows: 5, nowMs: clock.now(), pushedBy: "key" });
+    await storeBatch(client, db.segments, number, klines("NZDUSD", times.slice(90, 95)), clock.now());
+  });
+  const sources = (await coverage.ticker("live", "NZDUSD"))?.sources;
+  expect(sources?.map(({ kind, provider, rows, count }) => [kind, provider, rows, count])).toEqual([
+    ["import", "Dukascopy .bi5 candles", 80, 2],
+    ["repair", "oanda", 10, 1],
+    ["push", null, 5, 1],
+  ]);
+  expect(JSON.stringify(sources)).not.toMatch(/secret|Desk/);
 });

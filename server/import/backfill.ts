@@ -2,7 +2,7 @@ import { audit, COMMAND_LINE } from "#lib/access/audit";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
-import { type BackfillProgress, beginBackfill, noteBackfill } from "#lib/market/backfills";
+import { type BackfillProgress, beginBackfill, noteBackfill, noteFormat } from "#lib/market/backfills";
 
 /** Shortest interval between two progress updates; the operators' page polls at the same rate. */
 const NOTE_INTERVAL_MS = 1_000;
@@ -30,6 +30,8 @@ export interface BackfillReporter {
   step(title: string, share: number, rows: number): void;
   /** Keeps what was doubtful about a file. */
   doubt(text: string): void;
+  /** Keeps the format of a file that is imported, which names who made it. */
+  format(title: string): Promise<void>;
   /** Reports that a file is finished; `problem` says why it was not fully imported. */
   fileDone(problem: string | null): void;
   /** Resolves when the end is stored, with its entry in the audit log. */
@@ -42,12 +44,13 @@ export const NO_REPORT: BackfillReporter = {
   source: () => undefined,
   step: () => undefined,
   doubt: () => undefined,
+  format: async () => undefined,
   fileDone: () => undefined,
   end: async () => undefined,
 };
 
 interface ReporterOptions {
-  readonly database: Pick<Database, "prisma">;
+  readonly database: Pick<Database, "prisma" | "pool">;
   readonly clock: Clock;
   readonly venue: Venue;
   readonly files: number;
@@ -75,6 +78,7 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
   let noted = clock.now();
   let noting: Promise<void> = Promise.resolve();
   let busy = false;
+  const formats = new Set<string>();
   /** Totals of the sources before the current one. */
   let before = { rows: 0, readMs: 0 };
   let running = { index: 0, sources: 1, startedMs: 0 };
@@ -113,6 +117,11 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
       });
     },
     doubt: (text) => note({ doubts: [...progress.doubts, text] }),
+    async format(title) {
+      if (formats.has(title)) return;
+      formats.add(title);
+      await noteFormat(context, id, title);
+    },
     fileDone(problem) {
       const failed = problem === null ? {} : { problem, filesFailed: progress.filesFailed + 1 };
       progress = { ...progress, filesDone: progress.filesDone + 1 };

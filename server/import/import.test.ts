@@ -59,6 +59,8 @@ test("a file is stored as M1 klines and all longer timeframes, and is not stored
   const first = await importCommand(database, [file]);
   expect(first).toMatchObject({ exitCode: 0, text: expect.stringContaining("6,000 M1 klines stored") });
   expect(first.text).toContain("plain CSV (plain), EURUSD");
+  const { rows } = await database.pool.query("SELECT formats FROM backfill ORDER BY number DESC LIMIT 1");
+  expect(rows).toEqual([{ formats: ["plain CSV"] }]);
   const minutes = await storedKlines(database, "EURUSD", "M1");
   expect(minutes).toHaveLength(6_000);
   expect(minutes[1]).toMatchObject({

@@ -171,6 +171,7 @@ export async function runImport(context: ImportContext): Promise<number> {
     prices: createPriceCheck(store),
     changed: new Set(),
     doubt: backfill.doubt,
+    format: backfill.format,
   };
   try {
     return await importAndReport(files, run);

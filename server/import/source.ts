@@ -38,6 +38,8 @@ export interface Session extends PrepareContext {
   readonly changed: Set<string>;
   /** Keeps what was doubtful about a file with the import. */
   doubt(text: string): void;
+  /** Keeps the format of a file that is imported. */
+  format(title: string): Promise<void>;
 }
 
 /** Whether rows of a file were stored before it failed. */
@@ -117,6 +119,7 @@ async function load(
   const { maxErrors } = options;
   const trial = options.dryRun;
   if (!trial) session.changed.add(listing.ticker);
+  await session.format(prepared.format.title);
   const { hooks, samples, closedHours, part } = startPart(session, prepared);
   const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
   const file = read ?? readFile({ ...reading, progress });
