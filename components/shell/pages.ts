@@ -36,7 +36,7 @@ export const ADMIN_PAGES: readonly PageLink[] = [
   { href: "/admin/plans", label: "Plans" },
   { href: "/admin/calendars", label: "Calendars" },
   { href: "/admin/feeds", label: "Feeds" },
-  { href: "/admin/data", label: "Data" },
+  { href: "/admin/data", label: "Stored data" },
   { href: "/admin/incidents", label: "Incidents" },
   { href: "/admin/audit", label: "Audit log" },
   { href: "/dashboard", label: "Dashboard" },
