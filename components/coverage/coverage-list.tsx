@@ -101,7 +101,9 @@ function Row({ row, href, first, last }: RowProps) {
 export function CoverageList({ venue, items }: Pick<CoverageReport, "venue" | "items">) {
   const [text, setText] = useState("");
   const [sorting, setSorting] = useState<ColumnSorting<SortKey>>({ key: "none", descending: false });
-  const shown = sorted(searchInstruments(byGroup(items), text), sorting);
+  // In the order of the markets, those with history first.
+  const ordered = byGroup(items).toSorted((a, b) => Number(b.rows > 0) - Number(a.rows > 0));
+  const shown = sorted(searchInstruments(ordered, text), sorting);
   const years = items.flatMap((row) => row.years.map(({ year }) => year));
   const [first, last] = [Math.min(...years), Math.max(...years)];
   const head = { sorting, onSort: setSorting };

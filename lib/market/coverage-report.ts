@@ -243,14 +243,13 @@ export function createCoverage({ db, clock, storedData, sandbox }: CoverageOptio
     const span = { from: Math.max(whole.from, first), to: Math.min(whole.to, end) };
     if (span.from >= span.to) return undefined;
     const key = JSON.stringify([listing.ticker, span, calendar?.rules]);
-    const known = formulaYears.get(key);
-    if (known !== undefined) return known;
-    const made = await read(async () => {
+    async function made(): Promise<DataYearCoverage> {
       const { coverage } = coverYear(year, span, sandbox.minutes(listing, calendar, span), calendar, []);
-      return { ...coverage, lacking: [] };
-    });
-    formulaYears.set(key, made);
-    return made;
+      const whole = { ...coverage, lacking: [] };
+      formulaYears.set(key, whole);
+      return whole;
+    }
+    return formulaYears.get(key) ?? read(async () => formulaYears.get(key) ?? made());
   }
 
   return {

@@ -369,3 +369,25 @@ test("a year is read as it showed at an instant, with what happened since", asyn
   expect(await detailOf(data.layers("NZDCAD", { year: "2020" }))).toMatchObject({ detail: "Nothing of NZDCAD is stored." });
   await expect(data.layers("ABCDEF", { year: "2020" })).rejects.toThrow("ABCDEF is not an instrument of the live venue.");
 });
+
+test("a year that many readers ask for at once is read once", async () => {
+  const times = openMinutes("2019-06-04T00:00Z", 60);
+  await importKlines(
+    "many.csv",
+    times.map((time) => kline("CHFJPY", time, 1.2)),
+  );
+  let reads = 0;
+  const segments = {
+    ...database.segments,
+    read(...asked: Parameters<typeof database.segments.read>) {
+      reads += 1;
+      return database.segments.read(...asked);
+    },
+  };
+  const counting = createStoredData({ db: { ...database, segments }, clock });
+  const [first] = await Promise.all(Array.from({ length: 15 }, () => counting.year("CHFJPY", 2019)));
+  expect(first).toMatchObject({ year: 2019, rows: 60 });
+  expect(reads).toBe(1);
+  expect(await counting.year("CHFJPY", 2018)).toBeUndefined();
+  expect(reads).toBe(1);
+});

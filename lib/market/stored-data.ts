@@ -185,12 +185,18 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
       .digest("base64");
     async function yearOfTicker(number: number, inTurn: typeof read): Promise<DataYear> {
       const key = `${version} ${number}`;
-      const known = kept.get(key);
       const isOpen = open !== null && yearSpan(number).to > open;
-      if (known !== undefined && (!isOpen || clock.now() - known.atMs < OPEN_YEAR_KEPT_MS)) return known.year;
-      const year = await inTurn(() => readYear(db, ticker, number, { first, last }, calendar));
-      kept.set(key, { year, atMs: clock.now() });
-      return year;
+      function fresh(): DataYear | undefined {
+        const known = kept.get(key);
+        return known !== undefined && (!isOpen || clock.now() - known.atMs < OPEN_YEAR_KEPT_MS) ? known.year : undefined;
+      }
+      async function readNow(): Promise<DataYear> {
+        const year = await readYear(db, ticker, number, { first, last }, calendar);
+        kept.set(key, { year, atMs: clock.now() });
+        return year;
+      }
+      // Those who waited for their turn meanwhile often find it.
+      return fresh() ?? inTurn(async () => fresh() ?? readNow());
     }
     return { bounds, yearOfTicker };
   }
