@@ -186,7 +186,7 @@ test(
     const layer = (name: string) => layers.getByRole("row").filter({ hasText: name });
     await layer(`${wrong} · wrong.csv`).getByRole("cell", { name: "100", exact: true }).first().waitFor();
     await layer(`${right} · right.csv`).getByRole("cell", { name: "200", exact: true }).waitFor();
-    expect(await layer("wrong.csv").locator("svg title").textContent()).toBe("2022-06: 100 said, 100 show");
+    expect(await layer("wrong.csv").locator("svg title").first().textContent()).toBe("2022-06: 100 said, 100 show");
     await picture(page, "admin-layers");
 
     await page.getByLabel("As of, UTC").fill(before.toISOString().slice(0, 19));

@@ -44,7 +44,7 @@ export async function generateMetadata({ params, ...search }: Props): Promise<Me
   if (row === undefined) return { title: `Data of ${ticker}` };
   const title = `Data of ${ticker}: ${row.name}`;
   const description = `How far back the M1 klines of ${ticker} (${row.name}) go, by month, with every gap and its reason.`;
-  return { title, description, alternates: { canonical: coveragePath("sandbox", ticker) }, openGraph: { title, description } };
+  return { title, description, alternates: { canonical: coveragePath("sandbox", ticker) } };
 }
 
 /** The year that the address asks for; the newest one without. A text that is no year of the history has no page. */
