@@ -21,7 +21,18 @@ const START_MAX_MS = 180_000;
 const STOP_MAX_MS = 20_000;
 const IMAGE_MAX_MB = 600;
 const LISTENING = /"address":"(?<address>http:[^"]+)","demo_key":"(?<key>sw_test_\w+)","msg":"listening"/;
-const PAGES = ["/", "/markets", "/markets/EURUSD", "/docs", "/docs/klines", "/playground", "/status", "/signin", "/openapi.json"];
+const PAGES = [
+  "/",
+  "/markets",
+  "/markets/EURUSD",
+  "/data",
+  "/docs",
+  "/docs/klines",
+  "/playground",
+  "/status",
+  "/signin",
+  "/openapi.json",
+];
 /** Commands that change nothing, in the image as an operator runs them in a container. */
 const COMMANDS = [
   ["keys", "list"],

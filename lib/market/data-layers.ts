@@ -1,13 +1,15 @@
+import { BACKFILL_SILENT_S } from "#lib/contract/portal-admin";
 import { DATA_LAYERS_MAX_COUNT, type DataLayer, type DataLayers, type SourceKind } from "#lib/contract/portal-data";
 import { FEED_LAYER } from "#lib/domain/fold";
 import type { Queries } from "#lib/segments/segment-store";
 import type { Segments } from "#lib/segments/segments";
+import { SECOND_MS } from "#lib/units";
 import { LAYER_KIND } from "./coverage-sources";
 import { isoOf, yearSpan } from "./data-reads";
 
 /** What layers said of the months of a span; `shown` are the rows of them that show, or take a kline out. */
 const LAYERS = `SELECT s.layer, s.start::float8, s.content, s.rows, s.first::float8, s.last::float8, ${LAYER_KIND} AS kind,
-    coalesce(b.file, '') AS label, b.started_at, b.undone_at, b.state = 'running' OR b.sealed_at IS NOT NULL AS fixed,
+    coalesce(b.file, '') AS label, b.started_at, b.undone_at, (b.state = 'running' AND b.updated_at >= $4) OR b.sealed_at IS NOT NULL AS fixed,
     coalesce((SELECT sum(v.sources[at + 1]) FROM generate_series(1, cardinality(v.sources), 2) AS at WHERE v.sources[at] = s.layer), 0)::float8
       + (SELECT count(*) FROM unnest(v.struck_by) AS by WHERE by = s.layer)::float8 AS shown
   FROM history_layer s LEFT JOIN backfill b ON b.number = s.layer LEFT JOIN history_visible v USING (ticker, timeframe, start)
@@ -91,10 +93,18 @@ function toLayer(months: readonly LayerMonthRow[], sizes: ReadonlyMap<string, nu
   };
 }
 
-/** Reads what each layer said of a UTC year. Reads no segment, except to know its size. */
-export async function readLayers(client: Queries, segments: Segments, ticker: string, year: number): Promise<DataLayers> {
+/** Reads what each layer said of a UTC year; of segments no more than their size. */
+export async function readLayers(
+  client: Queries,
+  segments: Segments,
+  ticker: string,
+  year: number,
+  nowMs: number,
+): Promise<DataLayers> {
   const { from, to } = yearSpan(year);
-  const { rows } = await client.query<LayerMonthRow>(LAYERS, [ticker, from, to]);
+  // An import that has not reported for so long does not run any more.
+  const silentSince = new Date(nowMs - BACKFILL_SILENT_S * SECOND_MS);
+  const { rows } = await client.query<LayerMonthRow>(LAYERS, [ticker, from, to, silentSince]);
   const layers = new Map<number, LayerMonthRow[]>();
   for (const row of rows) layers.set(row.layer, [...(layers.get(row.layer) ?? []), row]);
   // As the fold has it: corrections over imports, the later one over the earlier one, and the feed below all.

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import { DATA_JUMP_MIN_RATIO, DATA_LAYERS_MAX_COUNT } from "#lib/contract/portal-data";
+import { BACKFILL_SILENT_S } from "#lib/contract/portal-admin";
+import { DATA_JUMP_MIN_RATIO, DATA_LACKS_PER_YEAR_COUNT, DATA_LAYERS_MAX_COUNT } from "#lib/contract/portal-data";
 import type { Kline } from "#lib/domain/kline";
 import { isFault } from "#lib/fault";
 import { inTransaction } from "#lib/history/transaction";
@@ -9,9 +10,10 @@ import { openMinutes } from "#server/testing/import-rows";
 import { beginTestImport } from "#server/testing/imports";
 import { storeFeed, storeTail } from "#server/testing/layered";
 import { clockShift } from "./data-compare";
-import { createDataReader, medianOf, withinBudget } from "./data-reads";
+import { createDataReader, isoOf, medianOf, withinBudget } from "./data-reads";
 import { undoImport } from "./import-undo";
 import { storeBatch } from "./kline-batches";
+import { noteLacking } from "./lacking-minutes";
 import { correctMinutes } from "./minute-corrections";
 import { createStoredData, type StoredData } from "./stored-data";
 
@@ -390,4 +392,46 @@ test("a year that many readers ask for at once is read once", async () => {
   expect(reads).toBe(1);
   expect(await counting.year("CHFJPY", 2018)).toBeUndefined();
   expect(reads).toBe(1);
+});
+
+test("klines that lack ticks are listed with their year, the newest first, and no more than there is room for", async () => {
+  const start = at("2026-06-02T00:00Z");
+  const count = 2 * (DATA_LACKS_PER_YEAR_COUNT + 5);
+  await storeFeed(
+    database,
+    Array.from({ length: count }, (_, minute) => kline("AUDNZD", start + minute * 60)),
+  );
+  const ranges = Array.from({ length: count / 2 }, (_, index) => {
+    const from = start + index * 120;
+    return { ticker: "AUDNZD", from, to: from + 60, reason: "feed" as const };
+  });
+  await noteLacking(database.pool, null, ranges);
+  const lacking = (await data.year("AUDNZD", 2026))?.lacking;
+  expect(lacking).toHaveLength(DATA_LACKS_PER_YEAR_COUNT);
+  expect(lacking?.[0]).toEqual({
+    from: isoOf(start + (count - 2) * 60),
+    to: isoOf(start + (count - 2) * 60),
+    rows: 1,
+    reason: "feed",
+  });
+});
+
+test("while the rows of an earlier release are converted, the layers of a ticker are not known", async () => {
+  await database.pool.query("INSERT INTO history_unconverted VALUES ('CADCHF')");
+  const converting = createStoredData({ db: database, clock });
+  await expect(converting.layers("CADCHF", { year: "2020" })).rejects.toThrow("The history of CADCHF is still being converted");
+  await database.pool.query("DELETE FROM history_unconverted");
+  await expect(converting.layers("CADCHF", { year: "2020" })).rejects.toThrow("Nothing of CADCHF is stored.");
+});
+
+test("an import can be undone when it has stopped reporting, not while it runs", async () => {
+  const [time = 0] = openMinutes("2018-06-05T00:00Z", 1);
+  const number = await beginTestImport({ db: database, clock }, { state: "running", file: "running.csv" });
+  await inTransaction(database.pool, (client) =>
+    storeBatch(client, database.segments, number, [kline("NZDJPY", time)], clock.now()),
+  );
+  const change = async () => (await data.layers("NZDJPY", { year: "2018" })).layers.map((layer) => layer.change);
+  expect(await change()).toEqual([null]);
+  await clock.advance((BACKFILL_SILENT_S + 1) * 1_000);
+  expect(await change()).toEqual(["undo"]);
 });

@@ -44,6 +44,9 @@ const YEARS_KEPT_COUNT = 1_500;
 /** What changes layers voids a kept year at once; one that has minutes in the tail is read again after this. */
 const OPEN_YEAR_KEPT_MS = MINUTE_MS;
 
+/** A conversion takes minutes. */
+const CONVERSION_RETRY_AFTER_S = 60;
+
 /** Changes with what is stored of the ticker, except in its tail, and with what is known of lacking ticks. `open` is the first time of its tail. */
 const STAMP = `SELECT concat_ws(' ', md5(string_agg(concat_ws(' ', timeframe, start, content, sources::text, struck::text), ',' ORDER BY timeframe, start)),
       (SELECT concat_ws(' ', count(*), max(to_s)) FROM lacking_minutes WHERE venue = 'live' AND ticker = $1)) AS stamp,
@@ -144,7 +147,8 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
   const read = createDataReader();
   /** Others must not take the turns of operators. */
   const readForAll = createDataReader();
-  const readPast = createPastRead(createReader(segments, pool), awaitsConversion());
+  const isUnconverted = awaitsConversion();
+  const readPast = createPastRead(createReader(segments, pool), isUnconverted);
   const kept = new LRUCache<string, { readonly year: DataYear; readonly atMs: number }>({ max: YEARS_KEPT_COUNT });
 
   async function find(ticker: string): Promise<{ listing: Listing; catalogue: ReloadableCatalogue }> {
@@ -162,8 +166,13 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
     return { first, last, rows: months.reduce((sum, { rows }) => sum + rows, 0), years };
   }
 
-  /** What was ever said of a ticker. @throws Fault invalid_parameter for a year of which nothing was */
+  /** What was ever said of a ticker. @throws Fault invalid_parameter for a year of which nothing was; service_unavailable while it is converted */
   async function requireSaid(ticker: string, year: number): Promise<Said> {
+    if (await isUnconverted(pool, ticker))
+      throw new Fault("service_unavailable", {
+        detail: `The history of ${ticker} is still being converted for this release. Its layers are known when that has ended.`,
+        retry_after: CONVERSION_RETRY_AFTER_S,
+      });
     const said = await readSaid(pool, ticker);
     const [first, last] = said === null ? [] : [yearOf(said.first), yearOf(said.last)];
     if (said !== null && first !== undefined && last !== undefined && year >= first && year <= last) return said;
@@ -262,7 +271,7 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
     async layers(ticker, { year }) {
       await find(ticker);
       await requireSaid(ticker, Number(year));
-      return readLayers(pool, segments, ticker, Number(year));
+      return readLayers(pool, segments, ticker, Number(year), clock.now());
     },
 
     async past(ticker, { year, as_of }) {
