@@ -564,6 +564,23 @@ describe("a developer who is signed in", () => {
   });
 });
 
+test("the list of files has code for each, for the program that was chosen", async () => {
+  const page = await open(await reader(), "/playground?op=files&ticker=EURUSD&type=klines");
+  await send(page);
+  const files = answer(page).getByRole("table", { name: "Files" });
+  await files.getByRole("row").nth(3).waitFor();
+  for (const [program, code] of [
+    ["pandas", "pd.read_parquet("],
+    ["Polars", "pl.read_parquet("],
+    ["DuckDB", "FROM read_parquet("],
+  ] as const) {
+    await answer(page).getByText(program, { exact: true }).first().click();
+    await files.getByRole("button").first().click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText()), { timeout: STEP_MAX_MS }).toContain(code);
+  }
+  expect(problems).toEqual([]);
+});
+
 describe("the page", () => {
   test.each([1440, 390])("fits %i pixels in both schemes", async (width) => {
     const page = await open(await reader({ width }));

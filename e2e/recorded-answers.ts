@@ -1,6 +1,7 @@
 import type { ErrorId } from "#lib/contract/errors";
 import { INGEST_MAX_BYTES, KLINES_MAX_LIMIT_ROWS, TICKERS_PER_REQUEST_MAX_COUNT, URI_MAX_BYTES } from "#lib/contract/limits";
 import { linkOperation } from "#lib/contract/link";
+import { splitAddress } from "#lib/contract/operation";
 import { type OperationId, operations } from "#lib/contract/operations";
 import type { ServerMessage } from "#lib/contract/stream";
 import { type Answer, stranger } from "./client";
@@ -41,13 +42,14 @@ function recorded(method: string, path: string, { status, headers, text }: Answe
 
 /** The path of an operation with its example parameters. */
 export function examplePath(id: OperationId): string {
-  const { path, query } = operations[id];
-  // The origin is for servers whose key has allowed origins; the example's key has none. `before` and `cursor` ask for a second page, `price` for asks, `as_of` for the past.
-  // The examples are JSON.
-  const pairs = Object.entries(query).filter(
-    ([name]) => !["origin", "before", "cursor", "price", "as_of", "format"].includes(name),
+  const { query } = operations[id];
+  // The origin is for servers whose key has allowed origins; the example's key has none. `before` and `cursor` ask for a second page,
+  // `price` for asks, `as_of` for the past. The examples are JSON.
+  const examples = Object.entries(query).flatMap(([name, { example }]) =>
+    ["origin", "before", "cursor", "price", "as_of", "format"].includes(name) ? [] : [[name, example]],
   );
-  const text = pairs.map(([name, { example }]) => `${name}=${example}`).join("&");
+  const { path, query: pairs } = splitAddress(operations[id], Object.fromEntries(examples));
+  const text = pairs.map(([name, example]) => `${name}=${example}`).join("&");
   return text === "" ? path : `${path}?${text}`;
 }
 
@@ -58,6 +60,11 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
     const { method } = operations[id];
     const path = examplePath(id);
     return recorded(method, path, await caller.call(path, { method }));
+  };
+  const bytes = async () => {
+    const path = examplePath("file");
+    const { status, headers } = await caller.call(path, { method: "HEAD" });
+    return recorded("HEAD", path, { status, headers, text: "null" } as Answer);
   };
   const demo = stranger(product.baseUrl, "198.51.100.8", product.demoKey);
   const live = await makeKey(product, { venue: "live", scopes: "market:ingest" });
@@ -77,6 +84,8 @@ async function recordOperations(product: Product): Promise<RecordedAnswers["oper
   return {
     klines: await call("klines"),
     ticks: await call("ticks"),
+    files: await call("files"),
+    file: await bytes(),
     instruments: await call("instruments"),
     latestQuotes: await call("latestQuotes"),
     latestSnapshots: await call("latestSnapshots"),
@@ -104,6 +113,7 @@ const MISTAKES: Readonly<Partial<Record<ErrorId, string>>> = {
   limit_out_of_range: `${ONE_KLINE}&timeframe=H1&limit=${KLINES_MAX_LIMIT_ROWS + 1}`,
   too_many_tickers: `${MARKET}/quotes/latest?tickers=${Array.from({ length: TICKERS_PER_REQUEST_MAX_COUNT + 1 }, (_, n) => `AAA${n}`)}`,
   unknown_ticker: `${MARKET}/quotes/latest?tickers=EURUSD,EURXXX`,
+  unknown_file: `${operations.files.path}/klines-EURUSD-2020-01`,
   invalid_link: `${linkOperation.path}?token=${linkOperation.query.token.example}`,
   not_found: `${MARKET}/candles`,
   uri_too_long: `${MARKET}/instruments?${"x".repeat(URI_MAX_BYTES)}`,
@@ -138,6 +148,8 @@ async function recordErrors(product: Product): Promise<RecordedAnswers["errors"]
   note("GET", instruments, await caller.call(instruments, { key: bound.text, headers }));
   note("GET", instruments, await caller.call(instruments, { key: walled.text }));
   note("GET", instruments, await caller.call(instruments, { key: early.text }));
+  const file = examplePath("file");
+  note("GET", file, await caller.call(file, { headers: { range: "bytes=900000000-" } }));
   const body = "\n".repeat(INGEST_MAX_BYTES + 1);
   note("POST", ingest, await caller.call(ingest, { method: "POST", key: feeding.text, body }));
   for (let calls = 0; calls < CALLS_PAST_BURST && found.rate_limited === undefined; calls += 1) {

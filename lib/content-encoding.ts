@@ -40,6 +40,11 @@ export function encodingFor(acceptEncoding: Header): Encoding | undefined {
   return ENCODINGS.find((encoding) => encoding === best);
 }
 
+/** Whether a body in this coding may be sent, by the Accept-Encoding header. */
+export function accepts(encoding: Encoding, acceptEncoding: Header): boolean {
+  return acceptedIn(acceptEncoding).includes(encoding);
+}
+
 /** Compresses a body on a thread of the pool, at the level of its coding. */
 export function encodeBody(
   encoding: Encoding,

@@ -105,19 +105,19 @@ export function createThread<Input, Output>(options: ThreadOptions): Thread<Inpu
 
 /** Computes the orders of this thread; the parts of an output that `transferred` names move to the caller without a copy. */
 export function answerOrders<Input, Output>(
-  compute: (input: Input) => Output,
+  compute: (input: Input) => Output | Promise<Output>,
   transferred: (output: Output) => readonly Transferable[] = () => [],
 ): void {
-  function deliver({ id, input }: Order<Input>): [Delivery<Output>, readonly Transferable[]] {
+  async function deliver({ id, input }: Order<Input>): Promise<[Delivery<Output>, readonly Transferable[]]> {
     try {
-      const output = compute(input);
+      const output = await compute(input);
       return [{ id, output }, transferred(output)];
     } catch (error) {
       return [{ id, error }, []];
     }
   }
-  parentPort?.on("message", (order: Order<Input>) => {
-    const [delivery, moved] = deliver(order);
+  parentPort?.on("message", async (order: Order<Input>) => {
+    const [delivery, moved] = await deliver(order);
     parentPort?.postMessage(delivery, moved);
   });
 }

@@ -22,6 +22,8 @@ export interface MarketOptions {
   venue: Venue;
   catalogue: Catalogue;
   store: KlineStore;
+  /** Absent where history is not served as files. */
+  files?: Market["files"];
   /** Absent where nothing is stored: the sandbox computes its klines. */
   writer?: Pick<KlineTable, "beginWriter">;
   /** Opens the folder in which ticks are kept until they are stored; absent where they are not. */
@@ -79,12 +81,16 @@ export function readSide(
     venue,
     catalogue,
     store,
+    files,
     provider,
     feed,
     guard,
     sourceOf,
     namesSpeakers = false,
-  }: Pick<MarketOptions, "venue" | "catalogue" | "store" | "provider" | "feed" | "guard" | "sourceOf" | "namesSpeakers">,
+  }: Pick<
+    MarketOptions,
+    "venue" | "catalogue" | "store" | "files" | "provider" | "feed" | "guard" | "sourceOf" | "namesSpeakers"
+  >,
   { view, recent, watch, follow, historyRevision }: Projection,
   speaker = (ticker: string) => feed?.voices?.speaker(ticker) ?? null,
 ): Pick<
@@ -92,6 +98,7 @@ export function readSide(
   | "venue"
   | "catalogue"
   | "store"
+  | "files"
   | "provider"
   | "providerOf"
   | "precedence"
@@ -110,6 +117,7 @@ export function readSide(
     venue,
     catalogue,
     store,
+    files,
     provider,
     ...(voices && namesSpeakers && { providerOf: speaker }),
     precedence: voices?.report,

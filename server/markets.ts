@@ -10,8 +10,11 @@ import { createAlignment } from "#lib/domain/timeframe";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { readPin } from "#lib/market/feed-pin";
+import { createFileThread } from "#lib/market/file-thread";
+import { createKlineFiles } from "#lib/market/kline-files";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { followLacking } from "#lib/market/lacking-minutes";
+import { createMadeFiles } from "#lib/market/made-files";
 import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
@@ -26,6 +29,7 @@ import { createBlockStore } from "./feed/sandbox/block-store";
 import { startBlockThread } from "./feed/sandbox/block-thread";
 import { type DayBlocks, readDays, writeDays } from "./feed/sandbox/days-file";
 import { sandboxFeed } from "./feed/sandbox/feed";
+import { createSandboxFiles } from "./feed/sandbox/files";
 import { createSandboxKlines } from "./feed/sandbox/klines";
 import { createSandboxPrices } from "./feed/sandbox/prices";
 import { severalFeed } from "./feed/several";
@@ -57,7 +61,8 @@ type Shared = Pick<SharedMarketOptions, "redis" | "address" | "forwardPush" | "f
 
 /** Starts both venues: the same parts, with different feeds and kline stores. */
 export async function startMarkets(options: MarketsOptions): Promise<Record<Venue, RunningMarket>> {
-  const [live, sandbox] = await Promise.all([startLive(options), startSandbox(options)]);
+  const making = openFileMaking(options);
+  const [live, sandbox] = await Promise.all([startLive(options, making), startSandbox(options, making)]);
   return { live, sandbox };
 }
 
@@ -71,10 +76,18 @@ function startVenue(options: MarketsOptions, venue: MarketOptions): Promise<Runn
   return startSharedMarket({ ...market, ...shared, pool: db.pool, produces: env.ROLE !== "edge" });
 }
 
+/** What makes files of both venues. */
+function openFileMaking({ env, onStop, clock, log }: Pick<MarketsOptions, "env" | "onStop" | "clock" | "log">) {
+  const thread = createFileThread(clock);
+  onStop("files", thread.close);
+  return { made: createMadeFiles({ folder: path.join(env.DATA_DIR, "files"), clock, log }), thread };
+}
+
+type FileMaking = ReturnType<typeof openFileMaking>;
 type SandboxOptions = Pick<MarketsOptions, "env" | "catalogues" | "onStop" | "clock">;
 
 /** The klines of the sandbox, which are computed in a thread of its own. */
-async function openSandbox({ env, catalogues, onStop, clock }: SandboxOptions) {
+async function openSandbox({ env, catalogues, onStop, clock }: SandboxOptions, making: FileMaking) {
   const catalogue = catalogues.sandbox;
   const prices = createSandboxPrices({ catalogue, seed: env.SANDBOX_SEED });
   const maker = startBlockThread();
@@ -82,13 +95,14 @@ async function openSandbox({ env, catalogues, onStop, clock }: SandboxOptions) {
   const restored = await readDays(env.DATA_DIR);
   const blocks = createBlockStore(maker, restored);
   const store = createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks });
-  return { catalogue, prices, store, restored, blocks };
+  const files = { klines: createSandboxFiles({ ...making, prices, blocks, clock }) };
+  return { catalogue, prices, store, files, restored, blocks };
 }
 
 /** The sandbox: prices of a formula. */
-async function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
+async function startSandbox(options: MarketsOptions, making: FileMaking): Promise<RunningMarket> {
   const { env, clock, log, metrics } = options;
-  const { catalogue, prices, store, restored, blocks } = await openSandbox(options);
+  const { catalogue, prices, store, files, restored, blocks } = await openSandbox(options, making);
   // From the start of the current minute, so that its kline is complete.
   const startMs = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
   const open: MarketFeed["open"] = ({ fromMs = startMs, skipped }) =>
@@ -97,6 +111,7 @@ async function startSandbox(options: MarketsOptions): Promise<RunningMarket> {
     venue: "sandbox" as const,
     catalogue,
     store,
+    files,
     feed: { name: "sandbox", open, keepsTime: true, startMs: startMs - 1 },
     acceptsPush: false,
     provider: "sandbox",
@@ -121,7 +136,7 @@ async function leaveDays(folder: string, restored: DayBlocks, needed: DayBlocks,
 }
 
 /** The live venue gets its ticks from LIVE_FEED: a provider, a replay, pushes over HTTP, or none. */
-async function startLive(options: MarketsOptions): Promise<RunningMarket> {
+async function startLive(options: MarketsOptions, making: FileMaking): Promise<RunningMarket> {
   const { env, db, catalogues, clock, log, metrics } = options;
   const feed = env.LIVE_FEED.includes("replay")
     ? openReplay(env, catalogues.live, clock, log)
@@ -134,6 +149,7 @@ async function startLive(options: MarketsOptions): Promise<RunningMarket> {
     venue: "live" as const,
     catalogue: catalogues.live,
     store,
+    files: { klines: createKlineFiles({ ...making, db, clock }) },
     ...(feed && { feed }),
     // A replay is taken as it was recorded, and not recorded again.
     ...(named !== null &&
@@ -164,16 +180,18 @@ function liveProvider({ LIVE_FEED, LIVE_PROVIDER }: Env): string | null {
 
 /** Makes both venues of an edge worker: they have no feed, because the market process has it. */
 export async function createFedMarkets(options: SandboxOptions & Pick<MarketsOptions, "db" | "startUp" | "log">) {
-  const { env, catalogues, clock, log } = options;
-  const { store } = await openSandbox(options);
+  const { env, db, catalogues, clock, log } = options;
+  const making = openFileMaking(options);
+  const { store, files } = await openSandbox(options, making);
   const live = createFedMarket({
     ...{ venue: "live", catalogue: catalogues.live, provider: liveProvider(env), clock, log },
     store: await openLive(options),
+    files: { klines: createKlineFiles({ ...making, db, clock }) },
     acceptsPush: env.LIVE_FEED.includes("push"),
     acceptsKlines: true,
   });
   const sandbox = createFedMarket({
-    ...{ venue: "sandbox", catalogue: catalogues.sandbox, provider: "sandbox", store, clock, log },
+    ...{ venue: "sandbox", catalogue: catalogues.sandbox, provider: "sandbox", store, files, clock, log },
     acceptsPush: false,
     acceptsKlines: false,
   });

@@ -32,13 +32,14 @@ interface MadeLink {
   readonly address: string;
 }
 
-const FORMATS = [
-  { value: "csv", label: "CSV, for spreadsheets" },
-  { value: "json", label: "JSON" },
-] as const;
+const CSV = { value: "csv", label: "CSV, for spreadsheets" } as const;
+const FORMATS = [CSV, { value: "json", label: "JSON" }] as const;
+const FILE_FORMATS = [CSV, { value: "parquet", label: "Parquet" }] as const;
+type Format = (typeof FORMATS | typeof FILE_FORMATS)[number]["value"];
 const NO_ISSUES = {};
 /** What is special about an operation in a link. */
 const HINTS: Readonly<Record<string, string>> = {
+  file: " Without its last part, the revision, an `id` means the file of the month as it is now.",
   klines: " Leave `from` and `to` empty, and the link always answers the newest.",
 };
 
@@ -70,8 +71,10 @@ interface CreateFormProps extends LinkParts {
 function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
   const { operations, keys } = parts;
   const [keyId, setKeyId] = useState(keys[0].id);
-  const [format, setFormat] = useState<(typeof FORMATS)[number]["value"]>("csv");
+  const [chosen, setFormat] = useState<Format>("csv");
   const { operation, values, issues, choose, change } = useCall(operations);
+  const formats: readonly { readonly value: Format; readonly label: string }[] = operation.id === "file" ? FILE_FORMATS : FORMATS;
+  const format = formats.some(({ value }) => value === chosen) ? chosen : "csv";
   const { instruments, want } = useInstrumentsOf(parts, keys.find(({ id }) => id === keyId) ?? keys[0]);
   const bodyOf = (form: FormData) => ({
     name: textOf(form, "name"),
@@ -137,7 +140,7 @@ function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
         onChange={change}
       />
       <Field label="Format" error={errorOf("format")}>
-        {(control) => <Select {...control} name="format" value={format} onChange={setFormat} options={FORMATS} />}
+        {(control) => <Select {...control} name="format" value={format} onChange={setFormat} options={formats} />}
       </Field>
       <ExpiryField isRequired error={errorOf("expires_at")} />
       <DialogSubmit failure={failure} busy={busy} onCancel={onCancel}>

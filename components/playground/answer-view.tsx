@@ -3,6 +3,7 @@
 import dynamic from "next/dynamic";
 import { type ComponentProps, useEffect, useRef } from "react";
 import { fieldsOf } from "#lib/client/errors";
+import type { DataFile } from "#lib/contract/files";
 import type { KlineWindow } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Bearers } from "../portal/bearers";
@@ -14,6 +15,7 @@ import { AnswerFacts } from "./answer-facts";
 import { AnswerHeaders } from "./answer-headers";
 import { CompareView } from "./compare-view";
 import { DownloadCsv } from "./download-csv";
+import type { FilesTable as ShownFiles } from "./files-table";
 import { JsonTree } from "./json-tree";
 import type { KeptAnswers } from "./kept-answers";
 import type { RestOperation } from "./model";
@@ -30,6 +32,10 @@ const AnswerChart = dynamic(() => import("./answer-chart").then((module) => modu
   loading: () => <Skeleton className="h-96 w-full" />,
 });
 
+const FilesTable = dynamic(() => import("./files-table").then((module) => module.FilesTable), {
+  loading: () => <Skeleton className="h-48 w-full" />,
+});
+
 interface AnswerViewProps {
   readonly operation: RestOperation;
   readonly outcome: Outcome | undefined;
@@ -37,6 +43,8 @@ interface AnswerViewProps {
   readonly kept: KeptAnswers;
   /** Decimals of the instruments that are known, by ticker. */
   readonly digits: ReadonlyMap<string, number>;
+  /** Address and key of code. */
+  readonly target: ComponentProps<typeof ShownFiles>["target"];
   readonly busy: boolean;
   readonly again: () => void;
   /** Puts the suggestion into the form. */
@@ -81,9 +89,9 @@ function Records({ id, ...table }: { readonly id: string } & ComponentProps<type
   );
 }
 
-type TabProps = Pick<AnswerViewProps, "operation" | "kept" | "digits" | "live">;
+type TabProps = Pick<AnswerViewProps, "operation" | "kept" | "digits" | "live" | "target">;
 
-function tabsOf(answer: Answer, { operation, kept, digits, live }: TabProps): [Tab, ...Tab[]] {
+function tabsOf(answer: Answer, { operation, kept, digits, live, target }: TabProps): [Tab, ...Tab[]] {
   const rows = recordsOf(answer.body);
   const window = fieldsOf(answer.body).data as KlineWindow;
   const json: Tab = { value: "json", label: "JSON", content: <Body answer={answer} /> };
@@ -93,6 +101,10 @@ function tabsOf(answer: Answer, { operation, kept, digits, live }: TabProps): [T
     kept.answers.length < 2 ? [] : [{ value: "compare", label: "Compare", content: <CompareView kept={kept} shown={answer} /> }];
   const about = [headers, timing, ...compare];
   if (rows === undefined) return [json, ...about];
+  if (operation.id === "files") {
+    const files = rows as unknown as readonly DataFile[];
+    return [{ value: "files", label: "Files", content: <FilesTable {...{ files, target }} /> }, json, ...about];
+  }
   const table: Tab = { value: "table", label: "Table", content: <Records id={operation.id} rows={rows} digits={digits} /> };
   if (operation.id !== "klines" || rows.length === 0) return [json, table, ...about];
   const chart: Tab = { value: "chart", label: "Chart", content: <AnswerChart window={window} path={operation.path} {...live} /> };

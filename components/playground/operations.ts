@@ -3,7 +3,6 @@ import { LINKED_IDS } from "#lib/contract/linked-ids";
 import type { Operation, Parameter } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId, operations } from "#lib/contract/operations";
 import {
-  FormatParameter,
   InstantParameter,
   LimitParameter,
   PastSecondsParameter,
@@ -46,7 +45,7 @@ const STREAM_WORDS: Readonly<Record<StreamName, readonly [title: string, descrip
 const isRead = ({ method, scope }: Operation) => method === "GET" && scope !== "market:ingest";
 
 function shownParameters({ query }: Operation): Readonly<Record<string, Parameter>> {
-  return Object.fromEntries(Object.entries(query).filter(([, { schema }]) => schema !== FormatParameter));
+  return Object.fromEntries(Object.entries(query).filter(([name]) => name !== "format"));
 }
 
 /** The parameters of an operation without `format`, because the page shows JSON; those of a stream form its subscribe message. */
@@ -95,7 +94,8 @@ export function linkOperations(): [RestOperation, ...RestOperation[]] {
 
 /** Everything the playground offers: each REST operation that reads, and each stream, with its form. */
 export function playOperations(): PlayOperation[] {
-  const rest = OPERATION_LIST.filter(isRead).map(restOperation);
+  // A file is not shown, but its list is.
+  const rest = OPERATION_LIST.filter((operation) => isRead(operation) && operation.file === undefined).map(restOperation);
   const streams = STREAMS.map((stream): PlayOperation => {
     const [title, description] = STREAM_WORDS[stream];
     const id = streamId(stream);

@@ -156,6 +156,7 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, sign
                 outcome={play.outcome}
                 kept={play.kept}
                 digits={digitsOf(instruments)}
+                target={sampleOf(operation, values, base, credential)}
                 busy={play.busy}
                 again={run}
                 onCorrect={(correction) =>

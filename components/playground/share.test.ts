@@ -21,6 +21,7 @@ describe("the operations of the playground", () => {
       ...[
         "klines",
         "ticks",
+        "files",
         "instruments",
         "latestQuotes",
         "latestSnapshots",

@@ -113,8 +113,8 @@ print(json.dumps({c.__name__: {n: list(inspect.signature(f).parameters)[1:] for 
     if not n.startswith("_") and callable(f)} for c in (s.Spotwire, s.AsyncSpotwire)}))`;
   const { Spotwire, AsyncSpotwire } = JSON.parse(await python(["-c", code], debian)) as Record<string, Record<string, string[]>>;
   const snake = (id: string) => id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const operations = OPERATION_LIST.filter(({ scope }) => scope !== "market:ingest").map(({ id, query }) => {
-    const parameters = Object.keys(query).filter((name) => name !== "format");
+  const operations = OPERATION_LIST.filter(({ scope }) => scope !== "market:ingest").map(({ id, query, file }) => {
+    const parameters = Object.keys(query).filter((name) => name !== "format" || file !== undefined);
     return [snake(id), [...parameters.map((name) => (name === "from" ? "from_" : name)), "timeout_s"]] as const;
   });
   expect(Spotwire).toMatchObject(Object.fromEntries(operations));
@@ -149,6 +149,45 @@ except InvalidArgumentError as error:
     print(error.detail)`;
   const text = forService(code.replace("sw_test_DEMOkeyOfSpotwire", key));
   expect(await python(["-c", text], there)).toBe("True True True\nmessage_pack needs msgpack: pip install msgpack\n");
+});
+
+test("long minutes are read from files, and are those of klines to the last bit and type", { timeout: SLOW_MS }, async ({
+  skip,
+}) => {
+  const there = await withPackages(built.sources, { pandas: "python3-pandas" });
+  if ("missing" in there) return skip(there.missing);
+  const code = `${START}
+from datetime import datetime, timedelta, timezone
+import pandas
+from spotwire_client.errors import UnknownFileError
+now = datetime.now(timezone.utc).replace(second=0, microsecond=0)
+month = now.replace(day=1, hour=0, minute=0)
+start = month - timedelta(days=8)
+window = {"from_": start, "to": min(now, month + timedelta(days=1))}
+inner = client._inner
+called = []
+ask = inner._rest._ask
+async def counting(method, path, *rest):
+    called.append(path.split("/")[4])
+    return await ask(method, path, *rest)
+inner._rest._ask = counting
+frame = client.klines_frame("EURUSD", "M1", **window)
+print(called.count("files"), called.count("klines") <= 1)
+paged = client.klines_frame("EURUSD", "M1", **window, limit=5000)
+pandas.testing.assert_frame_equal(frame, paged, check_exact=True, check_freq=False)
+print(frame.attrs == paged.attrs, len(frame) >= 8 * 1440)
+whole = client.klines_frame("EURUSD", "M1", start.isoformat(), month.isoformat())
+pandas.testing.assert_frame_equal(whole, paged[paged.index < month], check_exact=True, check_freq=False)
+file = client.files("EURUSD", "klines")["items"][0]
+content = client.file(file["id"])
+import hashlib
+print(hashlib.sha256(content).hexdigest() == file["sha256"], client.file(file["id"], "csv")[:11])
+try: client.file("klines-EURUSD-2020-01")
+except UnknownFileError as error: print(error.status)
+`;
+  expect(await python(["-c", forService(code).replace("sw_test_DEMOkeyOfSpotwire", key)], there)).toBe(
+    "2 True\nTrue True\nTrue b'type,ticker'\n404\n",
+  );
 });
 
 test("a DataFrame has numbers by UTC time, also of an empty window", { timeout: SLOW_MS }, async ({ skip }) => {

@@ -1,4 +1,5 @@
 import type { Conversion } from "#lib/contract/conversion";
+import type { DataFileList } from "#lib/contract/files";
 import type { TradingHours } from "#lib/contract/hours";
 import type { Instrument } from "#lib/contract/instrument";
 import type { KeyInfo } from "#lib/contract/key";
@@ -25,7 +26,7 @@ import {
   unixMilliseconds,
   unixSeconds,
 } from "./options";
-import type { ConversionQuery, HoursQuery, KlinesQuery, TickersQuery, TicksQuery } from "./queries";
+import type { ConversionQuery, FileQuery, FilesQuery, HoursQuery, KlinesQuery, TickersQuery, TicksQuery } from "./queries";
 import type { RateLimit } from "./rate-limit";
 import type { ReadKlines } from "./recovery";
 import { type CallOptions, createRest } from "./rest";
@@ -67,6 +68,8 @@ export interface MarketStatusList {
 export const ENDPOINTS = {
   klines: { method: "GET", path: "/api/v1/market/klines" },
   ticks: { method: "GET", path: "/api/v1/market/ticks" },
+  files: { method: "GET", path: "/api/v1/market/files" },
+  file: { method: "GET", path: "/api/v1/market/files/{id}" },
   instruments: { method: "GET", path: "/api/v1/market/instruments" },
   latestQuotes: { method: "GET", path: "/api/v1/market/quotes/latest" },
   latestSnapshots: { method: "GET", path: "/api/v1/market/snapshots/latest" },
@@ -123,6 +126,10 @@ export interface Client {
   ticks(query: TicksQuery, options?: CallOptions): Promise<TickWindow>;
   /** All ticks of a window from its start, page by page. */
   ticksAll(query: TicksQuery & { readonly from: number | Date }, options?: CallOptions): AsyncIterableIterator<Quote>;
+  /** The files of a ticker, for bulk downloads. The list may end before `to`: then ask again from its `next_from`. */
+  files(query: FilesQuery, options?: CallOptions): Promise<DataFileList>;
+  /** Downloads a file of the list. The timeout of an attempt includes the whole file. */
+  file(query: FileQuery, options?: CallOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** The instruments this key may read. */
   instruments(options?: CallOptions): Promise<InstrumentList>;
   latestQuotes(query: TickersQuery, options?: CallOptions): Promise<QuoteList>;
@@ -245,6 +252,12 @@ export function createClient(options: ClientOptions): Client {
     klinesAll,
     ticks,
     ticksAll,
+    files: async ({ ticker, type, from, to }, callOptions) =>
+      rest.call({ ...ENDPOINTS.files, query: { ticker, type, from: unixSeconds(from), to: unixSeconds(to) } }, callOptions),
+    file: async ({ id, format }, callOptions) => {
+      const path = ENDPOINTS.file.path.replace("{id}", () => encodeURIComponent(id));
+      return rest.download({ method: ENDPOINTS.file.method, path, query: { format } }, callOptions);
+    },
     instruments: async (callOptions) => rest.call({ ...ENDPOINTS.instruments, query: {} }, callOptions),
     latestQuotes: async (query, callOptions) =>
       rest.call({ ...ENDPOINTS.latestQuotes, query: { tickers: listOf(query) } }, callOptions),

@@ -1,4 +1,5 @@
 export type { Conversion } from "#lib/contract/conversion";
+export type { DataFile, DataFileList, FileType } from "#lib/contract/files";
 export type { TradingHours } from "#lib/contract/hours";
 export type { Instrument } from "#lib/contract/instrument";
 export type { KeyInfo } from "#lib/contract/key";
@@ -31,7 +32,7 @@ export {
 export type { ClientClock } from "./clock";
 export { type ClientErrorId, isSpotwireError, SpotwireError, type SpotwireErrorFacts, type SpotwireErrorId } from "./errors";
 export type { MessagePack } from "./message-pack";
-export type { ConversionQuery, HoursQuery, KlinesQuery, TickersQuery, TicksQuery } from "./queries";
+export type { ConversionQuery, FileQuery, FilesQuery, HoursQuery, KlinesQuery, TickersQuery, TicksQuery } from "./queries";
 export type { RateLimit } from "./rate-limit";
 export type { RecoveredKline } from "./recovery";
 export type { CallOptions } from "./rest";

@@ -1,3 +1,4 @@
+import type { FileType } from "#lib/contract/files";
 import type { PriceSide, Timeframe } from "#lib/contract/primitives";
 
 /** A window of klines, half-open on open time: from <= time < to. Instants are Dates or Unix seconds. */
@@ -25,6 +26,20 @@ export interface TicksQuery {
   readonly limit?: number | undefined;
   /** The `next_cursor` of the page before, in place of `from`. */
   readonly cursor?: string | undefined;
+}
+
+/** The files of a ticker whose period touches a range. Instants are Dates or Unix seconds. */
+export interface FilesQuery {
+  readonly ticker: string;
+  readonly type: FileType;
+  readonly from?: number | Date | undefined;
+  readonly to?: number | Date | undefined;
+}
+
+/** A file of the list, and the format in which to get it: Parquet by default. */
+export interface FileQuery {
+  readonly id: string;
+  readonly format?: "parquet" | "csv" | undefined;
 }
 
 /** The range of trading hours: from now on, and 14 days, unless given. Instants are Dates or Unix seconds. */

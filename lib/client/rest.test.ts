@@ -58,9 +58,22 @@ describe("each operation", () => {
   test("the type of each operation's response is the contract's", () => {
     type DataOf<Id extends keyof typeof ENDPOINTS> = (typeof operations)[Id]["example"];
     type AnswerOf<Id extends keyof typeof ENDPOINTS> = Awaited<ReturnType<Client[Id]>>;
-    expectTypeOf<{ [Id in keyof typeof ENDPOINTS]: AnswerOf<Id> }>().toEqualTypeOf<{
-      [Id in keyof typeof ENDPOINTS]: DataOf<Id>;
-    }>();
+    type Enveloped = Exclude<keyof typeof ENDPOINTS, "file">;
+    expectTypeOf<{ [Id in Enveloped]: AnswerOf<Id> }>().toEqualTypeOf<{ [Id in Enveloped]: DataOf<Id> }>();
+    expectTypeOf<AnswerOf<"file">>().toEqualTypeOf<Uint8Array<ArrayBuffer>>();
+  });
+
+  test("a file is downloaded as its bytes, and a failure is the envelope's", async () => {
+    const client = connect();
+    service.answer(({ path, query }) =>
+      path === "/api/v1/market/files/klines-EURUSD-2026-10" && query.get("format") === "csv"
+        ? succeed({ bytes: true })
+        : fail("unknown_file"),
+    );
+    const bytes = await client.file({ id: "klines-EURUSD-2026-10", format: "csv" });
+    expect(JSON.parse(new TextDecoder().decode(bytes))).toMatchObject({ data: { bytes: true } });
+    await expect(client.file({ id: "../key" })).rejects.toMatchObject({ id: "unknown_file", status: 404 });
+    expect(service.requests.at(-1)?.path).toBe("/api/v1/market/files/..%2Fkey");
   });
 
   test("each operation returns the data of its response", async () => {
@@ -71,6 +84,7 @@ describe("each operation", () => {
     });
     expect(await client.klines({ ticker: "EURUSD", timeframe: "H1" })).toEqual(operations.klines.example);
     expect(await client.ticks({ ticker: "EURUSD" })).toEqual(operations.ticks.example);
+    expect(await client.files({ ticker: "EURUSD", type: "klines" })).toEqual(operations.files.example);
     expect(await client.instruments()).toEqual(operations.instruments.example);
     expect(await client.latestQuotes({ tickers: ["EURUSD"] })).toEqual(operations.latestQuotes.example);
     expect(await client.latestSnapshots({ tickers: ["EURUSD"] })).toEqual(operations.latestSnapshots.example);

@@ -47,6 +47,26 @@ interface Rest {
    * @throws SpotwireError for every failure
    */
   call<Data>(request: RestRequest, options?: CallOptions, attempts?: number): Promise<Data>;
+  /** The bytes of a file. @throws SpotwireError for every failure */
+  download(request: RestRequest, options?: CallOptions): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** Reads a response. @throws SpotwireError for a failure, which names the place */
+type Read<Result> = (response: Response, place: string) => Promise<Result>;
+
+const failureOf = (response: Response, text: string, place: string) =>
+  errorOfAnswer(response.status, (name) => response.headers.get(name), text, place);
+
+async function readData<Data>(response: Response, place: string): Promise<Data> {
+  const text = await response.text();
+  const { code, data } = fieldsOf(parseJson(text));
+  if (response.ok && code === 0 && typeof data === "object" && data !== null) return data as Data;
+  throw failureOf(response, text, place);
+}
+
+async function readBytes(response: Response, place: string): Promise<Uint8Array<ArrayBuffer>> {
+  if (response.ok) return new Uint8Array(await response.arrayBuffer());
+  throw failureOf(response, await response.text(), place);
 }
 
 /** Makes the sender of requests. All its calls share one gate, so that a Retry-After holds all of them. */
@@ -61,22 +81,22 @@ export function createRest(options: RestOptions): Rest {
     return `${baseUrl}${path}${search === "" ? "" : `?${search}`}`;
   }
 
-  async function exchange<Data>(request: RestRequest, signal: AbortSignal): Promise<Data> {
+  async function exchange<Result>(request: RestRequest, read: Read<Result>, signal: AbortSignal): Promise<Result> {
     const { method, path } = request;
     // A redirect would send the key to another address.
     const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
     const init = { method, headers, redirect: "error", credentials: "omit", signal } as const;
     const response = await fetch(addressOf(request), init);
-    const text = await response.text();
-    const header = (name: string) => response.headers.get(name);
-    rateLimit = readRateLimit(header) ?? rateLimit;
-    const { code, data } = fieldsOf(parseJson(text));
-    if (response.ok && code === 0 && typeof data === "object" && data !== null) return data as Data;
-    throw errorOfAnswer(response.status, header, text, `${method} ${path}`);
+    rateLimit = readRateLimit((name) => response.headers.get(name)) ?? rateLimit;
+    return read(response, `${method} ${path}`);
   }
 
   /** Makes one attempt with a timeout. */
-  async function attempt<Data>(request: RestRequest, { signal, timeoutS = options.timeoutS }: CallOptions): Promise<Data> {
+  async function attempt<Result>(
+    request: RestRequest,
+    read: Read<Result>,
+    { signal, timeoutS = options.timeoutS }: CallOptions,
+  ): Promise<Result> {
     const place = `${request.method} ${baseUrl}${request.path}`;
     const over = new AbortController();
     const ended = new AbortController();
@@ -84,7 +104,7 @@ export function createRest(options: RestOptions): Rest {
     signal?.addEventListener("abort", onAbort, { once: true });
     void clock.wait(timeoutS * 1000, ended.signal).then(onAbort);
     try {
-      return await exchange<Data>(request, over.signal);
+      return await exchange(request, read, over.signal);
     } catch (thrown) {
       if (signal?.aborted) throw new SpotwireError("aborted", `${place} was aborted.`, { cause: signal.reason });
       if (over.signal.aborted) throw new SpotwireError("timeout", `${place} got no response within ${timeoutS} s.`);
@@ -109,7 +129,12 @@ export function createRest(options: RestOptions): Rest {
   const concernsAll = ({ id, status, retryAfterS }: SpotwireError) =>
     retryAfterS !== undefined && (status === 429 || status === 503) && !OWN_AFFAIRS.includes(id);
 
-  async function call<Data>(request: RestRequest, callOptions: CallOptions = {}, attempts = maxAttempts): Promise<Data> {
+  async function ask<Result>(
+    request: RestRequest,
+    read: Read<Result>,
+    callOptions: CallOptions = {},
+    attempts = maxAttempts,
+  ): Promise<Result> {
     if (key === undefined && options.fetch === undefined)
       throw new SpotwireError("invalid_key", "This client has no key, so only streams work.");
     const { signal } = callOptions;
@@ -118,7 +143,7 @@ export function createRest(options: RestOptions): Rest {
       const leave = await gate.enter({ deadlineMs, signal, first: tries > 1 });
       let pauseMs: number | undefined;
       try {
-        return await attempt<Data>(request, callOptions);
+        return await attempt(request, read, callOptions);
       } catch (thrown) {
         const failure = asSpotwireError(thrown, "The request failed");
         const held = concernsAll(failure);
@@ -138,6 +163,8 @@ export function createRest(options: RestOptions): Rest {
     get rateLimit() {
       return rateLimit;
     },
-    call,
+    call: <Data>(request: RestRequest, callOptions?: CallOptions, attempts?: number) =>
+      ask<Data>(request, readData, callOptions, attempts),
+    download: (request, callOptions) => ask(request, readBytes, callOptions),
   };
 }

@@ -23,7 +23,13 @@ export interface CsvTable {
   /** A header row and a row for each item, by RFC 4180. */
   text(items: readonly object[]): string;
   /** The same text in parts of `rowsCount` rows that are made one at a time. */
-  parts(items: readonly object[], rowsCount: number): Iterable<string>;
+  parts(items: Sliceable, rowsCount: number): Iterable<string>;
+}
+
+/** Items that exist only a few at a time. */
+interface Sliceable {
+  readonly length: number;
+  slice(from: number, to: number): readonly object[];
 }
 
 /** Escapes a text for a cell. A leading quote keeps a spreadsheet from running a text that looks like a formula. */
@@ -89,7 +95,7 @@ export function csvOf({ data, query }: Pick<Operation, "data" | "query">): CsvTa
   const columns = columnsOf(element as z.ZodObject);
   const names = columns.map(({ name }) => name);
   const lineOf = (item: object) => `${columns.map(({ cell }) => cell(item as Item)).join(",")}\r\n`;
-  function* parts(items: readonly object[], rowsCount: number) {
+  function* parts(items: Sliceable, rowsCount: number) {
     let text = `${names.join(",")}\r\n`;
     for (let start = 0; start < items.length; start += rowsCount) {
       yield text +

@@ -145,6 +145,13 @@ export const ERRORS = {
       "The address of a link is incomplete or changed, or the link has expired or was revoked, or its key no longer works. The response is the same in every case.",
     fix: "Copy the whole address again. If it is the same, see under Links in the dashboard why it stopped working, and create a new one.",
   },
+  unknown_file: {
+    code: 40404,
+    title: "Unknown file",
+    cause:
+      "No file with this ID is available to your account. A later import, correction or undo may have replaced it, or the sandbox no longer has its month.",
+    fix: "List the files again, and download the one that is there now.",
+  },
   method_not_allowed: {
     code: 40501,
     title: "Method not allowed",
@@ -168,6 +175,12 @@ export const ERRORS = {
     title: "URI too long",
     cause: `The path and query together are longer than ${URI_MAX_BYTES / 1024} KiB.`,
     fix: "Split the request into several shorter ones.",
+  },
+  range_not_satisfiable: {
+    code: 41601,
+    title: "Range not satisfiable",
+    cause: "The `Range` header begins at or after the end of the file.",
+    fix: "Ask for bytes before the size in the `Content-Range` header, which is also `max`.",
   },
   upgrade_required: {
     code: 42601,

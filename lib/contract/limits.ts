@@ -27,6 +27,15 @@ export const TICKS_SAME_TIME_MAX_COUNT = 100_000;
 /** A kline closes this long after its end, so that late ticks still count. */
 export const KLINE_CLOSE_DELAY_MS = 2_000;
 
+/** Files in one list; more are on its next page. */
+export const FILES_MAX_COUNT = 500;
+/** One rate-limit unit buys this many rows of a file, or the share of them that a range is of its bytes. */
+export const FILE_ROWS_PER_COST_UNIT = 100_000;
+/** Complete months of M1 klines that the sandbox has as files: the latest. */
+export const SANDBOX_FILES_MONTHS_COUNT = 3;
+/** Longest text that is read as the id of a file; a real one is shorter. */
+export const FILE_ID_MAX_CHARACTERS = 100;
+
 /** Days in one answer about trading hours, their default, and its sessions. */
 export const HOURS_MAX_DAYS = 1_100;
 export const HOURS_DEFAULT_DAYS = 14;

@@ -22,7 +22,7 @@ export const linkOperation = operation({
   scope: "market:read",
   summary: "Link",
   description:
-    "Answers one call whose parameters are fixed, for programs that cannot send a key, such as spreadsheets. A link is created in the dashboard and bound to one of your keys, which needs the scope `market:read`. The response is that of the operation, as JSON or CSV as the link says. A parameter of the operation cannot be changed; other ones are ignored.",
+    "Answers one call whose parameters are fixed, for programs that cannot send a key, such as spreadsheets. A link is created in the dashboard and bound to one of your keys, which needs the scope `market:read`. The response is that of the operation, as JSON, CSV or Parquet as the link says. A parameter of the operation cannot be changed; other ones are ignored.",
   query: {
     token: {
       schema: z.string().min(1).max(LINK_TOKEN_MAX_CHARACTERS),
@@ -32,7 +32,7 @@ export const linkOperation = operation({
       example: `${LINK_TOKEN_PREFIX}eyJsaW5rIjoiMDE5YWIxIn0.Zm9yIGV4YW1wbGU`,
     },
   },
-  data: z.union(LINKED_IDS.map((id) => operations[id].data)),
+  data: z.union(LINKED_IDS.filter((id) => id !== "file").map((id) => operations[id].data)),
   example: latestQuotes.example,
   errors: [
     "invalid_link",
@@ -40,6 +40,8 @@ export const linkOperation = operation({
     "missing_parameter",
     "unsupported_timeframe",
     "unknown_ticker",
+    "unknown_file",
+    "range_not_satisfiable",
     "market_data_not_ready",
     ...GUARD_ERRORS.filter((id) => id !== "unauthorized"),
   ],

@@ -4,6 +4,7 @@ import type { OperationId } from "./operations";
 export const LINKED_IDS = [
   "klines",
   "ticks",
+  "file",
   "latestQuotes",
   "latestSnapshots",
   "conversion",

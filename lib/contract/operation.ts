@@ -29,10 +29,24 @@ export type QueryOf<P extends Parameters> = {
   [Name in keyof P]: z.output<P[Name]["schema"]> | (P[Name]["required"] extends true ? never : undefined);
 };
 
+/** Whether a parameter is a part of the path. */
+export const isInPath = ({ path }: Pick<Operation, "path">, name: string) => path.endsWith(`{${name}}`);
+
+/** The path with the parameter that is a part of it, and the parameters of the query. @param encode escapes the part */
+export function splitAddress(
+  { path }: Pick<Operation, "path">,
+  parameters: Readonly<Record<string, string>>,
+  encode: (part: string) => string = encodeURIComponent,
+): { readonly path: string; readonly query: readonly (readonly [name: string, value: string])[] } {
+  const filled = path.replace(/\{(\w+)\}$/, (_, name: string) => encode(parameters[name] ?? ""));
+  return { path: filled, query: Object.entries(parameters).filter(([name]) => !isInPath({ path }, name)) };
+}
+
 /** One REST operation: read by the route, the types, the documents, the playground and the tests. */
 export interface Operation<P extends Parameters = Parameters, Data extends z.ZodType = z.ZodType> {
   readonly id: string;
   readonly method: "GET" | "POST";
+  /** It may end in `{id}`: the parameter `id` of `query` then stands there, not in the query. */
   readonly path: string;
   /** The scope that a key needs; `any` when every key may ask. */
   readonly scope: Scope | "any";
@@ -49,10 +63,18 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
     readonly maxLines: number;
     readonly maxBytes: number;
   };
+  /** Of the envelope; null where the answer is a file. */
   readonly data: Data;
   /** True if its items are also offered as NDJSON, one in a line. */
   readonly lines?: true;
   readonly example: z.output<Data>;
+  /** The answer is the bytes of a file, of which a range can be asked for; failures have the envelope. */
+  readonly file?: {
+    readonly mediaType: string;
+    readonly description: string;
+    /** A good name for it, as in samples. */
+    readonly name: string;
+  };
   /** Every error this operation can return. */
   readonly errors: readonly ErrorId[];
   /** What requests are counted in: units of the plan (default), or pushed ticks, which have a limit of their own. */

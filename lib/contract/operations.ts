@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DAY_S } from "#lib/units";
 import { AmountParameter, Conversion, CurrencyListParameter, CurrencyParameter, conversionExample } from "./conversion";
+import { file, files } from "./files";
 import { format } from "./format";
 import { marketHours } from "./hours";
 import { IngestReceipt, ingestReceiptExample, TickLine } from "./ingest";
@@ -44,6 +45,8 @@ const missing = z
 export const operations = {
   klines,
   ticks,
+  files,
+  file,
   instruments: operation({
     id: "instruments",
     method: "GET",

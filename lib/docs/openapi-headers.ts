@@ -30,14 +30,25 @@ export const HEADERS: Record<string, OpenApiHeader> = {
     schema: text,
     example: "foo",
   },
+  "Accept-Ranges": { description: "`bytes`: ranges of the file can be requested.", schema: text, example: "bytes" },
+  "Content-Disposition": {
+    description: "A name for the file.",
+    schema: text,
+    example: 'attachment; filename="EURUSD-M1-2026-10.parquet"',
+  },
+  "Content-Range": {
+    description: "The place of these bytes in the file and its size, or after `*/` its size alone.",
+    schema: text,
+    example: "bytes 0-65535/412083",
+  },
   "Cache-Control": {
     description:
-      "`private, immutable` for a range that can no longer change, and for one as of an instant (`private, no-cache` in the first minute after it); otherwise `no-store`.",
+      "`private, immutable` for a range or a file that can no longer change, and for one as of an instant (`private, no-cache` in the first minute after it); `private, no-cache` for a file without its revision; otherwise `no-store`.",
     schema: text,
     example: "private, immutable",
   },
   ETag: {
-    description: "Strong validator, sent when the last kline of the range is closed, and with `as_of`.",
+    description: "Strong validator, sent when the last kline of the range is closed, with `as_of`, and with a file.",
     schema: text,
     example: '"3q2-7w"',
   },
@@ -72,6 +83,20 @@ export const HEADER_PARAMETERS: Record<string, OpenApiParameter> = {
     name: "If-None-Match",
     in: "header",
     description: "The ETag of an earlier response. If nothing changed, the response is 304 without a body.",
+    schema: { type: "string" },
+  },
+  Range: {
+    name: "Range",
+    in: "header",
+    description:
+      "The bytes to answer, as `bytes=0-65535`, `bytes=65536-` or `bytes=-65536`. Only for Parquet, and only one range.",
+    schema: { type: "string" },
+  },
+  IfRange: {
+    name: "If-Range",
+    in: "header",
+    description:
+      "The ETag of the file of which a part is there already. If it is another file now, the response is the whole file.",
     schema: { type: "string" },
   },
 };

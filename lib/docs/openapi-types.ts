@@ -9,7 +9,7 @@ export interface Reference {
 
 export interface OpenApiParameter {
   name: string;
-  in: "query" | "header";
+  in: "query" | "header" | "path";
   description: string;
   required?: boolean;
   style?: "form";

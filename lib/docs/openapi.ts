@@ -1,8 +1,9 @@
 import { CSV_MEDIA, csvOf, LINES_MEDIA } from "#lib/contract/csv";
 import { Failure, failureExample, success } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
+import { PARQUET_MEDIA } from "#lib/contract/files";
 import { linkOperation, REST_CALLS } from "#lib/contract/link";
-import { describeParameter, type Operation, type Parameter } from "#lib/contract/operation";
+import { describeParameter, isInPath, type Operation, type Parameter } from "#lib/contract/operation";
 import type { OperationId } from "#lib/contract/operations";
 import { type JsonSchema, type SchemaPrinter, schemaPrinter } from "./json-schema";
 import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
@@ -42,11 +43,11 @@ function exampleValue(example: string, type: unknown): unknown {
   return type === "integer" || type === "number" ? Number(example) : example;
 }
 
-function queryParameter(name: string, parameter: Parameter, printer: SchemaPrinter): OpenApiParameter {
+function parameterOf(operation: Operation, name: string, parameter: Parameter, printer: SchemaPrinter): OpenApiParameter {
   const schema = printer.parameter(parameter.schema);
   return {
     name,
-    in: "query",
+    in: isInPath(operation, name) ? "path" : "query",
     description: describeParameter(name, parameter),
     required: parameter.required,
     ...(schema.type === "array" ? { style: "form" as const, explode: false } : {}),
@@ -62,6 +63,7 @@ function errorHeaders(status: number): string[] {
   const names = ["X-Request-Id", ...(BEFORE_KEY.has(status) ? [] : RATE_LIMIT_HEADERS)];
   if (status === 401) names.push("WWW-Authenticate");
   if (status === 405) names.push("Allow");
+  if (status === 416) names.push("Content-Range");
   if (status === 429 || status === 503) names.push("Retry-After");
   return names;
 }
@@ -106,8 +108,11 @@ function errorResponses(operation: Operation, printer: SchemaPrinter): Record<st
   };
 }
 
+const FILE_HEADERS = ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", "ETag", "Cache-Control"];
+
 /** Names of the headers in an operation's successful response. */
-export function answerHeaders({ id }: Operation): string[] {
+export function answerHeaders({ id, file }: Operation): string[] {
+  if (file !== undefined) return [...FILE_HEADERS, "Accept-Ranges", "Content-Disposition"];
   const revalidated = REVALIDATED.has(id) ? ["ETag", "Cache-Control", "Link"] : [];
   return ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...revalidated];
 }
@@ -117,7 +122,10 @@ const isLink = ({ id }: Pick<Operation, "id">) => id === linkOperation.id;
 /** The items as CSV and as lines, where the operation offers it. */
 function itemsMedia(operation: Operation): Record<string, OpenApiMedia> {
   if (isLink(operation))
-    return { [CSV_MEDIA]: { schema: { type: "string", description: "The items as CSV, with the columns of the operation." } } };
+    return {
+      [CSV_MEDIA]: { schema: { type: "string", description: "The items as CSV, with the columns of the operation." } },
+      [PARQUET_MEDIA]: { schema: { type: "string", format: "binary", description: "The bytes of a file." } },
+    };
   const table = csvOf(operation);
   if (table === undefined) return {};
   const { items } = operation.example as { items: readonly object[] };
@@ -133,7 +141,32 @@ function itemsMedia(operation: Operation): Record<string, OpenApiMedia> {
 
 const pascal = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
 
+/** The bytes of a file: as a whole, or a part of them. */
+function fileResponses(operation: Operation, { mediaType, description }: NonNullable<Operation["file"]>) {
+  const bytes: OpenApiMedia = { schema: { type: "string", format: "binary", description } };
+  const csv: OpenApiMedia = { schema: { type: "string", description: "The rows as CSV, with the columns of klines." } };
+  return {
+    200: {
+      description: operation.summary,
+      headers: headerReferences(answerHeaders(operation)),
+      content: { [mediaType]: bytes, [CSV_MEDIA]: csv },
+    },
+    206: {
+      description: "The requested range of the file.",
+      headers: headerReferences([...answerHeaders(operation), "Content-Range"]),
+      content: { [mediaType]: bytes },
+    },
+    304: UNCHANGED,
+  };
+}
+
+const UNCHANGED: OpenApiResponse = {
+  description: "Not modified.",
+  headers: headerReferences(["X-Request-Id", ...RATE_LIMIT_HEADERS, "ETag"]),
+};
+
 function successResponses(operation: Operation, printer: SchemaPrinter): Record<string, OpenApiResponse> {
+  if (operation.file !== undefined) return fileResponses(operation, operation.file);
   const revalidated = REVALIDATED.has(operation.id);
   const id = `${pascal(operation.id)}Response`;
   const answered: OpenApiResponse = {
@@ -147,12 +180,7 @@ function successResponses(operation: Operation, printer: SchemaPrinter): Record<
       ...itemsMedia(operation),
     },
   };
-  if (!revalidated) return { 200: answered };
-  const unchanged = {
-    description: "Not modified.",
-    headers: headerReferences(["X-Request-Id", ...RATE_LIMIT_HEADERS, "ETag"]),
-  };
-  return { 200: answered, 304: unchanged };
+  return revalidated ? { 200: answered, 304: UNCHANGED } : { 200: answered };
 }
 
 function requestBody(operation: Operation, printer: SchemaPrinter): Pick<OpenApiOperation, "requestBody"> {
@@ -169,7 +197,12 @@ function requestBody(operation: Operation, printer: SchemaPrinter): Pick<OpenApi
 export const scopeText = ({ scope }: Pick<Operation, "scope">) => (scope === "any" ? "any" : `\`${scope}\``);
 
 function openApiOperation(operation: Operation, printer: SchemaPrinter): OpenApiOperation {
-  const headerNames = ["RequestId", ...(REVALIDATED.has(operation.id) ? ["IfNoneMatch"] : [])];
+  const isFile = operation.file !== undefined;
+  const headerNames = [
+    "RequestId",
+    ...(REVALIDATED.has(operation.id) || isFile ? ["IfNoneMatch"] : []),
+    ...(isFile ? ["Range", "IfRange"] : []),
+  ];
   return {
     operationId: operation.id,
     tags: [operation.path.split("/")[3] ?? "market"],
@@ -179,7 +212,7 @@ function openApiOperation(operation: Operation, printer: SchemaPrinter): OpenApi
     security: isLink(operation) ? [] : [{ [SECURITY_SCHEME]: [] }],
     "x-scope": operation.scope,
     parameters: [
-      ...Object.entries(operation.query).map(([name, parameter]) => queryParameter(name, parameter, printer)),
+      ...Object.entries(operation.query).map(([name, parameter]) => parameterOf(operation, name, parameter, printer)),
       ...headerNames.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...requestBody(operation, printer),

@@ -16,7 +16,7 @@ test("is read by Postman as one request for each operation, at its address", () 
   const variables = collection.variables.toObject();
   expect(variables).toEqual({ base: "https://market.example.com", key: "" });
   const calls = items.map(({ request }) => `${request.method} ${request.url.getPath()}`);
-  expect(calls).toEqual(OPERATION_LIST.map(({ method, path }) => `${method} ${path}`));
+  expect(calls).toEqual(OPERATION_LIST.map(({ method, path }) => `${method} ${path.replace("{id}", "klines-EURUSD-2026-10")}`));
   expect(items.every(({ request }) => request.url.getHost() === "{{base}}")).toBe(true);
 });
 

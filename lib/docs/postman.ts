@@ -1,6 +1,6 @@
 import type { ErrorId } from "#lib/contract/errors";
 import { ERRORS, httpStatus } from "#lib/contract/errors";
-import { describeParameter, type Operation } from "#lib/contract/operation";
+import { describeParameter, isInPath, type Operation } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
 import { postmanTests } from "./postman-tests";
 import { type RecordedAnswer, recordedAnswer, recordedError } from "./reference/recorded";
@@ -29,6 +29,7 @@ interface PostmanRequest {
     readonly host: readonly string[];
     readonly path: readonly string[];
     readonly query: readonly QueryParameter[];
+    readonly variable?: readonly (Pair & { readonly description: string })[];
   };
   readonly body?: { readonly mode: "raw"; readonly raw: string };
 }
@@ -61,8 +62,13 @@ interface PostmanCollection {
   readonly item: readonly PostmanItem[];
 }
 
-function request({ method, path, query, description, body }: Operation): PostmanRequest {
-  const parameters = Object.entries(query).map(([key, parameter]) => ({
+function request(operation: Operation): PostmanRequest {
+  const { method, query, description, body } = operation;
+  const path = operation.path.replace(/\{(\w+)\}$/, ":$1");
+  const places = Object.entries(query).filter(([name]) => isInPath(operation, name));
+  const inQuery = Object.entries(query).filter(([name]) => !isInPath(operation, name));
+  const variable = places.map(([key, { example, description: words }]) => ({ key, value: example, description: words }));
+  const parameters = inQuery.map(([key, parameter]) => ({
     key,
     value: parameter.example,
     description: describeParameter(key, parameter),
@@ -78,6 +84,7 @@ function request({ method, path, query, description, body }: Operation): Postman
       host: ["{{base}}"],
       path: path.slice(1).split("/"),
       query: parameters,
+      ...(variable.length > 0 && { variable }),
     },
     ...(body === undefined ? {} : { body: { mode: "raw", raw: body.example } }),
   };
@@ -101,9 +108,11 @@ function item(operation: Operation): PostmanItem {
     const answer = recordedError(id);
     return answer === undefined || httpStatus(id) !== answer.status ? [] : [response(ERRORS[id].title, original, answer)];
   });
-  const answered = response(operation.summary, original, recordedAnswer(operation.id as OperationId));
+  // The bytes of a file say nothing to a reader.
+  const shown = operation.file === undefined ? [recordedAnswer(operation.id as OperationId)] : [];
+  const answered = shown.map((answer) => response(operation.summary, original, answer));
   const test = { listen: "test", script: { type: "text/javascript", exec: postmanTests(operation) } } as const;
-  return { name: operation.summary, event: [test], request: original, response: [answered, ...refusals] };
+  return { name: operation.summary, event: [test], request: original, response: [...answered, ...refusals] };
 }
 
 /**

@@ -21,6 +21,12 @@ function plain(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
+/** What is kept of a path, also of one whose last part is a parameter. */
+function ofPath<Kept>(kept: ReadonlyMap<string, Kept>, path: string): Kept | undefined {
+  const known = plain(path);
+  return kept.get(known) ?? kept.get(known.replace(/[^/]+$/, "{id}"));
+}
+
 /**
  * Makes the entry point of /api/v1. It finds the route of an operation by its path and calls it. Any other path gets an
  * error envelope, never HTML.
@@ -29,7 +35,7 @@ function plain(path: string): string {
 export function createApi(modules: Readonly<Record<string, RouteModule>>): RouteHandler {
   const routes = new Map(Object.entries(modules));
   return handlerOf((exchange) => {
-    const module = routes.get(plain(exchange.path));
+    const module = ofPath(routes, exchange.path);
     const method = exchange.method === "HEAD" ? "GET" : exchange.method;
     const handler = method === "GET" || method === "POST" ? module?.[method] : undefined;
     return (handler ?? unserved).answer(exchange);
@@ -39,7 +45,7 @@ export function createApi(modules: Readonly<Record<string, RouteModule>>): Route
 /** Answers preflights, wrong methods and unknown paths. Also the catch-all route of /api under Next, where no market runs. */
 export const unserved: RouteHandler = handlerOf((exchange) => {
   const { path, method, headers, origin } = exchange;
-  const methods = METHODS.get(plain(path));
+  const methods = ofPath(METHODS, path);
   if (origin !== null) admitOrigin(headers, origin);
   const running = runningParts();
   try {

@@ -2,6 +2,9 @@ import type { Answer, AnswerHeaders } from "./respond";
 
 /** Response headers that a script of another origin may read. */
 const EXPOSED = [
+  "Accept-Ranges",
+  "Content-Disposition",
+  "Content-Range",
   "ETag",
   "Link",
   "RateLimit",

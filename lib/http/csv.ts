@@ -5,7 +5,7 @@ import { type Exchange, headerOf } from "./exchange";
 import type { Answer } from "./respond";
 
 /** `header=present` says that the first row holds the names (RFC 4180). */
-const CSV_TYPE = `${CSV_MEDIA}; charset=utf-8; header=present`;
+export const CSV_TYPE = `${CSV_MEDIA}; charset=utf-8; header=present`;
 const JSON_MEDIA = "application/json";
 /** A longer Accept header is not read, so that it cannot take much time. */
 const ACCEPT_MAX_CHARACTERS = 1_000;

@@ -5,7 +5,7 @@ import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_LINES, INGEST_TICKS_BURST_COUNT } from "#lib/contract/limits";
 import { type OperationId, operations } from "#lib/contract/operations";
 import { SCOPES } from "#lib/contract/primitives";
-import { sampleQuery } from "#lib/testing/operations";
+import { samplePath, sampleQuery } from "#lib/testing/operations";
 import { type Answer, type Ask, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 let t: TestRuntime;
@@ -29,10 +29,10 @@ const LISTS = ["latestQuotes", "latestSnapshots", "marketStatus", "ingestState"]
 
 /** Calls an operation with another query, method, key … than its sample. */
 function ask(id: OperationId, query = sampleQuery(id), more: Ask = {}): Promise<Answer> {
-  const { path, method } = operations[id];
+  const { method } = operations[id];
   const body = method === "POST" && more.method === undefined ? { body: '{"ticker":"EURUSD"}\n' } : {};
   const key = keys[id];
-  return t.ask(path + query, { method, ...(key !== undefined && { key }), ...body, ...more });
+  return t.ask(samplePath(id) + query, { method, ...(key !== undefined && { key }), ...body, ...more });
 }
 
 /** The sample query with one parameter set. */
@@ -56,6 +56,8 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   too_many_tickers: (id) =>
     ask(id, withParameter(id, "tickers", Array.from({ length: 101 }, (_, index) => `AAA${index}`).join(","))),
   unknown_ticker: (id) => ask(id, withParameter(id, tickerName(id), "AAABBB")),
+  unknown_file: (id) => t.ask(operations[id].path.replace("{id}", "klines-EURUSD-2020-01")),
+  range_not_satisfiable: (id) => ask(id, undefined, { headers: { range: "bytes=900000-" } }),
   unauthorized: (id) => ask(id, undefined, { key: null }),
   insufficient_scope: async (id) => {
     const other = operations[id].scope === "market:stream" ? "market:read" : "market:stream";

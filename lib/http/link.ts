@@ -4,7 +4,7 @@ import type { LinkedId } from "#lib/contract/linked-ids";
 import type { Operation } from "#lib/contract/operation";
 import { operations } from "#lib/contract/operations";
 import { Fault } from "#lib/fault";
-import type { Exchange } from "./exchange";
+import { type Exchange, headerOf } from "./exchange";
 import { applyVerdict } from "./guards";
 import { createQueryParser } from "./query";
 import type { Answer, AnswerHeaders } from "./respond";
@@ -12,6 +12,8 @@ import { chain, guardedHandler, type OperationHandler, type RouteHandler } from 
 
 /** The address opens the data, so nothing may pass it on or keep the answer: no page that follows, no search engine, no cache. */
 const SECRET_ADDRESS: AnswerHeaders = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex, nofollow" };
+/** DuckDB reads a file in ranges. */
+const SENDING_HEADERS = ["range", "accept-encoding"] as const;
 const ELEMENT = /\[.*$/;
 
 /**
@@ -30,9 +32,13 @@ function requireUnchanged({ link }: LinkPrincipal, queryText: string): void {
   });
 }
 
-/** The call of a link as its operation gets it. Of the caller's own headers it sees none: the link alone says what is asked. */
+/**
+ * The call of a link as its operation gets it. The link alone says what is asked; of the caller's own headers the operation sees only
+ * those that say how the bytes of a file are to be sent.
+ */
 function callOf(exchange: Exchange, { link }: LinkPrincipal): Exchange {
-  return { ...exchange, request: null, given: {}, path: link.path, queryText: link.queryText };
+  const given = Object.fromEntries(SENDING_HEADERS.map((name) => [name, headerOf(exchange, name) ?? undefined]));
+  return { ...exchange, request: null, given, path: link.path, queryText: link.queryText };
 }
 
 /** Takes back what only a caller with a key can use: caching, and the address of the next page. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Transform } from "node:stream";
+import { pipeline, Readable, type Transform } from "node:stream";
 import type { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
 import { isDatabaseAway, isHistoryDamaged } from "#lib/db";
@@ -22,8 +22,8 @@ export interface WholeAnswer extends Headed {
 /** A response whose body is made while it is sent, each part when the client has taken most of those before. */
 export interface AnswerInParts extends Headed {
   readonly body: {
-    readonly parts: Iterable<string>;
-    /** Compresses the parts on their way. */
+    readonly parts: Iterable<string> | AsyncIterable<Uint8Array>;
+    /** Compresses the parts on their way, or expands those of a compressed file. */
     readonly encoder?: Transform;
   };
 }
@@ -45,13 +45,12 @@ export function byteLengthOf({ body }: WholeAnswer): number {
 
 /** The response as a Web-standard Response. */
 export function toResponse(answer: Answer): Response {
-  const { status, headers, body } = toWhole(answer);
-  return new Response(body, { status, headers });
-}
-
-/** The answer with all its parts. */
-export function toWhole(answer: Answer): WholeAnswer {
-  return isInParts(answer) ? { ...answer, body: [...answer.body.parts].join("") } : answer;
+  const { status, headers } = answer;
+  if (!isInParts(answer)) return new Response(answer.body, { status, headers });
+  const { parts, encoder } = answer.body;
+  const source = Readable.from(parts, { objectMode: false });
+  const sent = encoder === undefined ? source : pipeline(source, encoder, () => undefined);
+  return new Response(Readable.toWeb(sent) as ReadableStream<Uint8Array>, { status, headers });
 }
 
 /** The answer in a Web-standard Response, whose body is complete. */

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { operations } from "#lib/contract/operations";
 import { SegmentDamaged } from "#lib/segments/parquet-file";
-import { HEAD_OPERATIONS, sampleQuery } from "#lib/testing/operations";
+import { HEAD_OPERATIONS, samplePath, sampleQuery } from "#lib/testing/operations";
 import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const QUOTES = "/api/v1/market/quotes/latest?tickers=EURUSD";
@@ -36,13 +35,13 @@ describe("an answer", () => {
   });
 
   test.each(HEAD_OPERATIONS)("an answer to HEAD has the same headers and no body: %s", async (id) => {
-    const path = operations[id].path + sampleQuery(id);
+    const path = samplePath(id) + sampleQuery(id);
     const headers = { "x-request-id": "same" };
     const get = await t.ask(path, { headers });
     const head = await t.ask(path, { headers, method: "HEAD" });
     expect(head.status).toBe(get.status);
     expect(head.text).toBe("");
-    if (get.status === 200) expect(Number(head.headers.get("content-length"))).toBe(Buffer.byteLength(get.text));
+    if (get.status === 200 && id !== "file") expect(Number(head.headers.get("content-length"))).toBe(Buffer.byteLength(get.text));
     const without = (headers: Headers) =>
       Object.fromEntries([...headers].filter(([name]) => !/^content-length$|ratelimit/.test(name)));
     expect(without(head.headers)).toEqual(without(get.headers));

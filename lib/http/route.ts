@@ -5,7 +5,7 @@ import type { LoggedRequest } from "#lib/access/usage/request-log";
 import { heldTag } from "#lib/content-encoding";
 import { type CsvTable, csvOf } from "#lib/contract/csv";
 import { ERRORS } from "#lib/contract/errors";
-import type { Operation, Parameters, QueryOf } from "#lib/contract/operation";
+import { isInPath, type Operation, type Parameters, type QueryOf } from "#lib/contract/operation";
 import { Fault, isFault } from "#lib/fault";
 import type { Call, Reply } from "#lib/market/question";
 import { suggestTicker } from "#lib/market/tickers";
@@ -70,9 +70,24 @@ export function route<P extends Parameters>(
   operation: Operation<P>,
   question: (call: GuardedCall<QueryOf<P>>) => Reply | Promise<Reply>,
 ): OperationHandler {
-  const parse = createQueryParser(operation as unknown as Operation);
   const asked = operation as unknown as Operation;
   const table = csvOf(asked);
+  return guardedRoute(operation, (call, exchange, running) => {
+    if (table === undefined) return chain(question(call), (reply) => respond(reply, exchange, undefined));
+    exchange.headers.vary = "Origin, Accept";
+    const format = wantedFormat((call.query as { format?: unknown }).format, asked.lines === true, exchange);
+    const asItems = format && { format, table, base: running.env.PUBLIC_URL ?? "" };
+    return chain(question(call), (reply) => respond(reply, exchange, asItems));
+  });
+}
+
+/** Makes the handler of an operation whose answer is not that of a question: the same guards, and `answer` after them. */
+export function guardedRoute<P extends Parameters>(
+  operation: Operation<P>,
+  answer: (call: GuardedCall<QueryOf<P>>, exchange: Exchange, running: Runtime) => Answer | Promise<Answer>,
+): OperationHandler {
+  const parse = createQueryParser(operation as unknown as Operation);
+  const asked = operation as unknown as Operation;
 
   /** The guards after the key, in order. The query is parsed before the rate limit, which needs its cost, but refused after it. */
   function serve(exchange: Exchange, running: Runtime, principal: Principal): Answer | Promise<Answer> {
@@ -85,17 +100,13 @@ export function route<P extends Parameters>(
         applyVerdict(verdict, principal.plan.name, exchange.headers);
         throw permitted.error;
       });
-    const query = attempt(() => parse(exchange.queryText));
+    const query = attempt(() => parse(queryOf(asked, exchange)));
     const cost = query.ok ? asked.cost(query.value.query as never) : 1;
     const taken = takerOf(asked, cost, access)(principal, cost, exchange.address);
     return chain(taken, (verdict) => {
       applyVerdict(verdict, principal.plan.name, exchange.headers);
       const call = callOf<QueryOf<P>>(query, principal, exchange, running, verdict);
-      if (table === undefined) return chain(question(call), (reply) => respond(reply, exchange, undefined));
-      exchange.headers.vary = "Origin, Accept";
-      const format = wantedFormat((call.query as { format?: unknown }).format, asked.lines === true, exchange);
-      const asItems = format && { format, table, base: running.env.PUBLIC_URL ?? "" };
-      return chain(question(call), (reply) => respond(reply, exchange, asItems));
+      return answer(call, exchange, running);
     });
   }
 
@@ -128,6 +139,12 @@ export function guardedHandler(
     }
   };
   return handlerOf((exchange) => (recordsWork() ? tracedCall(operation, exchange, handle) : handle(exchange)));
+}
+
+/** The text of the query, with the parameter that is a part of the path. */
+function queryOf(operation: Operation, { path, queryText }: Exchange): string {
+  if (!isInPath(operation, "id")) return queryText;
+  return `id=${/[^/]*(?=\/?$)/.exec(path)?.[0] ?? ""}&${queryText}`;
 }
 
 /** What counts a request: units of the plan, pushed ticks, or the bucket of requests that cost nothing. */
@@ -248,7 +265,8 @@ interface AsItems {
   readonly base: string;
 }
 
-const cachingOf = (maxAgeS: number) => (maxAgeS === 0 ? "private, no-cache" : `private, max-age=${maxAgeS}, immutable`);
+/** The Cache-Control of an answer that only its key may see. @param maxAgeS 0 where it has to be asked for again */
+export const cachingOf = (maxAgeS: number) => (maxAgeS === 0 ? "private, no-cache" : `private, max-age=${maxAgeS}, immutable`);
 
 /** The response to a reply, as JSON unless told otherwise. HEAD gets the headers of GET and no body. */
 function respond(reply: Reply, exchange: Exchange, asItems: AsItems | undefined): Answer {

@@ -5,11 +5,9 @@ import { TooManyStatements } from "#lib/history/periods";
 import type { createReader } from "#lib/history/reader";
 import { createTurns } from "#lib/in-turn";
 import type { Queries } from "#lib/segments/segment-store";
-import type { awaitsConversion } from "./conversion-state";
+import { type awaitsConversion, unconverted } from "./conversion-state";
 import type { KlineQuery } from "./ports";
 
-/** A conversion takes minutes. */
-const CONVERSION_RETRY_AFTER_S = 60;
 /** Reads at once: each can hold KLINES_AS_OF_MAX_MINUTES, 84 MB, and half a second of work. */
 const RUNNING_MAX_COUNT = 2;
 const WAITING_MAX_COUNT = 32;
@@ -42,11 +40,7 @@ export function createPastRead(
   });
   return async (client, query, atS) => {
     const { ticker } = query;
-    if (await isUnconverted(client, ticker))
-      throw new Fault("service_unavailable", {
-        detail: `The history of ${ticker} is still being converted for this release. Until then, only its klines of now can be read.`,
-        retry_after: CONVERSION_RETRY_AFTER_S,
-      });
+    if (await isUnconverted(client, ticker)) throw unconverted(ticker);
     try {
       const { columns } = await inTurn(() => reader.readAt(client, query, { atS, maxStatements: KLINES_AS_OF_MAX_MINUTES }));
       return columns;

@@ -1,3 +1,4 @@
+import type { FileType } from "#lib/contract/files";
 import type { IngestReceipt, TickRejection } from "#lib/contract/ingest";
 import type { KlineReceipt } from "#lib/contract/ingest-klines";
 import type { Instrument } from "#lib/contract/instrument";
@@ -13,6 +14,7 @@ import type { Tick } from "#lib/domain/tick";
 import type { TickColumns } from "#lib/domain/tick-columns";
 import type { Minutes } from "./coverage";
 import type { FeedSight } from "./feed-watch";
+import type { FileSource } from "./file-source";
 import type { LackingKlines } from "./lacking-minutes";
 import type { KlinePush, Mended, Mending } from "./mending";
 
@@ -144,6 +146,8 @@ export interface Market {
   readonly catalogue: Catalogue;
   readonly view: MarketView;
   readonly store: KlineStore;
+  /** Its history as files; absent where it is not served. */
+  readonly files?: Readonly<Record<FileType, FileSource>> | undefined;
   /** Slug of the bound provider, null without one. */
   readonly provider: string | null;
   /** Who speaks for a ticker, where the venue has several providers and shows which; absent: `provider`. */

@@ -27,6 +27,8 @@ export type ToolId = (typeof TOOL_IDS)[number];
 /** Operations that are not tools, and why. The compiler requires every operation in one of the two lists. */
 export const NO_TOOLS: Readonly<Record<Exclude<OperationId, ToolId>, string>> = {
   ticks: "It is for programs that read millions of quotes. An agent asks klines, whose rows say as much in a few hundred words.",
+  files: "It lists files for bulk downloads. An agent that reads klines asks for those it needs.",
+  file: "A file has more rows than a model can read.",
   marketHours: "It lists sessions for charts. An agent asks marketStatus, which knows the next open and close of any instant.",
   createStreamTicket: "A ticket opens a WebSocket from a web page; an agent that calls tools does not need one.",
   key: "It tells about a key, not about the market. An agent learns of a limit from the error that names it.",

@@ -12,7 +12,8 @@ import { parseQuery } from "#lib/http/query";
  */
 export function linkOfForm({ name, key_id, operation: id, parameters, expires_at }: LinkForm): NewLink {
   const operation = operations[id] as unknown as Operation;
-  const given = Object.entries({ ...parameters, format: parameters.format || "json" }).filter(([, value]) => value.trim() !== "");
+  const format = parameters.format || (operation.file === undefined ? "json" : "parquet");
+  const given = Object.entries({ ...parameters, format }).filter(([, value]) => value.trim() !== "");
   const unknown = given.map(([parameter]) => parameter).find((parameter) => !Object.hasOwn(operation.query, parameter));
   if (unknown !== undefined)
     throw new Fault("invalid_parameter", { parameter: unknown, detail: `${operation.summary} has no parameter of this name.` });

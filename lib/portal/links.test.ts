@@ -61,6 +61,15 @@ test("a signed-in user creates a link, calls it, sees its address again, and rev
   expect(await ann.call(show, { id })).toMatchObject({ status: 404 });
 });
 
+test("a link to a file is Parquet unless it says otherwise, and never JSON", async () => {
+  const pat = await signIn("pat");
+  const id = "klines-EURUSD-2026-10";
+  const { data } = await pat.create({ operation: "file", parameters: { id } });
+  expect(data.link.query).toBe(`id=${id}&format=parquet`);
+  expect((await ask(data.address)).headers.get("content-disposition")).toContain("EURUSD-M1-2026-10.parquet");
+  expect(await pat.create({ operation: "file", parameters: { id, format: "json" } })).toMatchObject({ status: 400 });
+});
+
 test("nobody who is not signed in, and no other account, can see, show or revoke it", async () => {
   const [owner, eve, stranger] = [await signIn("owner"), await signIn("eve"), callerOf(portalBrowser())];
   const { id } = (await owner.create()).data.link;

@@ -131,6 +131,15 @@ function contentTests(opened: () => OpenStore): void {
     expect([...part]).toEqual([...bytes.subarray(from, to)]);
   });
 
+  test("a segment store knows the sizes of what it has, and names what it does not have", async () => {
+    const lengths = [1, 4_000, 300_000];
+    const ids = await Promise.all(lengths.map((length) => put(randomBytes(length))));
+    const sizes = await opened().other.sizes(opened().pool, ids);
+    expect(ids.map((id) => sizes.get(id))).toEqual(lengths);
+    await expect(opened().store.sizes(opened().pool, [ids[0] as string, absent])).rejects.toThrow(absent);
+    expect(await opened().store.sizes(opened().pool, [])).toEqual(new Map());
+  });
+
   test("a segment that was altered or cut off is refused by its name, and the others go on", async () => {
     const [first, second] = [1.2, 1.25].map((close) =>
       encodeStatements(klines(close), { venue: "live", ticker: "EURUSD", timeframe: "M1" }, 5),

@@ -21,6 +21,7 @@ const ownCommands = new Set(Object.values(COMMANDS).map((file) => path.resolve(f
 /** What is started as a thread or a process of its own. */
 const ENTRIES = {
   worker: path.join("server", "feed", "sandbox", "worker.ts"),
+  "file-worker": path.join("lib", "market", "file-worker.ts"),
   "strength-worker": path.join("lib", "access", "users", "strength-worker.ts"),
   "edge-main": path.join("server", "workers", "edge-main.ts"),
   "portal-main": path.join("server", "portal", "portal-main.ts"),

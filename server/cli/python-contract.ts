@@ -53,7 +53,8 @@ function metErrors(): ErrorId[] {
 function models(): string {
   const printer = schemaPrinter("draft-2020-12");
   const answers: Record<string, JsonSchema> = {};
-  for (const { id, data } of READING) {
+  for (const { id, data, file } of READING) {
+    if (file !== undefined) continue;
     const schema = printer.of(data);
     if (schema.$ref === undefined) answers[`${id.charAt(0).toUpperCase()}${id.slice(1)}Data`] = schema;
   }

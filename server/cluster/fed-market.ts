@@ -8,7 +8,7 @@ import type { TickForwarder } from "./tick-forwarder";
 const NO_EPOCH = "none";
 
 interface FedMarketOptions
-  extends Pick<MarketOptions, "venue" | "catalogue" | "store" | "acceptsPush" | "provider" | "clock" | "log"> {
+  extends Pick<MarketOptions, "venue" | "catalogue" | "store" | "files" | "acceptsPush" | "provider" | "clock" | "log"> {
   /** True where pushed klines are stored. */
   readonly acceptsKlines: boolean;
 }

@@ -140,6 +140,8 @@ export function createCompression({
     if (encoding === undefined || !isWorthwhile(answer)) return answer;
     if (answer.body === null || method === "HEAD") return inCoding(encoding, answer, null);
     if (isInParts(answer)) {
+      // The parts of a compressed file are expanded for who accepts no gzip.
+      if (answer.body.encoder !== undefined) return answer;
       const encoder = encoderFor(encoding);
       return encoder === undefined ? answer : inCoding(encoding, answer, { ...answer.body, encoder });
     }

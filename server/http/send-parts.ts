@@ -34,9 +34,9 @@ function createPace(): () => Promise<void> {
 export function createPartsSender(log: Pick<Logger, "error">): SendParts {
   const turn = createPace();
 
-  async function* inTurns(parts: Iterable<string>) {
+  async function* inTurns(parts: AnswerInParts["body"]["parts"]) {
     await turn();
-    for (const part of parts) {
+    for await (const part of parts) {
       yield part;
       await turn();
     }

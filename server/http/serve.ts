@@ -10,6 +10,8 @@ import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
 import * as key from "#app/api/v1/key/route";
 import * as link from "#app/api/v1/link/route";
 import * as conversion from "#app/api/v1/market/conversion/route";
+import * as file from "#app/api/v1/market/files/[id]/route";
+import * as files from "#app/api/v1/market/files/route";
 import * as marketHours from "#app/api/v1/market/hours/route";
 import * as instruments from "#app/api/v1/market/instruments/route";
 import * as klines from "#app/api/v1/market/klines/route";
@@ -54,6 +56,8 @@ import { createHttpServer, routeUpgrades } from "./server";
 const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
   klines,
   ticks,
+  files,
+  file,
   instruments,
   latestQuotes,
   latestSnapshots,

@@ -3,6 +3,7 @@ import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
 import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
 import type { Catalogue, Market } from "#lib/market/ports";
+import { createMemoryFiles } from "#lib/testing/memory-files";
 import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-klines";
 import { createView } from "#server/view/view";
 import { eventOf } from "./events";
@@ -69,6 +70,7 @@ export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket
     catalogue,
     view,
     store,
+    files: { klines: createMemoryFiles() },
     watch,
     sight: watch.sight,
     provider: venue === "sandbox" ? "sandbox" : null,

@@ -101,8 +101,9 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
     request,
     async send(handler, send) {
       const response = await request(handler, send);
-      const text = await response.text();
-      return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const text = Buffer.from(bytes).toString();
+      return { status: response.status, headers: response.headers, text, bytes, body: JSON.parse(text) };
     },
     signIn: (email, password) => enter("credentials", { email, password }),
     signInBy: (way, given = "") => enter(way, { [way]: given }),

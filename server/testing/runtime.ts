@@ -40,6 +40,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  readonly bytes: Uint8Array;
   /** The envelope; failures have FailureData in `data`. Undefined without a body. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read the shape they expect and assert it
   readonly body: any;
@@ -83,9 +84,10 @@ export interface TestRuntime
 
 async function read(response: Response): Promise<Answer> {
   const { status, headers } = response;
-  const text = await response.text();
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const text = Buffer.from(bytes).toString();
   const isJson = text !== "" && headers.get("content-type")?.startsWith("application/json");
-  return { status, headers, text, body: isJson ? JSON.parse(text) : undefined };
+  return { status, headers, text, bytes, body: isJson ? JSON.parse(text) : undefined };
 }
 
 /** A client address without earlier requests, so that no earlier failure counts towards it. */

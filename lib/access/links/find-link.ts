@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import type { Clock } from "#lib/clock";
 import { LINKED_IDS } from "#lib/contract/linked-ids";
+import { splitAddress } from "#lib/contract/operation";
 import { operations } from "#lib/contract/operations";
 import { findKeyById } from "../find-key";
 import type { LinkPrincipal } from "../principal";
@@ -28,5 +29,7 @@ export async function findLink(pool: Pick<Pool, "query">, clock: Clock, id: stri
   const principal = await findKeyById(pool, clock, row.key_id);
   if (principal === undefined) return undefined;
   const validUntil = Math.min(untilMs, principal.validUntil ?? untilMs);
-  return { ...principal, validUntil, link: { id, operation, path: operations[operation].path, queryText: row.query } };
+  const { path, query } = splitAddress(operations[operation], Object.fromEntries(new URLSearchParams(row.query)));
+  const queryText = new URLSearchParams(query.map((pair) => [...pair])).toString();
+  return { ...principal, validUntil, link: { id, operation, path, queryText } };
 }

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import random as random_numbers
 import ssl
+import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Iterable, Mapping, Unpack
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Iterable, Literal, Mapping, Unpack
 
 import httpx
 
 from ._callbacks import StreamCallbacks, check_callbacks
 from ._clock import Clock, MonotonicClock
-from ._contract import KLINES_ROWS_PER_COST_UNIT, STREAM_PATH, TICKS_MAX_LIMIT_ROWS
+from ._contract import KLINES_MAX_LIMIT_ROWS, KLINES_ROWS_PER_COST_UNIT, STREAM_PATH, TICKS_MAX_LIMIT_ROWS
 from ._encoding import require_msgpack
 from ._error import BadAnswerError, InvalidKeyError
+from ._files import FILE_FORMAT, file_frame, join_frames
 from ._frames import klines_frame, ticks_frame
 from ._gate import RateLimit
 from ._handshake import StreamContext, TicketFunction
@@ -27,11 +30,16 @@ from ._options import (
     iso_instant,
     unix_milliseconds,
     unix_seconds,
+    whole_seconds,
 )
 from ._rest import Rest, RestOptions
 from ._stream import AsyncStream
+from .errors import UnknownFileError
 from .models import (
     ConversionData,
+    DataFile,
+    DataFileList,
+    FileType,
     InstrumentsData,
     KeyInfo,
     Kline,
@@ -56,6 +64,10 @@ _MAX_WAIT_DEFAULT_S = 90.0
 _MAX_ATTEMPTS_DEFAULT = 4
 _MAX_QUEUED_DEFAULT_CALLS = 1_000
 _BUFFER_DEFAULT_RECORDS = 10_000
+#: M1 klines of a longer window are read from files: a week, which two pages hold.
+_FILES_MIN_WINDOW_S = 7 * 86_400
+#: Files and ranges of pages that are read at once for one DataFrame.
+_FILES_AT_ONCE = 4
 
 
 class AsyncSpotwire:
@@ -210,7 +222,15 @@ class AsyncSpotwire:
         """
         Klines as a DataFrame of pandas, indexed by open time in UTC. With ``from_`` it has the whole window, read in pages of
         ``limit`` rows; without, the newest ``limit`` rows.
+
+        M1 klines of a week or more are read from the files of complete months, which takes a request for each month, and the rest of
+        the window in pages: unless ``limit``, ``as_of`` or another price than the bid is given. Files are read as Parquet where pyarrow or polars is installed, and
+        as CSV elsewhere. The rows are the same either way.
         """
+        if from_ is not None and timeframe == "M1" and limit is None and price in (None, "bid") and as_of is None:
+            start, end = whole_seconds(from_), whole_seconds(time.time() if to is None else to)
+            if start is not None and end is not None and end - start >= _FILES_MIN_WINDOW_S:
+                return await self._frame_of_files(ticker, start, end, to, timeout_s)
         if from_ is None:
             window = await self.klines(ticker, timeframe, None, to, limit, price=price, as_of=as_of, timeout_s=timeout_s)
             return klines_frame(window["items"], ticker, timeframe)
@@ -290,6 +310,74 @@ class AsyncSpotwire:
             return ticks_frame(window["items"], ticker)
         rows = TICKS_MAX_LIMIT_ROWS if limit is None else limit
         return ticks_frame([tick async for tick in self.iter_ticks(ticker, from_, to, rows, timeout_s=timeout_s)], ticker)
+
+    async def _frame_of_files(
+        self, ticker: str, start: int, end: int, to: Instant | None, timeout_s: float | None
+    ) -> "pandas.DataFrame":
+        """M1 klines of a window: complete months from their files, the others in pages."""
+        turn = asyncio.Semaphore(_FILES_AT_ONCE)
+
+        async def read_pages(first: int, until: Instant | None) -> "pandas.DataFrame":
+            async with turn:
+                return await self.klines_frame(ticker, "M1", first, until, KLINES_MAX_LIMIT_ROWS, timeout_s=timeout_s)
+
+        async def read_file(id: str, first: int, until: int) -> "pandas.DataFrame":
+            try:
+                async with turn:
+                    return file_frame(await self.file(id, FILE_FORMAT, timeout_s=timeout_s), first, until)
+            except UnknownFileError:
+                # It was replaced since it was listed.
+                return await read_pages(first, until)
+
+        parts: list[asyncio.Task["pandas.DataFrame"]] = []
+        reached = start
+        try:
+            async for file in self._complete_files(ticker, start, end, timeout_s):
+                first, until = max(reached, file["from"]), min(file["to"], end)
+                if reached < first:
+                    parts.append(asyncio.create_task(read_pages(reached, first)))
+                parts.append(asyncio.create_task(read_file(file["id"], first, until)))
+                reached = until
+            if reached < end:
+                parts.append(asyncio.create_task(read_pages(reached, to)))
+            return join_frames(await asyncio.gather(*parts), ticker, "M1")
+        finally:
+            for part in parts:
+                part.cancel()
+
+    async def _complete_files(
+        self, ticker: str, start: int, end: int, timeout_s: float | None
+    ) -> AsyncIterator[DataFile]:
+        following: int | None = start
+        while following is not None:
+            page = await self.files(ticker, "klines", following, end, timeout_s=timeout_s)
+            for file in page["items"]:
+                if file["complete"]:
+                    yield file
+            following = page["next_from"]
+
+    async def files(
+        self,
+        ticker: str,
+        type: FileType = "klines",
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> DataFileList:
+        """
+        The files of a ticker whose period touches a range, for bulk downloads. If ``next_from`` of the answer is not None, ask again
+        from there.
+        """
+        query = {"ticker": ticker, "type": type, "from": unix_seconds(from_), "to": unix_seconds(to)}
+        data: DataFileList = await self._rest.call("files", query, timeout_s)
+        return data
+
+    async def file(
+        self, id: str, format: Literal["parquet", "csv"] | None = None, *, timeout_s: float | None = None
+    ) -> bytes:
+        """Downloads a file of the list, as Parquet unless said otherwise. The timeout of an attempt includes the whole file."""
+        return await self._rest.download(id, {"format": format}, timeout_s)
 
     async def instruments(self, *, timeout_s: float | None = None) -> InstrumentsData:
         """The instruments this key may read."""

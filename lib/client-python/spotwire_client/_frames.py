@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 _TIMES = {"time": "s", "time_msc": "ms"}
 
 
-def _pandas() -> Any:
+def to_pandas() -> Any:
+    """The module, which is needed for frames alone. Raises invalid_argument without it."""
     try:
         import pandas
     except ImportError as missing:
@@ -27,7 +28,7 @@ def to_frame(records: Iterable[Mapping[str, Any]], columns: Sequence[str] | None
     Records as a DataFrame: one row each, indexed by their time in UTC if they have one. For streams, pass the ``data`` of the
     messages. Raises invalid_argument without pandas.
     """
-    pd = _pandas()
+    pd = to_pandas()
     frame = pd.DataFrame.from_records(list(records), columns=columns)
     for name, unit in _TIMES.items():
         if name in frame.columns:

@@ -121,6 +121,18 @@ def unix_milliseconds(instant: Instant | None) -> int | str | None:
     return round(seconds * 1_000) if isinstance(seconds, (int, float)) else seconds
 
 
+def whole_seconds(instant: Instant) -> int | None:
+    """Unix seconds of an instant, also of a text; None for a text that only the service can read or refuse."""
+    seconds = unix_seconds(instant)
+    if not isinstance(seconds, str):
+        return None if seconds is None else math.ceil(seconds)
+    try:
+        moment = datetime.fromisoformat(seconds)
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else math.ceil(moment.timestamp())
+
+
 def iso_instant(instant: Instant | None) -> str | None:
     """ISO 8601 of an instant; text is passed on."""
     if instant is None or isinstance(instant, str):

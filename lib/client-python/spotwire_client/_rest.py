@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping
+from urllib.parse import quote
 
 import httpx
 
@@ -42,6 +43,17 @@ def _concerns_all(error: SpotwireError) -> bool:
     return error.retry_after is not None and error.status in (429, 503) and error.id != "market_data_not_ready"
 
 
+def _data_of(response: httpx.Response) -> Any:
+    """The data of a successful envelope; None for anything else."""
+    envelope = fields_of(parse_json(response.content))
+    data = envelope.get("data")
+    return data if response.is_success and envelope.get("code") == 0 and isinstance(data, (dict, list)) else None
+
+
+def _bytes_of(response: httpx.Response) -> bytes | None:
+    return response.content if response.is_success else None
+
+
 class Rest:
     """The sender of requests."""
 
@@ -54,17 +66,28 @@ class Rest:
 
     async def call(self, operation: str, query: Mapping[str, Any], timeout_s: float | None) -> Any:
         """The data of the response to an operation. Parameters that are None are left out. Raises SpotwireError."""
+        return await self._ask(*ENDPOINTS[operation], query, timeout_s, _data_of)
+
+    async def download(self, id: str, query: Mapping[str, Any], timeout_s: float | None) -> bytes:
+        """The bytes of a file. Parameters that are None are left out. Raises SpotwireError."""
+        method, path = ENDPOINTS["file"]
+        content: bytes = await self._ask(method, path.replace("{id}", quote(id, safe="")), query, timeout_s, _bytes_of)
+        return content
+
+    async def _ask(
+        self, method: str, path: str, query: Mapping[str, Any], timeout_s: float | None, read: Callable[[httpx.Response], Any]
+    ) -> Any:
         options = self._options
         if options.key is None:
             raise InvalidKeyError("This client has no key, so only streams work.")
-        method, path = ENDPOINTS[operation]
         params = {name: _text_of(value) for name, value in query.items() if value is not None}
         deadline = options.clock.now() + options.max_wait_s
         tries = 1
         while True:
             leave = await self._gate.enter(deadline, first=tries > 1)
             try:
-                return await self._attempt(method, path, params, options.timeout_s if timeout_s is None else timeout_s)
+                timeout = options.timeout_s if timeout_s is None else timeout_s
+                return await self._attempt(method, path, params, timeout, read)
             except SpotwireError as failure:
                 held = _concerns_all(failure)
                 if held:
@@ -80,28 +103,31 @@ class Rest:
             if pause > 0:
                 await options.clock.wait(pause)
 
-    async def _attempt(self, method: str, path: str, params: Mapping[str, str], timeout_s: float) -> Any:
+    async def _attempt(
+        self, method: str, path: str, params: Mapping[str, str], timeout_s: float, read: Callable[[httpx.Response], Any]
+    ) -> Any:
         place = f"{method} {self._options.base_url}{path}"
 
         def late() -> SpotwireError:
             return CallTimeoutError(f"{place} got no response within {timeout_s:g} s.")
 
         try:
-            return await within(self._options.clock, timeout_s, self._exchange(method, path, params), late)
+            return await within(self._options.clock, timeout_s, self._exchange(method, path, params, read), late)
         except Exception as raised:
             raise as_spotwire_error(raised, f"{place} got no response")
 
-    async def _exchange(self, method: str, path: str, params: Mapping[str, str]) -> Any:
+    async def _exchange(
+        self, method: str, path: str, params: Mapping[str, str], read: Callable[[httpx.Response], Any]
+    ) -> Any:
         headers = {"authorization": f"Bearer {self._options.key}", "user-agent": USER_AGENT}
         response = await self._http.request(method, self._options.base_url + path, params=params, headers=headers)
         if response.is_redirect:
             # Following it would send the key to another address.
             raise NetworkError(f"{method} {path} was redirected, and redirects are not followed.", status=response.status_code)
         self.rate_limit = read_rate_limit(response.headers.get) or self.rate_limit
-        envelope = fields_of(parse_json(response.content))
-        data = envelope.get("data")
-        if response.is_success and envelope.get("code") == 0 and isinstance(data, (dict, list)):
-            return data
+        result = read(response)
+        if result is not None:
+            return result
         raise error_of_answer(response.status_code, response.headers.get, response.content, f"{method} {path}")
 
     def _pause_after(self, error: SpotwireError, method: str, tries: int) -> float | None:

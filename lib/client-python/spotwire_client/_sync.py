@@ -18,6 +18,8 @@ from ._stream import AsyncStream
 from ._subscription import AsyncSubscription, SubscribeResult
 from .models import (
     ConversionData,
+    DataFileList,
+    FileType,
     InstrumentsData,
     KeyInfo,
     Kline,
@@ -242,6 +244,10 @@ class Spotwire:
         """
         Klines as a DataFrame of pandas, indexed by open time in UTC. With ``from_`` it has the whole window, read in pages of
         ``limit`` rows; without, the newest ``limit`` rows.
+
+        M1 klines of a week or more are read from the files of complete months, which takes a request for each month, and the rest of
+        the window in pages: unless ``limit``, ``as_of`` or another price than the bid is given. Files are read as Parquet where pyarrow or polars is installed, and
+        as CSV elsewhere. The rows are the same either way.
         """
         frame = self._inner.klines_frame(ticker, timeframe, from_, to, limit, price=price, as_of=as_of, timeout_s=timeout_s)
         return self._portal.run(frame)
@@ -294,6 +300,27 @@ class Spotwire:
         window, read in pages of ``limit`` rows; without, the newest ``limit`` rows.
         """
         return self._portal.run(self._inner.ticks_frame(ticker, from_, to, limit, timeout_s=timeout_s))
+
+    def files(
+        self,
+        ticker: str,
+        type: FileType = "klines",
+        from_: Instant | None = None,
+        to: Instant | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> DataFileList:
+        """
+        The files of a ticker whose period touches a range, for bulk downloads. If ``next_from`` of the answer is not None, ask again
+        from there.
+        """
+        return self._portal.run(self._inner.files(ticker, type, from_, to, timeout_s=timeout_s))
+
+    def file(
+        self, id: str, format: Literal["parquet", "csv"] | None = None, *, timeout_s: float | None = None
+    ) -> bytes:
+        """Downloads a file of the list, as Parquet unless said otherwise. The timeout of an attempt includes the whole file."""
+        return self._portal.run(self._inner.file(id, format, timeout_s=timeout_s))
 
     def instruments(self, *, timeout_s: float | None = None) -> InstrumentsData:
         """The instruments this key may read."""

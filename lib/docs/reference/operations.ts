@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
 import { KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
-import type { Operation } from "#lib/contract/operation";
+import { isInPath, type Operation } from "#lib/contract/operation";
 import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
 import { markdownTable } from "../markdown-table";
 import { answerHeaders, scopeText } from "../openapi";
@@ -8,7 +8,7 @@ import { HEADERS } from "../openapi-headers";
 import { createFieldReader, fieldsTable } from "./fields";
 import { blocks, type ReferencePage } from "./page";
 import { operationPath } from "./paths";
-import { jsonBlock, recordedAnswer } from "./recorded";
+import { jsonBlock, type RecordedAnswer, recordedAnswer } from "./recorded";
 import { requestSamples } from "./request-samples";
 
 /** Errors as a Markdown table, by status: code, identifier with a link to its page, title. */
@@ -30,10 +30,11 @@ function cost(operation: Operation): string {
   return units === 1 ? "Costs one rate-limit unit." : `Costs ${units} rate-limit units.`;
 }
 
-function parameters({ query }: Operation): string {
+function parameters(operation: Operation): string {
+  const { query } = operation;
   const reader = createFieldReader();
   const rows = Object.entries(query).map(([name, { schema, required, description, example }]) => [
-    `\`${name}\``,
+    isInPath(operation, name) ? `\`${name}\`, in the path` : `\`${name}\``,
     `${reader.parameterType(schema)}${required ? "" : ", optional"}`,
     description,
     `\`${example}\``,
@@ -66,11 +67,20 @@ function errorsTable(ids: readonly ErrorId[]): string {
 }
 
 /** Link to the playground with the required parameters filled in. */
-function tryIt({ id, method, query }: Operation): string | undefined {
-  if (method !== "GET") return undefined;
+function tryIt({ id, method, query, file }: Operation): string | undefined {
+  if (method !== "GET" || file !== undefined) return undefined;
   const required = Object.entries(query).filter(([, parameter]) => parameter.required);
   const search = new URLSearchParams({ op: id, ...Object.fromEntries(required.map(([name, { example }]) => [name, example])) });
   return `[Try it in the playground](/playground?${search.toString().replaceAll("%2C", ",")})`;
+}
+
+function responseFields({ file, data }: Operation, answer: RecordedAnswer): string {
+  if (file === undefined)
+    return blocks(
+      "The `data` of the [envelope](/docs/operations#envelope):",
+      fieldsTable(createFieldReader({ expanded: true }).of(data), (answer.body as { data: unknown }).data),
+    );
+  return `\`${file.mediaType}\`. ${file.description} See [Download files](/docs/bulk-downloads).`;
 }
 
 function operationPage(operation: Operation): ReferencePage {
@@ -89,15 +99,14 @@ function operationPage(operation: Operation): ReferencePage {
       parameters(operation),
       body(operation),
       "## Response",
-      "The `data` of the [envelope](/docs/operations#envelope):",
-      fieldsTable(createFieldReader({ expanded: true }).of(operation.data), (answer.body as { data: unknown }).data),
+      responseFields(operation, answer),
       "### Headers",
       headers(operation),
       "## Errors",
       errorsTable(operation.errors),
-      "## Response example",
-      `The sandbox's response to \`${answer.method} ${answer.path}\`:`,
-      jsonBlock(answer.body),
+      ...(operation.file === undefined
+        ? ["## Response example", `The sandbox's response to \`${answer.method} ${answer.path}\`:`, jsonBlock(answer.body)]
+        : []),
     ),
   };
 }

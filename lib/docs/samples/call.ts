@@ -1,4 +1,4 @@
-import type { Operation } from "#lib/contract/operation";
+import { type Operation, splitAddress } from "#lib/contract/operation";
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
 
 interface Target {
@@ -10,7 +10,7 @@ interface Target {
 
 /** A request of one REST operation. */
 export interface RestCall extends Target {
-  readonly operation: Pick<Operation, "method" | "path">;
+  readonly operation: Pick<Operation, "method" | "path" | "file">;
   /** Query parameters as text; one that is empty is left out. */
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -70,9 +70,10 @@ export function baseOf({ base }: Target): string {
 
 /** The whole address of a REST call. Its characters mean nothing to any language, so it can be put in any quotes. */
 export function urlOf(call: RestCall): string {
-  const set = Object.entries(call.parameters).filter(([, value]) => value !== "");
+  const address = splitAddress(call.operation, call.parameters, queryPart);
+  const set = address.query.filter(([, value]) => value !== "");
   const query = set.map(([name, value]) => `${queryPart(name)}=${queryPart(value)}`).join("&");
-  return `${baseOf(call)}${call.operation.path}${query === "" ? "" : `?${query}`}`;
+  return `${baseOf(call)}${address.path}${query === "" ? "" : `?${query}`}`;
 }
 
 const LEFT_OUT = ["origin", "format", "price", "as_of", "cursor"];

@@ -1,5 +1,15 @@
 import { KEY_VARIABLE, keyOf, type RestCall, type Sample, urlOf } from "./call";
 
+const PRINTED = `using var response = await client.SendAsync(request);
+var body = await response.Content.ReadAsStringAsync();
+if (!response.IsSuccessStatusCode) throw new HttpRequestException(body);
+Console.WriteLine(body);`;
+
+const savedAs = (name: string) => `using var response = await client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
+if (!response.IsSuccessStatusCode) throw new HttpRequestException(await response.Content.ReadAsStringAsync());
+await using var file = File.Create("${name}");
+await response.Content.CopyToAsync(file);`;
+
 /** C# with top-level statements (.NET 6 and later). */
 export const csharp: Sample<RestCall> = {
   id: "csharp",
@@ -8,6 +18,7 @@ export const csharp: Sample<RestCall> = {
     const key = keyOf(call);
     const token = key === null ? `Environment.GetEnvironmentVariable("${KEY_VARIABLE}")` : `"${key}"`;
     const method = call.operation.method === "GET" ? "Get" : "Post";
+    const { file } = call.operation;
     return `using System.Net.Http.Headers;
 
 using var client = new HttpClient();
@@ -16,9 +27,6 @@ using var request = new HttpRequestMessage(
     "${urlOf(call)}");
 request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", ${token});
 
-using var response = await client.SendAsync(request);
-var body = await response.Content.ReadAsStringAsync();
-if (!response.IsSuccessStatusCode) throw new HttpRequestException(body);
-Console.WriteLine(body);`;
+${file === undefined ? PRINTED : savedAs(file.name)}`;
   },
 };

@@ -6,6 +6,7 @@ export const curl: Sample<RestCall> = {
   label: "curl",
   generate(call) {
     const method = call.operation.method === "GET" ? "" : `-X ${call.operation.method} `;
-    return `curl ${method}"${urlOf(call)}" \\\n  -H "Authorization: Bearer ${keyOf(call) ?? `$${KEY_VARIABLE}`}"`;
+    const file = call.operation.file && `--fail -o "${call.operation.file.name}" `;
+    return `curl ${file ?? ""}${method}"${urlOf(call)}" \\\n  -H "Authorization: Bearer ${keyOf(call) ?? `$${KEY_VARIABLE}`}"`;
   },
 };

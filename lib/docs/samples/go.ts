@@ -1,5 +1,29 @@
 import { KEY_VARIABLE, keyOf, type RestCall, type Sample, urlOf } from "./call";
 
+const PRINTED = `	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if response.StatusCode != http.StatusOK {
+		log.Fatalf("%s: %s", response.Status, body)
+	}
+	fmt.Println(string(body))`;
+
+const savedAs = (name: string) => `	if response.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(response.Body)
+		log.Fatalf("%s: %s", response.Status, body)
+	}
+	file, err := os.Create("${name}")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := io.Copy(file, response.Body); err != nil {
+		log.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		log.Fatal(err)
+	}`;
+
 /** Go's standard library. */
 export const go: Sample<RestCall> = {
   id: "go",
@@ -7,13 +31,13 @@ export const go: Sample<RestCall> = {
   generate(call) {
     const key = keyOf(call);
     const bearer = key === null ? `"Bearer "+os.Getenv("${KEY_VARIABLE}")` : `"Bearer ${key}"`;
+    const { file } = call.operation;
     return `package main
 
 import (
-	"fmt"
-	"io"
+${file === undefined ? '\t"fmt"\n' : ""}	"io"
 	"log"
-	"net/http"${key === null ? '\n\t"os"' : ""}
+	"net/http"${key === null || file !== undefined ? '\n\t"os"' : ""}
 )
 
 func main() {
@@ -27,14 +51,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if response.StatusCode != http.StatusOK {
-		log.Fatalf("%s: %s", response.Status, body)
-	}
-	fmt.Println(string(body))
+${file === undefined ? PRINTED : savedAs(file.name)}
 }`;
   },
 };

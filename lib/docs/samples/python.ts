@@ -8,6 +8,21 @@ export const python: Sample<RestCall> = {
     const key = keyOf(call);
     const bearer = key === null ? `"Bearer " + os.environ["${KEY_VARIABLE}"]` : `"Bearer ${key}"`;
     const method = call.operation.method === "GET" ? "" : `\n    method="${call.operation.method}",`;
+    const { file } = call.operation;
+    if (file !== undefined)
+      return `${key === null ? "import os\n" : ""}from shutil import copyfileobj
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+request = Request(
+    "${urlOf(call)}",
+    headers={"Authorization": ${bearer}},
+)
+try:
+    with urlopen(request, timeout=60) as response, open("${file.name}", "wb") as saved:
+        copyfileobj(response, saved)
+except HTTPError as error:
+    raise SystemExit(error.read().decode())`;
     return `import json
 ${key === null ? "import os\n" : ""}from urllib.error import HTTPError
 from urllib.request import Request, urlopen

@@ -33,7 +33,8 @@ describe("a sample is printed as it was agreed", () => {
   test.each(REST_SAMPLES.map(({ id }) => id))("REST in %s", async (id) => {
     const own = codeOf({ ...klines, key: null }, id);
     const post = codeOf({ ...klines, operation: operations.createStreamTicket, parameters: {} }, id);
-    await expect([codeOf(klines, id), own, post, ""].join("\n\n")).toMatchFileSnapshot(`golden/rest-${id}.txt`);
+    const file = codeOf({ ...klines, operation: operations.file, parameters: { id: "klines-EURUSD-2026-10" } }, id);
+    await expect([codeOf(klines, id), own, post, file, ""].join("\n\n")).toMatchFileSnapshot(`golden/rest-${id}.txt`);
   });
 
   test.each(STREAM_SAMPLES.map(({ id }) => id))("a stream in %s", async (id) => {

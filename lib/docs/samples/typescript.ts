@@ -8,6 +8,15 @@ export const typescript: Sample<RestCall> = {
     const key = keyOf(call);
     const bearer = key === null ? `\`Bearer \${process.env.${KEY_VARIABLE}}\`` : `"Bearer ${key}"`;
     const method = call.operation.method === "GET" ? "" : `\n  method: "${call.operation.method}",`;
+    const { file } = call.operation;
+    if (file !== undefined)
+      return `import { writeFile } from "node:fs/promises";
+
+const response = await fetch("${urlOf(call)}", {
+  headers: { Authorization: ${bearer} },
+});
+if (!response.ok) throw new Error(await response.text());
+await writeFile("${file.name}", new Uint8Array(await response.arrayBuffer()));`;
     return `type Answer = { code: number; message: string; data: { detail?: string } };
 
 const response = await fetch("${urlOf(call)}", {${method}

@@ -1,0 +1,64 @@
+"use client";
+
+import { useState } from "react";
+import type { DataFile } from "#lib/contract/files";
+import type { RestCall } from "#lib/docs/samples/call";
+import { FILE_READERS } from "#lib/docs/samples/file-readers";
+import { SECOND_MS } from "#lib/units";
+import { countText, sizeText } from "../portal/numbers";
+import { CopyButton } from "../ui/copy-button";
+import { Segmented } from "../ui/segmented";
+import { type Column, Table } from "../ui/table";
+
+interface FilesTableProps {
+  readonly files: readonly DataFile[];
+  /** Address and key of the code. */
+  readonly target: Pick<RestCall, "base" | "key">;
+}
+
+const dayOf = (seconds: number) => new Date(seconds * SECOND_MS).toISOString().slice(0, 10);
+
+/** The files of a list, each with the lines that read it in a program of the reader's choice. */
+export function FilesTable({ files, target: { base, key } }: FilesTableProps) {
+  const [chosen, setChosen] = useState(FILE_READERS[0].id);
+  const reader = FILE_READERS.find(({ id }) => id === chosen) ?? FILE_READERS[0];
+  const linesOf = ({ url }: DataFile) => reader.generate({ operation: { method: "GET", path: url }, parameters: {}, base, key });
+  const columns: Column<DataFile>[] = [
+    {
+      head: "From (UTC)",
+      cell: ({ from }) => (
+        <time dateTime={dayOf(from)} className="whitespace-nowrap">
+          {dayOf(from)}
+        </time>
+      ),
+    },
+    { head: "Rows", numeric: true, from: "sm", cell: ({ rows }) => (rows === null ? "not complete" : countText(rows)) },
+    { head: "Size", numeric: true, cell: ({ bytes }) => (bytes === null ? "–" : sizeText(bytes)) },
+    {
+      head: reader.label,
+      grow: true,
+      cell: (file) => (
+        <div className="flex min-w-0 items-center gap-3">
+          <CopyButton text={linesOf(file)} label="Copy code" className="min-w-24 shrink-0" />
+          <code className="min-w-0 max-w-56 truncate font-mono text-ink-faint text-xs max-md:hidden" title={linesOf(file)}>
+            {linesOf(file).split("\n").at(-1)}
+          </code>
+        </div>
+      ),
+    },
+  ];
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <Segmented
+          legend="Program"
+          choices={FILE_READERS.map(({ id, label }) => ({ value: id, label }))}
+          value={reader.id}
+          onChange={setChosen}
+        />
+        {reader.install === undefined ? null : <code className="font-mono text-ink-faint text-xs">{reader.install}</code>}
+      </div>
+      <Table caption="Files" columns={columns} rows={files} rowKey={({ id }) => id} empty="There are no files in this range." />
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+"""Files of klines as DataFrames: Parquet where pyarrow or polars can read it, and CSV elsewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+from typing import TYPE_CHECKING, Any, Literal, Sequence
+
+from ._contract import KLINE_COLUMNS
+from ._frames import klines_frame, to_pandas
+
+if TYPE_CHECKING:
+    import pandas
+
+_COLUMNS = ["time", *KLINE_COLUMNS]
+
+
+def _installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+#: What to ask the service for.
+FILE_FORMAT: Literal["parquet", "csv"] = "parquet" if _installed("pyarrow") or _installed("polars") else "csv"
+
+
+def _scale(type: Any) -> int | None:
+    """Digits after the point of a decimal type of pyarrow or polars; None for another type."""
+    scale = getattr(type, "scale", None)
+    return scale if isinstance(scale, int) else None
+
+
+def _rounded(values: Any, scale: int | None) -> Any:
+    # A decimal can be a little off as a floating-point number. Rounded, it is the one that JSON has.
+    return values if scale is None else values.round(scale)
+
+
+def _of_pyarrow(content: bytes) -> dict[str, Any]:
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(io.BytesIO(content))
+    columns: dict[str, Any] = {}
+    for name in _COLUMNS:
+        column = table.column(name)
+        kind = column.type
+        if name == "time":
+            columns[name] = column.cast(pyarrow.timestamp("ms")).cast(pyarrow.int64()).to_numpy() // 1000
+        elif pyarrow.types.is_integer(kind):
+            columns[name] = column.to_numpy()
+        else:
+            columns[name] = _rounded(column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False), _scale(kind))
+    return columns
+
+
+def _of_polars(content: bytes) -> dict[str, Any]:
+    import polars
+
+    frame = polars.read_parquet(io.BytesIO(content))
+    columns: dict[str, Any] = {}
+    for name in _COLUMNS:
+        column = frame[name]
+        kind = column.dtype
+        if name == "time":
+            columns[name] = column.dt.epoch("s").to_numpy()
+        elif kind.is_integer():
+            columns[name] = column.to_numpy()
+        else:
+            columns[name] = _rounded(column.cast(polars.Float64).to_numpy(), _scale(kind))
+    return columns
+
+
+def _of_csv(content: bytes) -> "pandas.DataFrame":
+    # The fast parser of pandas can be off by the last bit.
+    return to_pandas().read_csv(io.BytesIO(content), usecols=_COLUMNS, float_precision="round_trip")
+
+
+def file_frame(content: bytes, start: int, end: int) -> "pandas.DataFrame":
+    """The klines of a file with start <= time < end, Unix seconds, as ``klines_frame`` makes them of records."""
+    pd = to_pandas()
+    if FILE_FORMAT == "csv":
+        frame = _of_csv(content)
+    else:
+        frame = pd.DataFrame(_of_pyarrow(content) if _installed("pyarrow") else _of_polars(content))
+    frame = frame[_COLUMNS]
+    if frame["tick_volume"].dtype.kind == "i":
+        # A file has 32 bits.
+        frame = frame.astype({"tick_volume": "int64"})
+    frame = frame[(frame["time"] >= start) & (frame["time"] < end)]
+    # Records have 0 where no source knows the spread.
+    frame = frame.assign(
+        time=pd.to_datetime(frame["time"], unit="s", utc=True),
+        spread=frame["spread"].fillna(0.0),
+        real_volume=frame["real_volume"].astype("float64"),
+    )
+    return frame.set_index("time")
+
+
+def join_frames(frames: Sequence["pandas.DataFrame"], ticker: str, timeframe: str) -> "pandas.DataFrame":
+    """Parts of a window in one frame."""
+    filled = [frame for frame in frames if len(frame) > 0]
+    if not filled:
+        return klines_frame([], ticker, timeframe)
+    joined = filled[0] if len(filled) == 1 else to_pandas().concat(filled)
+    joined.attrs.update(ticker=ticker, timeframe=timeframe)
+    return joined

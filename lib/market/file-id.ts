@@ -1,0 +1,35 @@
+import { FILE_TYPES, type FileType } from "#lib/contract/files";
+import { TICKER_MAX_CHARACTERS, TICKER_MIN_CHARACTERS } from "#lib/contract/limits";
+import { SECOND_MS } from "#lib/units";
+import type { FileSource } from "./file-source";
+
+/** 64 bits of the hash: no two files of a period meet. */
+const REVISION_CHARACTERS = 16;
+const DATE_CHARACTERS = { day: 10, month: 7 } as const satisfies Record<FileSource["period"], number>;
+const ID = new RegExp(
+  `^(?<type>${FILE_TYPES.join("|")})-(?<ticker>[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}})-(?<date>\\d{4}-\\d{2}(?:-\\d{2})?)(?:-(?<revision>[0-9a-f]{${REVISION_CHARACTERS}}))?$`,
+);
+
+/** Which file an id means. */
+interface FileId {
+  readonly type: FileType;
+  readonly ticker: string;
+  /** The start of its period, Unix seconds. */
+  readonly start: number;
+  /** The beginning of its hash; absent for the file that shows now. */
+  readonly revision: string | undefined;
+}
+
+/** The date of the start of a period, as it stands in ids and names of files. */
+export function dateOf(start: number, period: FileSource["period"]): string {
+  return new Date(start * SECOND_MS).toISOString().slice(0, DATE_CHARACTERS[period]);
+}
+
+export const revisionOfFile = (sha256: string) => sha256.slice(0, REVISION_CHARACTERS);
+
+/** Reads an id; undefined for a text that is none. */
+export function readFileId(text: string): FileId | undefined {
+  const { type, ticker = "", date = "", revision } = ID.exec(text)?.groups ?? {};
+  const start = Date.parse(date) / SECOND_MS;
+  return type === undefined || Number.isNaN(start) ? undefined : { type: type as FileType, ticker, start, revision };
+}

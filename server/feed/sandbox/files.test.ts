@@ -1,0 +1,166 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import { csvOf } from "#lib/contract/csv";
+import { operations } from "#lib/contract/operations";
+import { klineAt } from "#lib/domain/columns";
+import type { Listing } from "#lib/domain/instrument";
+import { createAlignment } from "#lib/domain/timeframe";
+import { Fault } from "#lib/fault";
+import { createFileThread } from "#lib/market/file-thread";
+import { createMadeFiles } from "#lib/market/made-files";
+import { decodeStatements } from "#lib/segments/parquet";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { makeBlocksHere } from "./block-maker";
+import { createBlockStore } from "./block-store";
+import { createSandboxFiles } from "./files";
+import { createSandboxKlines } from "./klines";
+import { createSandboxPrices } from "./prices";
+
+const NOW_MS = Date.UTC(2026, 10, 25, 5, 13);
+const AUGUST_S = Date.UTC(2026, 7, 1) / 1000;
+const OCTOBER_S = Date.UTC(2026, 9, 1) / 1000;
+const NOVEMBER_S = Date.UTC(2026, 10, 1) / 1000;
+const ALL = { from: 0, to: 4e9, limit: 100 };
+
+const clock = manualClock(NOW_MS);
+const catalogue = createSandboxCatalogue();
+const prices = createSandboxPrices({ catalogue, seed: 1 });
+const thread = createFileThread(clock);
+const folder = await mkdtemp(path.join(tmpdir(), "spotwire-sandbox-files-"));
+const logged: Record<string, unknown>[] = [];
+const listing = (ticker: string) => catalogue.find(ticker) as Listing;
+afterAll(async () => {
+  await thread.close();
+  await rm(folder, { recursive: true });
+});
+beforeEach(async () => {
+  for (const name of await readdir(folder)) await rm(path.join(folder, name));
+  clock.set(NOW_MS);
+});
+
+/** A node that has just started. */
+function node() {
+  const made = createMadeFiles({ folder, clock, log: collectingLog(logged, "info") });
+  const blocks = createBlockStore(makeBlocksHere());
+  const store = createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks });
+  return { store, files: createSandboxFiles({ prices, blocks, made, thread, clock }) };
+}
+
+const call = {};
+
+describe("the files of the sandbox", () => {
+  test("are those of the last three complete months", async () => {
+    const listed = await node().files.list(listing("EURUSD"), ALL, call);
+    expect(listed.map(({ from, made }) => [from, made?.rows])).toEqual([
+      [AUGUST_S, 44_640],
+      [Date.UTC(2026, 8, 1) / 1000, 43_200],
+      [OCTOBER_S, 44_640],
+    ]);
+    clock.set(Date.UTC(2026, 11, 1));
+    expect((await node().files.list(listing("EURUSD"), ALL, call)).at(-1)?.from).toBe(NOVEMBER_S);
+    expect(await node().files.open(listing("EURUSD"), AUGUST_S, undefined, call)).toBeUndefined();
+  });
+
+  test.each(["EURUSD", "TESTGAP", "TESTFX"])("have the rows of klines, as Parquet and as CSV: %s", async (ticker) => {
+    const { files, store } = node();
+    const file = await files.open(listing(ticker), OCTOBER_S, undefined, call);
+    const expected = await store.read({
+      ...{ ticker, timeframe: "M1", from: OCTOBER_S, to: NOVEMBER_S, limit: 1e6, end: "oldest" },
+    });
+    const columns = await decodeStatements((await file?.parquet.read(0, file.parquet.size)) ?? new Uint8Array());
+    expect(Array.from(columns.time, (_, row) => klineAt(columns, row, ticker, "M1"))).toEqual(expected);
+    const csv = await file?.csv();
+    const text = gunzipSync((await csv?.read(0, csv.size)) ?? new Uint8Array()).toString();
+    expect(text).toBe(csvOf(operations.klines)?.text(expected));
+  });
+
+  test("have the same bytes on every node, and none of a ticker without prices", async () => {
+    const first = await node().files.list(listing("XAUUSD"), ALL, call);
+    for (const name of await readdir(folder)) await rm(path.join(folder, name));
+    expect(await node().files.list(listing("XAUUSD"), ALL, call)).toEqual(first);
+    expect(await node().files.list(listing("TESTMISSING"), ALL, call)).toEqual([]);
+    const [, , october] = first;
+    const { files } = node();
+    const revision = october?.made?.sha256.slice(0, 16);
+    expect((await files.open(listing("XAUUSD"), OCTOBER_S, revision, call))?.sha256).toBe(october?.made?.sha256);
+    expect(await files.open(listing("XAUUSD"), OCTOBER_S, "0".repeat(16), call)).toBeUndefined();
+    expect(await files.open(listing("XAUUSD"), NOVEMBER_S, undefined, call)).toBeUndefined();
+    expect(await files.open(listing("XAUUSD"), OCTOBER_S + 60, undefined, call)).toBeUndefined();
+  });
+
+  test("are computed once each, whoever asks how often, and never for who may not have days computed", async () => {
+    const { files } = node();
+    let days = 0;
+    const admitDays = (count: number) => {
+      days += count;
+    };
+    const counting = { ...call, admitDays };
+    const asking = Array.from({ length: 40 }, () => files.open(listing("EURUSD"), OCTOBER_S, undefined, counting));
+    const opened = await Promise.all(asking);
+    expect(new Set(opened.map((file) => file?.sha256)).size).toBe(1);
+    expect(days).toBe(31);
+    await node().files.open(listing("EURUSD"), OCTOBER_S, undefined, counting);
+    expect(days).toBe(31);
+    const refused = new Fault("rate_limited", { retry_after: 3 });
+    const refuse = () => {
+      throw refused;
+    };
+    await expect(files.open(listing("GBPUSD"), OCTOBER_S, undefined, { ...call, admitDays: refuse })).rejects.toBe(refused);
+    expect((await files.open(listing("GBPUSD"), OCTOBER_S, undefined, counting))?.rows).toBe(44_640);
+  });
+
+  test("wait for their turn up to a number, and others are told to come back", async () => {
+    const { files } = node();
+    const tickers = catalogue.list().filter(({ assetClass }) => assetClass === "forex");
+    const asked = await Promise.allSettled(tickers.map((one) => files.open(one, OCTOBER_S, undefined, call)));
+    const failures = asked.filter(({ status }) => status === "rejected");
+    expect(asked.length - failures.length).toBe(33);
+    for (const failure of failures)
+      expect((failure as PromiseRejectedResult).reason).toMatchObject({ id: "service_unavailable", data: { retry_after: 2 } });
+    expect(failures.length).toBeGreaterThan(0);
+  });
+});
+
+describe("files that are kept", () => {
+  const log = collectingLog(logged, "info");
+  const bytes = (fill: number) => ({ rows: 1, bytes: Buffer.alloc(1_000, fill) });
+
+  test("take up so many bytes, and those that were not asked for the longest go first", async () => {
+    const made = createMadeFiles({ folder, clock, log, keptMaxBytes: 3_000 });
+    const keys = ["a", "b", "c"];
+    for (const [index, key] of keys.entries()) {
+      await made.find(key, async () => bytes(index));
+      await clock.advance(1_000);
+    }
+    const first = await made.find("a", async () => bytes(9));
+    expect(await first.read(0, 1)).toEqual(Buffer.from([0]));
+    await clock.advance(1_000);
+    await made.find("d", async () => bytes(4));
+    expect((await readdir(folder)).map((name) => name[0]).sort()).toEqual(["a", "c", "d"]);
+    const again = await made.find("b", async () => bytes(7));
+    expect(await again.read(999, 1_100)).toEqual(Buffer.from([7]));
+  });
+
+  test("are made again where they were damaged, and what a killed process left goes after an hour", async () => {
+    await createMadeFiles({ folder, clock, log }).find("a", async () => bytes(1));
+    const [name = ""] = await readdir(folder);
+    await writeFile(path.join(folder, name), "altered");
+    await writeFile(path.join(folder, "left.part"), "");
+    clock.set(Date.now() + 7_200_000);
+    const made = createMadeFiles({ folder, clock, log });
+    expect((await made.find("a", async () => bytes(2))).size).toBe(1_000);
+    expect(JSON.stringify(logged)).toContain(name);
+    expect((await readdir(folder)).length).toBe(1);
+  });
+
+  test("of which one went while it was read are asked for again", async () => {
+    const file = await createMadeFiles({ folder, clock, log }).find("a", async () => bytes(1));
+    for (const name of await readdir(folder)) await rm(path.join(folder, name));
+    await expect(file.read(0, 10)).rejects.toMatchObject({ id: "service_unavailable", data: { retry_after: 1 } });
+  });
+});
