@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Timeframe } from "#lib/contract/primitives";
 import {
   aggregateColumns,
@@ -13,9 +12,10 @@ import {
 } from "#lib/domain/columns";
 import { FEED_LAYER, fold, RANKS, type Statements } from "#lib/domain/fold";
 import { createAlignment, TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
-import { type Queries, SegmentMissing } from "#lib/segments/segment-store";
+import type { Queries } from "#lib/segments/segment-store";
 import { type Segments, saidBy } from "#lib/segments/segments";
 import { DAY_S, MINUTE_S } from "#lib/units";
+import { createDerived } from "./derived";
 import { overFeed } from "./layers";
 import { type TailRow, tailStatements, untilFound } from "./minutes";
 import { type Period, periodOf, TIME_MAX_S } from "./period";
@@ -27,10 +27,6 @@ const MINUTES_READ_MONTHS = 6;
 const HOURS_READ_S = 3 * 366 * DAY_S;
 /** How much longer than its nominal length an interval can be: an H4 kline has five hours when clocks go back. */
 const INTERVAL_MAX_FACTOR = 1.25;
-
-const DERIVED = "SELECT content FROM history_derived WHERE ticker = $1 AND timeframe = $2 AND start = $3 AND stamp = $4";
-const DERIVE = `INSERT INTO history_derived (ticker, timeframe, start, stamp, content) VALUES ($1, $2, $3, $4, $5)
-  ON CONFLICT (ticker, timeframe, start) DO UPDATE SET (stamp, content) = ($4, $5)`;
 
 /** Which klines of a series are read: those with from <= time < to, Unix seconds, at most `limit` from the named end. */
 export interface KlinesQuery {
@@ -88,15 +84,12 @@ async function enough(months: readonly PeriodRow[], { timeframe, limit, end, fro
   return { from, to };
 }
 
-function unlessMissing(error: unknown): undefined {
-  if (!(error instanceof SegmentMissing)) throw error;
-}
-
 /**
  * @param keepIn where computed klines of H1 and longer are kept, so that they need not be computed again; null keeps none
  */
 export function createReader(segments: Segments, keepIn: Queries | null = null) {
   const alignment = createAlignment();
+  const derived = createDerived(segments, keepIn);
 
   /** The periods that hold whole intervals of a query, and all that the basis of their timeframe is made of. */
   function periodsFor({ timeframe, from, to }: KlinesQuery): Period {
@@ -136,36 +129,8 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     return cutColumns(fold([await statementsShown(client, segments, held), late], overFeed).rows, from, to);
   }
 
-  /** Klines computed from the minutes of a period, or read where they are kept already. */
-  async function derived(
-    client: Queries,
-    ticker: string,
-    timeframe: "H1" | "D1",
-    start: number,
-    months: readonly PeriodRow[],
-    make: () => Promise<KlineColumns>,
-  ): Promise<KlineColumns> {
-    // What showed at an instant is asked for too rarely to be kept, and would take the place of what shows.
-    if (!months.every(isAsNow)) return make();
-    const stamp = createHash("sha256")
-      .update(months.map(({ start: month, content }) => `${month} ${content}`).join())
-      .digest("hex");
-    const { rows } = await client.query<{ content: string }>(DERIVED, [ticker, timeframe, start, stamp]);
-    const [kept] = rows;
-    // One that was swept since is computed again.
-    const found = kept && (await segments.read(client, [kept.content]).catch(unlessMissing));
-    const known = found?.get(kept?.content ?? "");
-    if (known !== undefined) return known;
-    const columns = await make();
-    if (keepIn !== null && columns.time.length > 0) {
-      const content = await segments.write(keepIn, saidBy(columns, 0, Number.NaN), { ticker, timeframe }, 0);
-      await keepIn.query(DERIVE, [ticker, timeframe, start, stamp, content]);
-    }
-    return columns;
-  }
-
   /** The H1 klines of all minutes that are in layers and touch a range, by years. */
-  async function hours(client: Queries, { ticker, months }: Snapshot, { from, to }: Period): Promise<KlineColumns> {
+  function hours(client: Queries, { ticker, months }: Snapshot, { from, to }: Period): Promise<KlineColumns> {
     const years = new Map<number, PeriodRow[]>();
     for (const month of months) {
       const { from: year, to: end } = periodOf("H1", month.start);
@@ -174,23 +139,23 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
       if (list === undefined) years.set(year, [month]);
       else list.push(month);
     }
-    const parts: KlineColumns[] = [];
-    for (const [year, held] of years)
-      parts.push(
-        await derived(client, ticker, "H1", year, held, async () =>
-          aggregateColumns(await columnsShown(client, segments, held), "H1", alignment),
-        ),
-      );
-    return joinColumns(parts);
+    const parts = [...years].map(([start, held]) => ({
+      start,
+      months: held,
+      make: async () => aggregateColumns(await columnsShown(client, segments, held), "H1", alignment),
+    }));
+    return derived(client, ticker, "H1", parts);
   }
 
+  /** The H1 or D1 klines of the minutes that are in layers and touch a range. */
   async function basis(client: Queries, series: Snapshot, timeframe: "H1" | "D1", range: Period): Promise<KlineColumns> {
+    const { ticker, months } = series;
     if (timeframe === "H1") return hours(client, series, range);
-    if (range.to - range.from <= HOURS_READ_S || !series.months.every(isAsNow))
+    if (range.to - range.from <= HOURS_READ_S || !months.every(isAsNow))
       return aggregateColumns(await hours(client, series, range), "D1", alignment);
-    return derived(client, series.ticker, "D1", 0, series.months, async () =>
-      aggregateColumns(await hours(client, series, { from: 0, to: TIME_MAX_S }), "D1", alignment),
-    );
+    const all = { from: 0, to: TIME_MAX_S };
+    const make = async () => aggregateColumns(await hours(client, series, all), "D1", alignment);
+    return derived(client, ticker, "D1", [{ start: 0, months, make }]);
   }
 
   /** The klines of a timeframe that minutes make, in [from, to). Minutes of their whole intervals are read. */
@@ -199,7 +164,8 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     const held = series.months.filter(({ start }) => start < whole.to && periodOf("M1", start).to > whole.from);
     const unit = held.length <= MINUTES_READ_MONTHS ? null : basisOf(timeframe);
     if (unit === null) return cutColumns(aggregateColumns(await minutes(client, series, whole), timeframe, alignment), from, to);
-    const stored = aggregateColumns(await basis(client, series, unit, whole), timeframe, alignment);
+    const found = await basis(client, series, unit, whole);
+    const stored = timeframe === unit ? found : aggregateColumns(found, timeframe, alignment);
     const first = series.tail[0];
     if (first === undefined || first.start >= whole.to) return cutColumns(stored, from, to);
     // From the interval of the first minute of the tail on, they are computed with it.
