@@ -2,7 +2,7 @@
 
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { Bar, BarSource, LiveState } from "#lib/client/bar-source";
-import type { Timeframe } from "#lib/contract/primitives";
+import type { PriceSide, Timeframe } from "#lib/contract/primitives";
 import { Badge } from "../ui/badge";
 import { type Break, type Hours, isIntraday } from "./breaks";
 import { onThemeChange } from "./colours";
@@ -19,6 +19,8 @@ export interface KlineChartProps {
   readonly source: BarSource;
   /** When the market was open, to tell closed hours from missing klines; null when unknown. */
   readonly hours?: Hours | null;
+  /** Which prices the klines are made of; bids by default. */
+  readonly price?: PriceSide | undefined;
   /** Height of the plot, as a class. */
   readonly height: string;
 }
@@ -31,14 +33,14 @@ const LIVE_WORDS: Readonly<Record<LiveState["phase"], string>> = {
 };
 
 /** The chart in a sentence, for those who cannot see it. */
-function summaryOf(ticker: string, timeframe: Timeframe, bars: readonly Bar[], digits: number, byDay: boolean): string {
+function summaryOf(name: string, price: PriceSide, bars: readonly Bar[], digits: number, byDay: boolean): string {
   const [oldest] = bars;
   const newest = bars.at(-1);
-  if (oldest === undefined || newest === undefined) return `${ticker} ${timeframe}: no klines yet.`;
+  if (oldest === undefined || newest === undefined) return `${name}: no klines yet.`;
   const high = Math.max(...bars.map((bar) => bar.high)).toFixed(digits);
   const low = Math.min(...bars.map((bar) => bar.low)).toFixed(digits);
   const range = `${timeText(oldest.time, byDay)} to ${timeText(newest.time, byDay)} UTC`;
-  return `${ticker} ${timeframe}: ${bars.length} klines of bid prices, ${range}. High ${high}, low ${low}, last ${newest.close.toFixed(digits)}.`;
+  return `${name}: ${bars.length} klines of ${price} prices, ${range}. High ${high}, low ${low}, last ${newest.close.toFixed(digits)}.`;
 }
 
 /** What a key does to the chart; undefined for keys it does not take. */
@@ -57,7 +59,7 @@ function actionOf(key: string, chart: DrawnChart): (() => void) | undefined {
 }
 
 /** Klines as candles with their tick volume: read page by page as the reader scrolls back, followed while the source is live. */
-export function KlineChart({ ticker, digits, timeframe, first, source, hours = null, height }: KlineChartProps) {
+export function KlineChart({ ticker, digits, timeframe, first, source, hours = null, price = "bid", height }: KlineChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<DrawnChart>(undefined);
   const helpId = useId();
@@ -78,7 +80,7 @@ export function KlineChart({ ticker, digits, timeframe, first, source, hours = n
       onAll(bars) {
         setNewest(bars.at(-1));
         setNone(bars.length === 0);
-        setSummary(summaryOf(ticker, timeframe, bars, digits, byDay));
+        setSummary(summaryOf(`${ticker} ${timeframe}`, price, bars, digits, byDay));
       },
       onLast: setNewest,
       onState: setLive,
@@ -90,7 +92,7 @@ export function KlineChart({ ticker, digits, timeframe, first, source, hours = n
       drawn.current = undefined;
       chart.remove();
     };
-  }, [ticker, digits, timeframe, first, source, hours, byDay]);
+  }, [ticker, digits, timeframe, first, source, hours, price, byDay]);
 
   function onKeyDown(event: KeyboardEvent): void {
     const action = drawn.current && actionOf(event.key, drawn.current);
@@ -125,7 +127,7 @@ export function KlineChart({ ticker, digits, timeframe, first, source, hours = n
         Left and right arrow keys read one kline after the other, plus and minus zoom, Home and End go to either end.
       </p>
       <figcaption className="mt-2 flex flex-wrap justify-between gap-x-4 text-ink-faint text-xs leading-5">
-        <span>{live.why ?? `${ticker} ${timeframe}, bid prices with tick volume. All times UTC.`}</span>
+        <span>{live.why ?? `${ticker} ${timeframe}, ${price} prices with tick volume. All times UTC.`}</span>
         <a href="https://www.tradingview.com/" target="_blank" rel="noopener" className="underline">
           Charts by TradingView
         </a>

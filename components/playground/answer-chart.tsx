@@ -36,10 +36,11 @@ function hoursOf({ from, to, count, expected_count }: KlineWindow): Hours | null
 
 /** The klines of an answer as candles, followed while the window includes the present. */
 export function AnswerChart({ window: klines, bearers, credential, path, onTimeframe }: AnswerChartProps) {
-  const { ticker, timeframe, items } = klines;
+  const { ticker, timeframe, items, price } = klines;
   const source = useMemo((): BarSource => {
-    // What was at an instant has no future.
-    const present = klines.as_of === undefined && klines.to >= Date.now() / SECOND_MS - LIVE_WITHIN_S;
+    // What was at an instant has no future, and streams push bids.
+    const followed = klines.as_of === undefined && (klines.price ?? "bid") === "bid";
+    const present = followed && klines.to >= Date.now() / SECOND_MS - LIVE_WITHIN_S;
     const open = klines.next_from === null && present;
     if (!open || credential === undefined) return {};
     return liveKlines({ bearers, credential, path, klines });
@@ -49,7 +50,7 @@ export function AnswerChart({ window: klines, bearers, credential, path, onTimef
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <Timeframes value={timeframe} onChange={onTimeframe} offered={TIMEFRAMES} />
-      <KlineChart {...{ ticker, digits, timeframe, source, hours }} first={items} height="h-96" />
+      <KlineChart {...{ ticker, digits, timeframe, source, hours, price }} first={items} height="h-96" />
     </div>
   );
 }
