@@ -19,7 +19,7 @@ export function HistoryFigures({ venue, row, calendar }: TickerCoverage) {
       <Figure
         label="Complete"
         value={coveredText(share)}
-        note={calendar === null ? "Without a calendar" : `Of the open minutes by the calendar ${calendar}`}
+        note={calendar === null ? "Without a calendar" : `Of the minutes in which calendar “${calendar}” is open`}
       />
     </Figures>
   );
