@@ -6,6 +6,7 @@ import { HOUR_MS, MINUTE_MS } from "#lib/units";
 const EXACT_DIGITS = 15;
 
 const ZERO = 48;
+const FIVE = 53;
 const NINE = 57;
 const COMMA = 44;
 const DOT = 46;
@@ -56,6 +57,9 @@ export function numberAt(bytes: Buffer, from: number, to: number, decimalMark?: 
       seen += 1;
       if (digits >= EXACT_DIGITS) {
         if (decimals < 0) return rareNumber(bytes, from, to, decimalMark);
+        // 1.2001199999999999 is 1.20012.
+        if (digits === EXACT_DIGITS && byte >= FIVE) mantissa += 1;
+        digits += 1;
         continue;
       }
       mantissa = mantissa * 10 + (byte - ZERO);
