@@ -28,12 +28,13 @@ function Written({ series }: { series: readonly BackfillSeriesReport[] }) {
   const more = series.length - named.length;
   return (
     <ul className="text-ink-faint text-xs leading-5">
-      {named.map(({ ticker, timeframe, first_at, last_at, stored, already_there, overwritten, covered }) => (
+      {named.map(({ ticker, timeframe, first_at, last_at, stored, already_there, overwritten, covered, ticks }) => (
         <li key={`${ticker} ${timeframe}`}>
           <span className="font-medium text-ink-soft">{timeframe === "M1" ? ticker : `${ticker} ${timeframe}`}</span>{" "}
           <Instant at={first_at} /> to <Instant at={last_at} />: {countText(stored)} added, {countText(overwritten)} overwritten,{" "}
           {countText(already_there)} unchanged
           {covered > 0 ? `, ${countText(covered)} kept behind stored M1` : null}
+          {ticks > 0 ? `, ${countText(ticks)} ticks kept` : null}
         </li>
       ))}
       {more > 0 ? <li>and {more === 1 ? "1 more series" : `${countText(more)} more series`}</li> : null}

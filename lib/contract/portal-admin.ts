@@ -245,6 +245,8 @@ export interface BackfillSeriesReport {
   readonly overwritten: number;
   /** Klines above M1 that do not show, because minutes of their intervals were stored. */
   readonly covered: number;
+  /** Ticks that are kept of them. */
+  readonly ticks: number;
 }
 
 /** One import run, as reported by itself. */

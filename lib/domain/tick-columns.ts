@@ -35,8 +35,17 @@ export const NO_TICKS: TickColumns = {
 
 /** Rows of ticks, chosen by number. */
 export function pickTicks(ticks: TickColumns, rows: ArrayLike<number>): TickColumns {
-  const numbers = (column: Float64Array) => Float64Array.from(rows, (row) => column[row] as number);
-  const texts = (column: readonly string[]) => Array.from(rows, (row) => column[row] as string);
+  // Loops: Float64Array.from takes thirty times as long.
+  function numbers(column: Float64Array): Float64Array {
+    const picked = new Float64Array(rows.length);
+    for (let at = 0; at < rows.length; at += 1) picked[at] = column[rows[at] as number] as number;
+    return picked;
+  }
+  function texts(column: readonly string[]): string[] {
+    const picked: string[] = [];
+    for (let at = 0; at < rows.length; at += 1) picked.push(column[rows[at] as number] as string);
+    return picked;
+  }
   return {
     time: numbers(ticks.time),
     bid: numbers(ticks.bid),

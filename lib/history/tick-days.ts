@@ -1,7 +1,17 @@
-import { chainTicks, NO_TICKS, pickTicks, sliceTicks, sortTicks, TAKEN, type TickColumns } from "#lib/domain/tick-columns";
+import { FEED_LAYER } from "#lib/domain/fold";
+import {
+  chainTicks,
+  foldTicks,
+  NO_TICKS,
+  pickTicks,
+  sliceTicks,
+  sortTicks,
+  TAKEN,
+  type TickColumns,
+} from "#lib/domain/tick-columns";
 import type { Queries } from "#lib/segments/segment-store";
 import type { Segments } from "#lib/segments/segments";
-import { DAY_MS, DAY_S } from "#lib/units";
+import { DAY_MS, DAY_S, MINUTE_MS } from "#lib/units";
 import { digitsOf } from "./layers";
 
 /** Ticks of a segment: more would take too long to write at once. A busy day of a busy instrument has several. */
@@ -10,11 +20,18 @@ export const TICK_SEGMENT_MAX_ROWS = 100_000;
 /** taken: what the service took, by its time; held: what it did not take, by its arrival. */
 export type TickKind = "taken" | "held";
 
-const NEWEST_PART = `SELECT part, content, rows FROM tick_segment
-  WHERE ticker = $1 AND kind = $2 AND day = $3 AND layer = $4 ORDER BY part DESC LIMIT 1`;
+const PARTS = `SELECT part, content, rows, first::float8 AS first, last::float8 AS last FROM tick_segment
+  WHERE ticker = $1 AND kind = $2 AND day = $3 AND layer = $4 ORDER BY part`;
+const DROP_PARTS = "DELETE FROM tick_segment WHERE ticker = $1 AND kind = $2 AND day = $3 AND layer = $4";
 const STORE = `INSERT INTO tick_segment (ticker, kind, day, layer, part, content, rows, bytes, first, last)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
   ON CONFLICT (ticker, kind, day, layer, part) DO UPDATE SET (content, rows, bytes, first, last) = ($6, $7, $8, $9, $10)`;
+
+/** Rows of ticks, ascending by number. Those of a day mostly follow each other, and need no copy. */
+function cutRows(ticks: TickColumns, rows: readonly number[]): TickColumns {
+  const [first = 0, last = -1] = [rows[0], rows.at(-1)];
+  return last - first === rows.length - 1 ? sliceTicks(ticks, first, last + 1) : pickTicks(ticks, rows);
+}
 
 /** Rows by the day that they belong to, Unix seconds; ascending. */
 function daysOf(times: Float64Array, rows: readonly number[]): Map<number, number[]> {
@@ -33,7 +50,23 @@ interface Place {
   readonly layer: number;
 }
 
-/** Adds ticks of a kind and day to those that a layer has. */
+/** A segment of a day. */
+interface DayPart {
+  readonly part: number;
+  readonly content: string;
+  readonly rows: number;
+  /** Of its ticks, Unix milliseconds. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Whether parts of a day may have ticks of the minutes that these are of. @param ticks ascending */
+function meets(parts: readonly DayPart[], { time }: TickColumns): boolean {
+  const [from, to] = [time[0] as number, time.at(-1) as number].map((at) => Math.floor(at / MINUTE_MS)) as [number, number];
+  return parts.some(({ first, last }) => Math.floor(last / MINUTE_MS) >= from && Math.floor(first / MINUTE_MS) <= to);
+}
+
+/** Adds ticks of a kind and day, ascending, to those that a layer has. */
 async function storeDay(
   client: Queries,
   segments: Segments,
@@ -43,9 +76,19 @@ async function storeDay(
 ): Promise<void> {
   const key = [ticker, kind, day, layer];
   const digits = await digitsOf(client, ticker);
-  const { rows } = await client.query<{ part: number; content: string; rows: number }>(NEWEST_PART, key);
-  let { part, content = "", rows: count = 0 } = rows[0] ?? { part: 0 };
+  const { rows: parts } = await client.query<DayPart>(PARTS, key);
+  let { part, content = "", rows: count = 0 } = parts.at(-1) ?? { part: 0 };
   let left = ticks;
+  // Files of one import can have the same minutes: the last one counts, as of klines. The feed goes on with a minute.
+  if (layer !== FEED_LAYER && meets(parts, ticks)) {
+    const stored = await segments.readTicks(
+      client,
+      parts.map((one) => one.content),
+    );
+    left = foldTicks([chainTicks(parts.map((one) => stored.get(one.content) as TickColumns)), ticks]);
+    await client.query(DROP_PARTS, key);
+    [part, count] = [0, 0];
+  }
   while (left.time.length > 0) {
     const room = TICK_SEGMENT_MAX_ROWS - count;
     if (room > 0) {
@@ -74,13 +117,25 @@ async function storeDay(
  * the UTC day of their time, others to that of their arrival.
  * @throws as Segments.readTicks
  */
-export async function storeTicks(client: Queries, segments: Segments, place: Place, ticks: TickColumns): Promise<void> {
+export async function storeTicks(client: Queries, segments: Segments, place: Place, given: TickColumns): Promise<void> {
+  const ticks = sortTicks(given);
   const kinds: Record<TickKind, number[]> = { taken: [], held: [] };
   for (const [row, outcome] of ticks.outcome.entries()) kinds[outcome === TAKEN ? "taken" : "held"].push(row);
   for (const [day, rows] of daysOf(ticks.time, kinds.taken))
-    await storeDay(client, segments, place, ["taken", day], pickTicks(ticks, rows));
+    await storeDay(client, segments, place, ["taken", day], cutRows(ticks, rows));
   for (const [day, rows] of daysOf(ticks.received, kinds.held))
-    await storeDay(client, segments, place, ["held", day], pickTicks(ticks, rows));
+    await storeDay(client, segments, place, ["held", day], cutRows(ticks, rows));
+}
+
+const OF_LAYERS = `SELECT layer, ticker, sum(rows)::float8 AS ticks FROM tick_segment
+  WHERE layer = ANY($1::integer[]) GROUP BY layer, ticker`;
+
+/** How many ticks are kept of each ticker that layers have ticks of. */
+export async function ticksOfLayers(
+  client: Queries,
+  layers: readonly number[],
+): Promise<readonly { readonly layer: number; readonly ticker: string; readonly ticks: number }[]> {
+  return (await client.query<{ layer: number; ticker: string; ticks: number }>(OF_LAYERS, [layers])).rows;
 }
 
 const DROP_OLD = "DELETE FROM tick_segment WHERE day < $1";

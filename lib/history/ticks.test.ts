@@ -6,7 +6,7 @@ import { createKlineStore } from "#lib/market/kline-store";
 import { DAY_MS, DAY_S, HOUR_MS, MINUTE_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { sweepSegments } from "./sweep";
-import { dropTicks, storedTicks, storeTicks, TICK_SEGMENT_MAX_ROWS } from "./tick-days";
+import { dropTicks, storedTicks, storeTicks, TICK_SEGMENT_MAX_ROWS, ticksOfLayers } from "./tick-days";
 import { addTick, sealTicks, type TickChunk } from "./tick-tail";
 import { daysWithTicks, everyTickOfDay, readTicks, ticksOfDay } from "./ticks";
 import { inTransaction } from "./transaction";
@@ -34,14 +34,18 @@ const stored = () => ({ client: db.pool, segments: db.segments });
 const seal = (beforeMs = START_MS + 200 * DAY_MS) => sealTicks(db, beforeMs);
 const rowsOf = ({ time, bid }: TickColumns) => Array.from(time, (at, row) => [at, bid[row] as number] as const);
 
-/** Stores ticks as an import does. @returns its number */
-async function importTicks(times: readonly number[], first: number): Promise<number> {
+async function beginImport(): Promise<number> {
   const { rows } = await db.pool.query<{ number: number }>(
     `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms, started_at, updated_at)
       VALUES ($1, 'live', 'done', 1, 1, 0, '', '', 1, 0, 0, now(), now()) RETURNING number`,
     [randomUUID()],
   );
-  const layer = rows[0]?.number ?? 0;
+  return rows[0]?.number ?? 0;
+}
+
+/** Stores ticks as a file of an import does. @returns the number of the import: that of a new one, unless it is given */
+async function importTicks(times: readonly number[], first: number, begun?: number): Promise<number> {
+  const layer = begun ?? (await beginImport());
   const column = (values: readonly number[]) => Float64Array.from(values);
   const ticks: TickColumns = {
     time: column(times),
@@ -58,12 +62,13 @@ async function importTicks(times: readonly number[], first: number): Promise<num
 
 test("whatever is written, sealed, imported and undone in any order, reads give the ticks that show, from either end", async () => {
   const times = fc.array(
-    fc.nat(3 * DAY_MS).map((ms) => START_MS + ms),
+    // Some are of the same minute.
+    fc.oneof(fc.nat(3 * DAY_MS), fc.nat(5 * MINUTE_MS)).map((ms) => START_MS + ms),
     { minLength: 1, maxLength: 20 },
   );
   const step = fc.oneof(
     fc.record({ kind: fc.constant("write" as const), times }),
-    fc.record({ kind: fc.constant("import" as const), times }),
+    fc.record({ kind: fc.constantFrom("import" as const, "next file" as const), times }),
     fc.record({ kind: fc.constantFrom("seal" as const, "undo" as const), times: fc.constant([]) }),
   );
   await fc.assert(
@@ -81,7 +86,13 @@ test("whatever is written, sealed, imported and undone in any order, reads give 
             await write(chunkOf(sorted, TAKEN, next));
             layers[0]?.rows.push(...rows);
           } else if (kind === "import") layers.push({ number: await importTicks(sorted, next), rows });
-          else if (kind === "seal") await seal();
+          else if (kind === "next file") {
+            const layer = layers.at(-1) as (typeof layers)[number];
+            if (layer.number === 0) continue;
+            await importTicks(sorted, next, layer.number);
+            const minutes = new Set(sorted.map((time) => Math.floor(time / MINUTE_MS)));
+            layer.rows = [...layer.rows.filter(([time]) => !minutes.has(Math.floor(time / MINUTE_MS))), ...rows];
+          } else if (kind === "seal") await seal();
           else {
             const last = layers.at(-1)?.number ?? 0;
             await db.pool.query("UPDATE backfill SET undone_at = now() WHERE number = $1", [last]);
@@ -151,6 +162,20 @@ test("a day of very many ticks has several segments", async () => {
     { part: 1, rows: 10 },
   ]);
   expect((await ticksOfDay(stored(), "EURUSD", DAY)).time).toEqual(Float64Array.from(times));
+});
+
+test("a file of an import with minutes of a day of several segments replaces them, and leaves no segment too many", async () => {
+  const times = Array.from({ length: TICK_SEGMENT_MAX_ROWS + 10 }, (_, at) => START_MS + at);
+  const layer = await importTicks(times, 1);
+  await importTicks([START_MS + HOUR_MS], 5, layer);
+  await importTicks([START_MS], 7, layer);
+  const kept = times.filter((at) => at >= START_MS + MINUTE_MS);
+  expect(rowsOf(await ticksOfDay(stored(), "EURUSD", DAY))).toEqual([
+    [START_MS, 7],
+    ...kept.map((at) => [at, at - START_MS + 1]),
+    [START_MS + HOUR_MS, 5],
+  ]);
+  expect(await ticksOfLayers(db.pool, [layer])).toEqual([{ layer, ticker: "EURUSD", ticks: kept.length + 2 }]);
 });
 
 test("whole days beyond the bounds are deleted, the oldest first, and then their segments", async () => {

@@ -91,6 +91,13 @@ test("an import is kept as long as anything of it is stored, whatever its age, a
     klines: [testKline("EURUSD", "M1", 60)],
     knownMs: 1,
   });
+  // Its klines were dropped by the retention, and its ticks would show again without it.
+  const ticked = await beginBackfill({ db, clock }, "live", { ...BEGUN, state: "done" });
+  await db.pool.query(
+    `INSERT INTO tick_segment (ticker, kind, day, layer, part, content, rows, bytes, first, last)
+      VALUES ('EURUSD', 'taken', 0, $1, 0, 'content', 1, 1, 0, 0)`,
+    [ticked.number],
+  );
   await db.pool.query("UPDATE backfill SET undone_at = now()");
   await db.pool.query(
     `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms, started_at, updated_at)
@@ -98,6 +105,6 @@ test("an import is kept as long as anything of it is stored, whatever its age, a
     [BACKFILLS_MAX_COUNT + 1],
   );
   await forgetImports(db);
-  expect(await db.prisma.backfill.count()).toBe(BACKFILLS_MAX_COUNT + 1);
-  expect(await db.prisma.backfill.count({ where: { number: old.number } })).toBe(1);
+  expect(await db.prisma.backfill.count()).toBe(BACKFILLS_MAX_COUNT + 2);
+  expect(await db.prisma.backfill.count({ where: { number: { in: [old.number, ticked.number] } } })).toBe(2);
 });

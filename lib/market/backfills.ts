@@ -11,6 +11,7 @@ import {
 import { TIMEFRAMES, VENUES, type Venue } from "#lib/contract/primitives";
 import type { Database } from "#lib/db";
 import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
+import { ticksOfLayers } from "#lib/history/tick-days";
 
 /** Longest path or problem that is stored; longer ones keep their beginning and end, which say most. */
 const TEXT_MAX_CHARACTERS = 500;
@@ -78,7 +79,7 @@ export async function noteBackfill({ db, clock }: Context, id: string, progress:
   await db.prisma.backfill.updateMany({ where: { id }, data: toRow(progress, new Date(clock.now())) });
 }
 
-function toSeries(row: SeriesRow | ImportedRow): BackfillSeriesReport {
+function toSeries(row: SeriesRow | ImportedRow, kept: Awaited<ReturnType<typeof ticksOfLayers>>): BackfillSeriesReport {
   const { ticker, first, last, stored, alreadyThere, overwritten } = row;
   const { timeframe, covered } = "timeframe" in row ? row : { timeframe: "M1", covered: 0 };
   const iso = (seconds: bigint) => new Date(Number(seconds) * 1_000).toISOString();
@@ -91,6 +92,7 @@ function toSeries(row: SeriesRow | ImportedRow): BackfillSeriesReport {
     already_there: Number(alreadyThere),
     overwritten: Number(overwritten),
     covered: Number(covered),
+    ticks: timeframe === "M1" ? (kept.find((one) => one.layer === row.batch && one.ticker === ticker)?.ticks ?? 0) : 0,
   };
 }
 
@@ -101,7 +103,7 @@ function bySeries(a: BackfillSeriesReport, b: BackfillSeriesReport): number {
 
 /** The latest backfills, newest first. */
 export async function listBackfills(
-  db: Context["db"],
+  db: Pick<Database, "prisma" | "pool">,
   clock: Clock,
   limit: number = BACKFILLS_LISTED_COUNT,
 ): Promise<BackfillReport[]> {
@@ -111,6 +113,10 @@ export async function listBackfills(
     omit: { pushedBy: true, byOperator: true, formats: true },
     include: { series: true, imported: true },
   });
+  const kept = await ticksOfLayers(
+    db.pool,
+    rows.map(({ number }) => number),
+  );
   const silentSince = clock.now() - BACKFILL_SILENT_S * 1_000;
   return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, undoneAt, sealedAt, series, imported, ...row }) => {
     const state = BACKFILL_STATES.find((known) => known === row.state) ?? "failed";
@@ -127,13 +133,14 @@ export async function listBackfills(
       updated_at: updatedAt.toISOString(),
       undone_at: undoneAt?.toISOString() ?? null,
       sealed: sealedAt !== null,
-      series: [...series, ...imported].map(toSeries).sort(bySeries),
+      series: [...series, ...imported].map((one) => toSeries(one, kept)).sort(bySeries),
     };
   });
 }
 
 const FORGET = `DELETE FROM backfill b WHERE number IN (SELECT number FROM backfill ORDER BY number DESC OFFSET $1)
   AND state <> 'running' AND NOT EXISTS (SELECT FROM history_layer l WHERE l.layer = b.number)
+  AND NOT EXISTS (SELECT FROM tick_segment t WHERE t.layer = b.number)
   AND NOT EXISTS (SELECT FROM history_unconverted)`;
 
 /** Forgets all but the newest BACKFILLS_MAX_COUNT imports, of which nothing is stored. The others can be undone, whatever their age. */

@@ -12,7 +12,7 @@ import type { Market } from "./ports";
 export interface FeedSources {
   readonly markets: Readonly<Record<Venue, Market>>;
   readonly metrics: Pick<Metrics, "registry">;
-  readonly db: Pick<Database, "prisma">;
+  readonly db: Pick<Database, "prisma" | "pool">;
   readonly clock: Clock;
   ready(): Promise<{ readonly checks: Readonly<Record<string, string | null>> }>;
 }

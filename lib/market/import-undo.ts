@@ -5,6 +5,7 @@ import type { Database } from "#lib/db";
 import { Fault } from "#lib/fault";
 import { periodsOf, showAgain } from "#lib/history/layers";
 import { lockBatch, lockForChange } from "#lib/history/lock";
+import { ticksOfLayers } from "#lib/history/tick-days";
 import { inTransaction } from "#lib/history/transaction";
 import type { ChangedMinutes } from "./ports";
 
@@ -47,6 +48,8 @@ interface RemovedSeries {
   readonly last: number;
   readonly removed: number;
   readonly restored: number;
+  /** Ticks that are kept of them. */
+  readonly ticks: number;
 }
 
 /** Tells all running servers which minutes of which tickers changed; imported hours and days count by the minutes they span. */
@@ -74,7 +77,7 @@ async function lockImport(client: pg.ClientBase, number: number, undone: boolean
   if (undone && batch.sealed)
     throw refused(`Import ${number} can no longer be undone: an earlier release deleted what it replaced.`);
   if (!(await lockBatch(client, number, "transaction"))) throw refused(`Import ${number} is still running. Stop it first.`);
-  const { rows: series } = await client.query<RemovedSeries>(SERIES, [number]);
+  const { rows: series } = await client.query<Omit<RemovedSeries, "ticks">>(SERIES, [number]);
   const periods = await periodsOf(client, number);
   // Also those that are only counted: a ticker that is not converted yet has no layers.
   const tickers = new Set([...series, ...periods].map(({ ticker }) => ticker));
@@ -84,7 +87,8 @@ async function lockImport(client: pg.ClientBase, number: number, undone: boolean
   }
   if (!undone && series.length > 0 && periods.length === 0)
     throw refused(`Import ${number} cannot be put back: none of its klines are kept.`);
-  return series;
+  const kept = new Map((await ticksOfLayers(client, [number])).map(({ ticker, ticks }) => [ticker, ticks]));
+  return series.map((one) => ({ ...one, ticks: one.timeframe === "M1" ? (kept.get(one.ticker) ?? 0) : 0 }));
 }
 
 async function setUndone(
@@ -107,7 +111,7 @@ async function setUndone(
 }
 
 /**
- * Undoes an import: the stored klines are then what they would be if it had never run, whatever was stored since. Imports can
+ * Undoes an import: the stored klines and ticks are then what they would be if it had never run, whatever was stored since. Imports can
  * be undone in any order and at any time. It is one transaction, so that a crash leaves everything as before; then all running servers are
  * notified. Its files can be imported again.
  * @throws Fault not_found; invalid_parameter when it is undone already, runs, cannot be undone, or when another command

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
+import { NO_TICKS } from "#lib/domain/tick-columns";
 import { partOf } from "#lib/market/kline-batches";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
@@ -27,13 +28,15 @@ afterAll(async () => {
   await db.close();
 });
 
-const minutes = (ticker: string, from: number, count: number, price = 1.1) =>
-  partOf(
+const minutes = (ticker: string, from: number, count: number, price = 1.1) => ({
+  ...partOf(
     Array.from({ length: count }, (_, index) => ({
       ...{ type: "kline", ticker, timeframe: "M1", time: START_S + (from + index) * 60, tick_volume: 1 },
       ...{ open: price, high: price, low: price, close: price, real_volume: null, spread: null },
     })),
-  );
+  ),
+  ticks: NO_TICKS,
+});
 const stored = async (ticker: string) =>
   (await store.read({ ticker, timeframe: "M1", from: 0, to: 4_000_000_000, limit: 1_000, end: "oldest" })).length;
 

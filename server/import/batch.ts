@@ -1,13 +1,20 @@
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
+import type { TickColumns } from "#lib/domain/tick-columns";
 import { convertTicker } from "#lib/history/convert";
 import { lockBatch, lockForChange } from "#lib/history/lock";
+import { storeTicks } from "#lib/history/tick-days";
 import { inTransaction, STORED_LATER } from "#lib/history/transaction";
 import { type BatchCounts, createTrial, type Part, storeColumns } from "#lib/market/kline-batches";
 import { ImportFailure } from "./failure";
 
-/** Where an import puts its klines: the store, or nowhere in a trial. */
+/** Klines of a file with the ticks that made them; no ticks of a file of klines. */
+interface FilePart extends Part {
+  readonly ticks: TickColumns;
+}
+
+/** Where an import puts its klines and ticks: the store, or nowhere in a trial. */
 export interface Batch {
   /**
    * Keeps other imports and undos away from the history of a ticker until the batch is closed.
@@ -15,11 +22,11 @@ export interface Batch {
    */
   claim(ticker: string): Promise<void>;
   /**
-   * Takes klines of one series whose ticker was claimed, and counts them. They are stored with what `save` writes, or neither
-   * is. Safe from a crash of the database after the next ordinary write. A second call may begin before the first has ended; it
+   * Takes klines of one series whose ticker was claimed, and counts them. They are stored with their ticks and what `save` writes, or
+   * nothing is. Safe from a crash of the database after the next ordinary write. A second call may begin before the first has ended; it
    * waits for it.
    */
-  put(part: Part, save: Save): Promise<BatchCounts>;
+  put(part: FilePart, save: Save): Promise<BatchCounts>;
   close(): Promise<void>;
 }
 
@@ -45,10 +52,11 @@ export async function openBatch({ database, clock, signal, number }: BatchOption
   const trial = createTrial(segments);
   let previous: Promise<unknown> = Promise.resolve();
 
-  async function add(part: Part, save: Save): Promise<BatchCounts> {
+  async function add(part: FilePart, save: Save): Promise<BatchCounts> {
     if (number === null) return trial(client, part);
     const work = async (connection: pg.ClientBase) => {
       const counts = await storeColumns(connection, segments, number, part, clock.now());
+      await storeTicks(connection, segments, { ticker: part.series.ticker, layer: number }, part.ticks);
       await save(connection);
       return counts;
     };

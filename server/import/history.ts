@@ -11,6 +11,9 @@ type Context = Pick<CommandContext, "clock" | "print" | "withDatabase">;
 
 const minute = (iso: string) => `${iso.slice(0, 16)}Z`;
 
+/** What became of the ticks of a series, where it has some. */
+const ticksText = (ticks: number, what: string) => (ticks === 0 ? "" : `, ${countText(ticks)} ticks ${what}`);
+
 function stateOf({ state, undone_at, sealed }: BackfillReport): string {
   if (undone_at !== null) return "undone";
   // It says nothing any more: its process or the database went away.
@@ -24,8 +27,8 @@ function linesOf(report: BackfillReport): string[] {
   return [
     `${number}  ${minute(started_at)}  ${stateOf(report)}  ${names}`,
     ...series.map(
-      ({ ticker, timeframe, first_at, last_at, stored, already_there, overwritten, covered }) =>
-        `    ${ticker}${timeframe === "M1" ? "" : ` ${timeframe}`}  ${minute(first_at)} to ${minute(last_at)}  ${countText(stored)} stored, ${countText(already_there)} already there, ${countText(overwritten)} overwritten${covered > 0 ? `, ${countText(covered)} behind stored M1` : ""}`,
+      ({ ticker, timeframe, first_at, last_at, stored, already_there, overwritten, covered, ticks }) =>
+        `    ${ticker}${timeframe === "M1" ? "" : ` ${timeframe}`}  ${minute(first_at)} to ${minute(last_at)}  ${countText(stored)} stored, ${countText(already_there)} already there, ${countText(overwritten)} overwritten${covered > 0 ? `, ${countText(covered)} behind stored M1` : ""}${ticksText(ticks, "kept")}`,
     ),
     ...doubts.map((doubt) => `    DOUBTFUL: ${doubt}`),
   ];
@@ -61,9 +64,9 @@ export async function undoNumbered(words: readonly string[], { clock, print, wit
   const number = numberIn(words, "undo");
   const series = await withDatabase((db) => undoImport(adminOf(db, clock), number));
   print(`Import ${number} is undone. Its files can be imported again. To put it back: npm run import -- redo ${number}`);
-  for (const { ticker, timeframe, removed, restored } of series)
+  for (const { ticker, timeframe, removed, restored, ticks } of series)
     print(
-      `  ${named(ticker, timeframe)}: ${countText(removed)} klines removed, ${countText(restored)} overwritten ones restored`,
+      `  ${named(ticker, timeframe)}: ${countText(removed)} klines removed, ${countText(restored)} overwritten ones restored${ticksText(ticks, "removed")}`,
     );
   return EXIT_DONE;
 }
@@ -73,8 +76,10 @@ export async function redoNumbered(words: readonly string[], { clock, print, wit
   const number = numberIn(words, "redo");
   const series = await withDatabase((db) => redoImport(adminOf(db, clock), number));
   print(`Import ${number} is put back.`);
-  for (const { ticker, timeframe, removed, restored } of series)
-    print(`  ${named(ticker, timeframe)}: ${countText(removed)} klines put back, ${countText(restored)} overwritten again`);
+  for (const { ticker, timeframe, removed, restored, ticks } of series)
+    print(
+      `  ${named(ticker, timeframe)}: ${countText(removed)} klines put back, ${countText(restored)} overwritten again${ticksText(ticks, "put back")}`,
+    );
   return EXIT_DONE;
 }
 

@@ -8,7 +8,7 @@ import { evidenceOf } from "./clock-survey";
 import { knownClock } from "./clock-zone";
 import { type CalendarHours, createClosedHours } from "./closed-hours";
 import type { Doubt } from "./doubt";
-import { createKeeper, type FileReading, readFile } from "./load";
+import { createKeeper, type FileReading, type ImportBounds, readFile } from "./load";
 import { judgeOverlap, likenessOf } from "./overlap";
 import type { PrepareContext, Prepared } from "./prepare";
 import { createPriceCheck } from "./price-check";
@@ -20,8 +20,7 @@ const CLOSED_MAX_SHARE = 0.5;
 
 interface JudgeContext extends Omit<PrepareContext, "survey"> {
   readonly store: KlineTable;
-  /** Klines of a file that are kept while it is judged. */
-  readonly keptKlines: number;
+  readonly bounds: ImportBounds;
 }
 
 /** How a file is read, to be judged and to be stored. */
@@ -82,7 +81,7 @@ export async function judgeFile(
   calendar: CalendarHours,
   context: JudgeContext,
 ): Promise<Judged> {
-  const { options, store, terminal, clock, listings, keptKlines } = context;
+  const { options, store, terminal, clock, listings, bounds } = context;
   const { listing, source, timeframe } = prepared;
   const series = { ticker: listing.ticker, timeframe };
   const hours = createHoursJudge(prepared, calendar, options.clock !== null);
@@ -92,7 +91,7 @@ export async function judgeFile(
   let beginning: KlineColumns | undefined;
   const progress = startProgress(terminal, "checking the prices", source.sizeBytes, clock);
   const read = readFile({ ...reading, progress, onRow: hours.row });
-  const keeper = createKeeper(read, keptKlines);
+  const keeper = createKeeper(read, bounds);
   try {
     // What ends a file early ends it again when it is stored: the rows before it are good.
     for await (const part of read.parts) {

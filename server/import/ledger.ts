@@ -1,11 +1,14 @@
-import { COLUMN_NAMES, emptyColumns, type KlineColumns, rowsBetween, setRow } from "#lib/domain/columns";
+import { emptyColumns, type KlineColumns, setRow } from "#lib/domain/columns";
 import type { Kline } from "#lib/domain/kline";
 import type { PriceRange } from "#lib/domain/price-ranges";
-import { type Period, periodOf } from "#lib/history/period";
+import type { Period } from "#lib/history/period";
+import { emptyTicks, type FileTicks, NO_FILE_TICKS, setTick } from "./file-ticks";
+import { growingColumns } from "./growing-columns";
 import type { Intervals } from "./interval";
 
-/** Klines that the first columns have room for. */
-const ROOM_KLINES = 65_536;
+/** Ticks of a day that does not end: a part of the file ends with them. No instrument has as many a day. */
+export const PART_MAX_TICKS = 1_000_000;
+
 const NO_PERIOD: Period = { from: Number.NaN, to: Number.NaN };
 
 /** No instrument has quotes from before. */
@@ -45,18 +48,18 @@ export interface Counts {
   lastMs: number;
 }
 
-/** Complete klines, in the order of the file, and the number of rows of the file up to their end. */
+/** Complete klines, in the order of the file, their ticks, and the number of rows of the file up to their end. */
 export interface Harvest {
   readonly klines: KlineColumns;
+  /** None of a file of klines. */
+  readonly ticks: FileTicks;
   readonly rows: number;
 }
 
-/** Rows of columns in memory of their own. */
-function copyOf(columns: KlineColumns, from: number, to: number, room: number): KlineColumns {
-  const copy = emptyColumns(room);
-  const part = rowsBetween(columns, from, to);
-  for (const name of COLUMN_NAMES) copy[name].set(part[name]);
-  return copy;
+/** How much of a file makes a part of it. */
+export interface PartBounds {
+  readonly batchKlines: number;
+  readonly batchTicks: number;
 }
 
 export interface MinutesOptions {
@@ -92,14 +95,17 @@ function emptyCounts(): Counts {
   };
 }
 
-/** Shared by ticks and klines: counts rows, rejects impossible times, and holds klines until they are stored. */
-export function createLedger(options: MinutesOptions) {
+/**
+ * Shared by ticks and klines: counts rows, rejects impossible times, and holds klines, and their ticks, until they are stored.
+ * @param unitOf the period of a kline (Unix seconds) that is stored as a whole, if a harvest ends with it
+ */
+export function createLedger(options: MinutesOptions, unitOf: (time: number) => Period) {
   const counts = emptyCounts();
-  let columns = emptyColumns(ROOM_KLINES);
-  let filled = 0;
+  const klines = growingColumns(emptyColumns, setRow);
+  const ticks = growingColumns(emptyTicks, setTick);
   let safeRows = options.skipRows;
-  /** Where the last period of the klines begins: a file of a period is written once if a harvest ends with it. */
-  let [period, begin] = [NO_PERIOD, { at: 0, rows: safeRows }];
+  /** Where the last period of the klines begins. */
+  let [unit, begin] = [NO_PERIOD, { klines: 0, ticks: 0, rows: safeRows }];
   const malformed = (line: number, reason: string): void => {
     counts.malformed += 1;
     options.onMalformed(line, reason);
@@ -117,33 +123,34 @@ export function createLedger(options: MinutesOptions) {
       if (!(counts.firstMs <= timeMs)) counts.firstMs = timeMs;
       if (!(counts.lastMs >= timeMs)) counts.lastMs = timeMs;
     },
-    put(kline: Kline, rows: number): void {
+    put(kline: Kline, rows: number, itsTicks: FileTicks = NO_FILE_TICKS): void {
       if (rows <= options.skipRows) return;
       if (!options.intervals.isOver(kline.time, options.nowMs)) {
         counts.unfinished += 1;
         return;
       }
-      if (!(kline.time >= period.from && kline.time < period.to)) {
-        period = periodOf(kline.timeframe, kline.time);
-        begin = { at: filled, rows: safeRows };
+      if (!(kline.time >= unit.from && kline.time < unit.to)) {
+        unit = unitOf(kline.time);
+        begin = { klines: klines.rows(), ticks: ticks.rows(), rows: safeRows };
       }
-      if (filled === columns.time.length) columns = copyOf(columns, 0, filled, 2 * filled);
-      setRow(columns, filled, kline);
-      filled += 1;
+      klines.add(kline);
+      ticks.append(itsTicks);
       counts.klines += 1;
     },
     settle(rows: number): void {
       safeRows = Math.max(safeRows, rows);
     },
-    pending: () => filled,
+    /** Whether a part of the file can be taken: a day of ticks is not cut, unless it does not end. */
+    isFull({ batchKlines, batchTicks }: PartBounds): boolean {
+      const waiting = ticks.rows();
+      return klines.rows() >= batchKlines || waiting >= (begin.klines > 0 ? batchTicks : PART_MAX_TICKS);
+    },
     /** All complete klines, or those before the last period where there are some. */
     take(end: "file" | "period"): Harvest {
-      const { at, rows } = end === "period" && begin.at > 0 ? begin : { at: filled, rows: safeRows };
-      const klines = copyOf(columns, 0, at, at);
-      for (const name of COLUMN_NAMES) columns[name].copyWithin(0, at, filled);
-      filled -= at;
-      begin = { at: 0, rows };
-      return { klines, rows };
+      const all = { klines: klines.rows(), ticks: ticks.rows(), rows: safeRows };
+      const taken = end === "period" && begin.klines > 0 ? begin : all;
+      begin = { klines: 0, ticks: 0, rows: taken.rows };
+      return { klines: klines.take(taken.klines), ticks: ticks.take(taken.ticks), rows: taken.rows };
     },
     sink: {
       malformed(line: number, reason: string) {

@@ -7,16 +7,32 @@ import type { Batch } from "./batch";
 import type { Source } from "./decompress";
 import { contentOf } from "./detect";
 import { ImportFailure } from "./failure";
+import { storedTicks } from "./file-ticks";
 import type { Recognition } from "./format";
 import type { Intervals } from "./interval";
 import type { Job, JobKey, Jobs } from "./jobs";
-import { type Counts, CROSSED, type Harvest, MISALIGNED } from "./ledger";
+import { type Counts, CROSSED, type Harvest, MISALIGNED, type PartBounds } from "./ledger";
 import { createMinutes } from "./minutes";
 import { type Progress, startProgress, type Terminal } from "./progress";
 import type { ReaderSettings, Row } from "./row";
 
-/** Klines stored in one transaction. */
-export const BATCH_KLINES = 50_000;
+/** How much of a file is in memory at once. */
+export interface ImportBounds extends PartBounds {
+  /** Klines and ticks that are kept of a file until it is judged, so that it is not read again. */
+  readonly keptKlines: number;
+  readonly keptTicks: number;
+}
+
+/**
+ * A part of a file is stored in one transaction. A kline that is kept takes 64 bytes, a tick 32: both bounds together 576 MB. A busy
+ * month of ticks is read once, a year twice.
+ */
+export const IMPORT_BOUNDS: ImportBounds = {
+  batchKlines: 50_000,
+  batchTicks: 200_000,
+  keptKlines: 6_000_000,
+  keptTicks: 6_000_000,
+};
 /** Malformed rows that are listed; the rest are only counted. */
 const MALFORMED_LISTED_COUNT = 20;
 
@@ -30,7 +46,7 @@ interface Malformed {
   readonly reason: string;
 }
 
-/** Klines of a part of a file, and how far the file was read when they were complete. */
+/** Klines of a part of a file with their ticks, and how far the file was read when they were complete. */
 interface FilePart extends Harvest {
   readonly readRows: number;
   readonly readBytes: number;
@@ -61,6 +77,8 @@ export interface FileReading {
 export interface Loaded extends Outcome {
   /** What became of its klines; in a trial, what would. */
   readonly klines: BatchCounts;
+  /** How many of its ticks were kept, or in a trial would be. */
+  readonly ticks: number;
   readonly ms: number;
 }
 
@@ -74,7 +92,7 @@ interface ReadOptions {
   readonly range: PriceRange | null;
   readonly dropsFillers: boolean;
   readonly maxErrors: number;
-  readonly batchKlines: number;
+  readonly bounds: PartBounds;
   /** Rows at the beginning that an earlier run stored. */
   readonly skipRows: number;
   readonly clock: Clock;
@@ -85,8 +103,8 @@ interface ReadOptions {
 }
 
 /**
- * Reads a file in parts, each when `batchKlines` klines are complete. A part ends with a month (of longer klines, a year) if one ends in
- * it, so that a month of more parts is not written several times.
+ * Reads a file in parts, whenever so much of it is complete. A part of klines ends with a month (of longer klines, a year) if one ends in it,
+ * so that a month of more parts is not written several times; a part of ticks ends with a UTC day.
  */
 export function readFile(options: ReadOptions): FileReading {
   const { source, recognition, clock, signal, progress, maxErrors, onRow } = options;
@@ -122,7 +140,7 @@ export function readFile(options: ReadOptions): FileReading {
       reader.push(chunk);
       outcome.stopped = stopped();
       if (outcome.stopped !== null) break;
-      if (minutes.pending() >= options.batchKlines) yield part("period");
+      if (minutes.isFull(options.bounds)) yield part("period");
       progress.update(readBytes, counts.rows);
     }
     if (outcome.stopped === null) {
@@ -146,20 +164,18 @@ export function readFile(options: ReadOptions): FileReading {
   return { outcome, parts: parts() };
 }
 
-/** Klines that are kept of a file until it is judged, so that it is not read again: 64 bytes each. */
-export const KEPT_MAX_KLINES = 6_000_000;
-
 /** Keeps the parts of a file while it is read. */
-export function createKeeper({ outcome }: FileReading, maxKlines: number) {
+export function createKeeper({ outcome }: FileReading, { keptKlines, keptTicks }: ImportBounds) {
   let kept: FilePart[] | null = [];
-  let count = 0;
+  let [klines, ticks] = [0, 0];
   return {
     keep(part: FilePart): void {
-      count += part.klines.time.length;
-      if (count > maxKlines) kept = null;
+      klines += part.klines.time.length;
+      ticks += part.ticks.time.length;
+      if (klines > keptKlines || ticks > keptTicks) kept = null;
       kept?.push(part);
     },
-    /** The file as it was read, without reading it again; null when it has more klines than are kept. */
+    /** The file as it was read, without reading it again; null when it has more than is kept. */
     again(signal: AbortSignal): FileReading | null {
       const rest = kept;
       if (rest === null) return null;
@@ -179,6 +195,8 @@ export function createKeeper({ outcome }: FileReading, maxKlines: number) {
 
 interface StoreOptions {
   readonly series: Series;
+  /** The id of the format of the file. */
+  readonly format: string;
   readonly job: Job;
   readonly key: JobKey;
   readonly batch: Pick<Batch, "put">;
@@ -187,27 +205,30 @@ interface StoreOptions {
   readonly progress: Progress;
   /** Called with klines before they are stored, in parts. @throws ImportFailure when they cannot be right */
   check(klines: KlineColumns): Promise<void>;
-  /** Called with klines that are stored, and how they compare with those before. */
-  onStored(klines: KlineColumns, counts: BatchCounts): void;
+  /** Called with klines that are stored, how they compare with those before, and how many ticks are kept of them. */
+  onStored(klines: KlineColumns, counts: BatchCounts, ticks: number): void;
 }
 
 /** Parts that wait to be written or are: one, while the next is read. */
 const WRITING_MAX_COUNT = 2;
 
 /**
- * Stores the klines of a file in parts. Each saves its position, so that the next run resumes from there. What is stored stays stored
- * when it ends early.
+ * Stores the klines of a file and their ticks in parts. Each saves its position, so that the next run resumes from there. What is
+ * stored stays stored when it ends early.
  * @throws ImportFailure when the file cannot be read; the error of pg when the database is unavailable.
  */
 export async function storeFile({ outcome, parts }: FileReading, options: StoreOptions): Promise<Loaded> {
-  const { series, job, key, batch, jobs, clock, progress } = options;
+  const { series, format, job, key, batch, jobs, clock, progress } = options;
   const writing: Promise<unknown>[] = [];
   let counts: BatchCounts = { ...NO_KLINES };
+  let kept = 0;
 
-  async function write({ klines, rows }: FilePart): Promise<void> {
-    const put = await batch.put({ series, klines }, (client) => jobs.save(client, [{ id: job.id, key, rows }], false));
+  async function write({ klines, ticks, rows }: FilePart): Promise<void> {
+    const part = { series, klines, ticks: storedTicks(ticks, format) };
+    const put = await batch.put(part, (client) => jobs.save(client, [{ id: job.id, key, rows }], false));
     counts = addCounts(counts, put);
-    options.onStored(klines, put);
+    kept += ticks.time.length;
+    options.onStored(klines, put, ticks.time.length);
   }
 
   try {
@@ -226,7 +247,7 @@ export async function storeFile({ outcome, parts }: FileReading, options: StoreO
   }
   await Promise.all(writing);
   if (outcome.failure !== null) throw outcome.failure;
-  return { ...outcome, klines: counts, ms: clock.now() - outcome.startMs };
+  return { ...outcome, klines: counts, ticks: kept, ms: clock.now() - outcome.startMs };
 }
 
 /** What a file is read with before it is judged. */

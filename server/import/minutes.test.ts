@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { joinColumns, klineAt } from "#lib/domain/columns";
 import type { Kline } from "#lib/domain/kline";
+import { DAY_MS } from "#lib/units";
 import { createIntervals } from "./interval";
-import type { MinutesOptions } from "./ledger";
+import { type MinutesOptions, PART_MAX_TICKS } from "./ledger";
 import { createMinutes } from "./minutes";
 import { emptyRow, type Row, type RowKind } from "./row";
 
@@ -48,7 +49,8 @@ function fold(kind: RowKind, rows: readonly Row[], options: Partial<MinutesOptio
   const last = minutes.take("file");
   const all = joinColumns([safe.klines, last.klines]);
   const klines = [...all.time.keys()].map((row) => klineAt(all, row, "EURUSD", "M1"));
-  return { klines, safeRows: safe.rows, rows: last.rows, counts: minutes.counts, malformed };
+  const ticks = [safe, last].flatMap(({ ticks: { time, bid } }) => [...time].map((at, row) => [at - START, bid[row]] as const));
+  return { klines, ticks, safeRows: safe.rows, rows: last.rows, counts: minutes.counts, malformed };
 }
 
 test("ticks aggregate to minutes with bid prices, number of quotes, summed volume and smallest spread", () => {
@@ -108,7 +110,7 @@ test("ticks that a push would refuse are refused: bid above ask, which does not 
 });
 
 test("late ticks are sorted within their minute and rejected after it", () => {
-  const { klines, counts, malformed } = fold("ticks", [
+  const { klines, ticks, counts, malformed } = fold("ticks", [
     tick(10, 1.1, 1.2),
     tick(30, 1.3, 1.4),
     tick(20, 1.4, 1.5),
@@ -116,6 +118,12 @@ test("late ticks are sorted within their minute and rejected after it", () => {
     tick(40, 9, 9),
   ]);
   expect(klines).toMatchObject([{ close: 1.3, high: 1.4 }, { close: 1 }]);
+  expect(ticks).toEqual([
+    [10, 1.1],
+    [20, 1.4],
+    [30, 1.3],
+    [60_000, 1],
+  ]);
   expect(counts).toMatchObject({ outOfOrder: 1, malformed: 1 });
   expect(malformed).toEqual(["5: its time goes back past a minute that is already complete"]);
 });
@@ -190,6 +198,9 @@ test("the current minute is skipped, because the running service still writes it
   ] as const) {
     expect(fold(kind, rows, { nowMs }).counts).toMatchObject({ klines: 1, unfinished: 1, malformed: 0 });
     expect(fold(kind, rows, { nowMs: nowMs + 1 }).counts).toMatchObject({ klines: 2, unfinished: 0 });
+    // Nor are its ticks kept.
+    const kept = (atMs: number) => fold(kind, rows, { nowMs: atMs }).ticks.length;
+    expect([kept(nowMs), kept(nowMs + 1)]).toEqual(kind === "ticks" ? [1, 3] : [0, 0]);
   }
 });
 
@@ -197,6 +208,44 @@ test("only complete minutes count as stored, so that a resumed import starts at 
   const ticks = [tick(0, 1.1, 1.2), tick(1, 1.1, 1.2), tick(60_000, 1.1, 1.2), tick(60_001, 1.1, 1.2)];
   expect(fold("ticks", ticks)).toMatchObject({ safeRows: 2, rows: 4 });
   expect(fold("klines", [kline(0, 1.1), kline(1, 1.1)])).toMatchObject({ safeRows: 2, rows: 2 });
+});
+
+/** A reader of ticks that says when a part of the file can be taken. */
+function tickReader() {
+  const refused: string[] = [];
+  const minutes = createMinutes("ticks", {
+    ...{ ticker: "EURUSD", intervals: createIntervals("M1", "forex"), digits: 5, range: null, dropsFillers: false, skipRows: 0 },
+    ...{ nowMs: Date.UTC(2025, 0, 1), onMalformed: (_, reason) => refused.push(reason) },
+  });
+  let line = 0;
+  function add(ms: number): void {
+    line += 1;
+    minutes.sink.row(tick(ms, 1.1, 1.2), line);
+  }
+  return { minutes, refused, add };
+}
+
+test("a part of ticks is taken once enough of them are complete, up to the end of a UTC day", () => {
+  const { minutes, add } = tickReader();
+  const isFull = () => minutes.isFull({ batchKlines: 1_000, batchTicks: 3 });
+  for (let at = 0; at < 5; at += 1) add(at * 60_000);
+  expect(isFull()).toBe(false);
+  for (const at of [0, 60_000]) add(DAY_MS + at);
+  expect(isFull()).toBe(true);
+  const { ticks, klines, rows } = minutes.take("period");
+  expect([ticks.time.length, klines.time.length, rows]).toEqual([5, 5, 5]);
+  expect(isFull()).toBe(false);
+  minutes.finish();
+  expect(minutes.take("file")).toMatchObject({ ticks: { time: { length: 2 } }, rows: 7 });
+});
+
+test("a day, or a minute, of more ticks than any instrument has does not grow without end", () => {
+  const { minutes, refused, add } = tickReader();
+  for (let at = 0; at < PART_MAX_TICKS + 2; at += 1) add(0);
+  expect(refused).toEqual(new Array(2).fill("there are more than 1,000,000 ticks in its minute"));
+  add(60_000);
+  expect(minutes.isFull({ batchKlines: 1_000, batchTicks: 3 })).toBe(true);
+  expect(minutes.take("period").ticks.time.length).toBe(PART_MAX_TICKS);
 });
 
 const anyTicks = fc
@@ -234,13 +283,15 @@ test.each(["klines", "ticks"] as const)("of %s, a part ends with a month, and th
   expect([timesOf(rest), rest.rows]).toEqual([[0, 1, 2, 3].slice(complete.length), 7]);
 });
 
-test("an import that stops anywhere and resumes gives the same klines as an uninterrupted one", () => {
+test("an import that stops anywhere and resumes gives the same klines and ticks as an uninterrupted one", () => {
   fc.assert(
     fc.property(anyTicks, fc.nat(60), (ticks, cut) => {
       const whole = fold("ticks", ticks);
       const { safeRows } = fold("ticks", ticks.slice(0, cut));
-      const stored = fold("ticks", ticks.slice(0, safeRows)).klines;
-      expect([...stored, ...fold("ticks", ticks, { skipRows: safeRows }).klines]).toEqual(whole.klines);
+      const stored = fold("ticks", ticks.slice(0, safeRows));
+      const rest = fold("ticks", ticks, { skipRows: safeRows });
+      expect([...stored.klines, ...rest.klines]).toEqual(whole.klines);
+      expect([...stored.ticks, ...rest.ticks]).toEqual(whole.ticks);
     }),
   );
 });

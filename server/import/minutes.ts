@@ -2,9 +2,13 @@ import { foldQuote, type Kline } from "#lib/domain/kline";
 import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
 import type { PriceRange } from "#lib/domain/price-ranges";
 import { toQuote } from "#lib/domain/quote";
-import { judgePrices, type Tick } from "#lib/domain/tick";
-import { MINUTE_MS } from "#lib/units";
-import { type Counts, createLedger, type MinutesOptions } from "./ledger";
+import { judgePrices } from "#lib/domain/tick";
+import { periodOf } from "#lib/history/period";
+import { DAY_S, MINUTE_MS, SECOND_MS } from "#lib/units";
+import { countText } from "#server/cli/words";
+import { byTime, emptyTicks, type FileTicks, setTick } from "./file-ticks";
+import { growingColumns } from "./growing-columns";
+import { type Counts, createLedger, type MinutesOptions, PART_MAX_TICKS } from "./ledger";
 import type { Row, RowKind, RowSink } from "./row";
 
 const FAR_APART = `its prices are more than a factor of ${PRICES_MAX_FACTOR} apart: one may have lost its decimal point`;
@@ -33,8 +37,7 @@ function createStrayJudge(range: PriceRange | null): (low: number, high: number)
 interface Minutes {
   readonly sink: RowSink;
   readonly counts: Counts;
-  /** Klines waiting to be taken. */
-  pending(): number;
+  isFull: ReturnType<typeof createLedger>["isFull"];
   take: ReturnType<typeof createLedger>["take"];
   /** Ends the file, which completes the last minute. */
   finish(): void;
@@ -48,7 +51,7 @@ function isFiller({ open, high, low, close, tickVolume, realVolume }: Row): bool
 function klinesOf(options: MinutesOptions): Minutes {
   const { ticker, digits, dropsFillers, intervals } = options;
   const { timeframe } = intervals;
-  const ledger = createLedger(options);
+  const ledger = createLedger(options, (time) => periodOf(timeframe, time));
   const { counts } = ledger;
   const isStray = createStrayJudge(options.range);
   let lastMs = Number.NEGATIVE_INFINITY;
@@ -101,7 +104,7 @@ function klinesOf(options: MinutesOptions): Minutes {
   return {
     sink: { row: onRow, ...ledger.sink },
     counts,
-    pending: ledger.pending,
+    isFull: ledger.isFull,
     take: ledger.take,
     finish: () => ledger.settle(counts.rows),
   };
@@ -109,40 +112,57 @@ function klinesOf(options: MinutesOptions): Minutes {
 
 /** The ticks of one minute. They are aggregated when the next minute begins, so that late ticks can be sorted in. */
 function createMinuteBuffer(ticker: string, digits: number) {
-  let ticks: Tick[] = [];
-  let sorted = true;
+  const buffer = growingColumns(emptyTicks, setTick);
+  let isSorted = true;
+  let lastMs = Number.NEGATIVE_INFINITY;
+
+  function klineOf({ time, bid, ask, volume }: FileTicks, openS: number): Kline | undefined {
+    let kline: Kline | undefined;
+    for (let row = 0; row < time.length; row += 1) {
+      const tick = { ticker, time_msc: time[row] as number, bid: bid[row] as number, ask: ask[row] as number };
+      const amount = volume[row] as number;
+      kline = foldQuote(kline, toQuote(tick, digits), Number.isNaN(amount) ? undefined : amount, "M1", openS);
+    }
+    return kline;
+  }
+
   return {
-    size: () => ticks.length,
+    size: buffer.rows,
     /** @returns true when the tick is older than the one before */
-    add({ timeMs, bid, ask, volume }: Row): boolean {
-      const late = ticks.length > 0 && timeMs < (ticks[ticks.length - 1] as Tick).time_msc;
-      if (late) sorted = false;
-      ticks.push({ ticker, time_msc: timeMs, bid, ask, volume: Number.isNaN(volume) ? undefined : volume });
-      return late;
+    add(row: Row): boolean {
+      const isLate = row.timeMs < lastMs;
+      if (isLate) isSorted = false;
+      lastMs = row.timeMs;
+      buffer.add(row);
+      return isLate;
     },
-    /** Returns the kline of the minute and empties the buffer. */
-    fold(timeMs: number): Kline | undefined {
-      // Ticks with the same time stay in the order of the file, because the sort is stable.
-      if (!sorted) ticks.sort((a, b) => a.time_msc - b.time_msc);
-      let kline: Kline | undefined;
-      for (const tick of ticks) kline = foldQuote(kline, toQuote(tick, digits), tick.volume, "M1", timeMs / 1000);
-      ticks = [];
-      sorted = true;
-      return kline;
+    /** Returns the kline of the minute and its ticks, and empties the buffer. */
+    close(openS: number): { readonly kline: Kline | undefined; readonly ticks: FileTicks } {
+      const taken = buffer.take(buffer.rows());
+      const ticks = isSorted ? taken : byTime(taken);
+      isSorted = true;
+      lastMs = Number.NEGATIVE_INFINITY;
+      return { kline: klineOf(ticks, openS), ticks };
     },
   };
 }
 
+/** The UTC day of an instant, Unix seconds. */
+function dayOf(time: number) {
+  const from = Math.floor(time / DAY_S) * DAY_S;
+  return { from, to: from + DAY_S };
+}
+
 function ticksOf(options: MinutesOptions): Minutes {
-  const ledger = createLedger(options);
+  const ledger = createLedger(options, dayOf);
   const { counts } = ledger;
   const buffer = createMinuteBuffer(options.ticker, options.digits);
   const isStray = createStrayJudge(options.range);
   let minuteMs = Number.NaN;
 
   function close(): void {
-    const kline = buffer.size() > 0 ? buffer.fold(minuteMs) : undefined;
-    if (kline !== undefined) ledger.put(kline, Number.POSITIVE_INFINITY);
+    const { kline, ticks } = buffer.close(minuteMs / SECOND_MS);
+    if (kline !== undefined) ledger.put(kline, Number.POSITIVE_INFINITY, ticks);
   }
 
   function judge({ bid, ask, timeMs }: Row): string | null {
@@ -173,6 +193,10 @@ function ticksOf(options: MinutesOptions): Minutes {
       ledger.settle(counts.rows - 1);
       minuteMs = inMinuteMs;
     }
+    if (buffer.size() === PART_MAX_TICKS) {
+      ledger.refuse(line, `there are more than ${countText(PART_MAX_TICKS)} ticks in its minute`);
+      return;
+    }
     ledger.note(row.timeMs);
     if (counts.rows <= options.skipRows) return;
     if (buffer.add(row)) counts.outOfOrder += 1;
@@ -181,7 +205,7 @@ function ticksOf(options: MinutesOptions): Minutes {
   return {
     sink: { row: onRow, ...ledger.sink },
     counts,
-    pending: ledger.pending,
+    isFull: ledger.isFull,
     take: ledger.take,
     finish() {
       close();

@@ -97,15 +97,17 @@ interface Circumstances {
 }
 
 /** The result in figures. */
-export function summarise({ counts, klines, ms }: Loaded, { timeframe, skippedRows, trial }: Circumstances): string[] {
+export function summarise({ counts, klines, ticks, ms }: Loaded, { timeframe, skippedRows, trial }: Circumstances): string[] {
   const { stored, alreadyThere, overwritten, covered } = klines;
+  const would = trial ? "would be " : "";
   const rest = [
     ...(alreadyThere > 0 ? [`${countText(alreadyThere)} already there`] : []),
-    ...(overwritten > 0 ? [`${countText(overwritten)} ${trial ? "would be overwritten" : "overwritten"}`] : []),
+    ...(overwritten > 0 ? [`${countText(overwritten)} ${would}overwritten`] : []),
     ...(covered > 0 ? [`${countText(covered)} kept behind ${timeframe === "M1" ? "corrections" : "stored M1"}`] : []),
+    ...(ticks > 0 ? [`${countText(ticks)} ticks ${would}kept`] : []),
   ];
   const lines = [
-    `  ${rows(counts.rows)} read, ${[`${countText(stored)} ${timeframe} klines ${trial ? "would be " : ""}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
+    `  ${rows(counts.rows)} read, ${[`${countText(stored)} ${timeframe} klines ${would}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
   ];
   if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${instant(counts.firstMs)} to ${instant(counts.lastMs)}`);
   return lines;

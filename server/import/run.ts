@@ -10,7 +10,7 @@ import { surveyClocks } from "./clock-survey";
 import { ImportFailure, isFileError } from "./failure";
 import { filesOf } from "./files";
 import { createJobs, NO_JOBS } from "./jobs";
-import { BATCH_KLINES, KEPT_MAX_KLINES } from "./load";
+import { IMPORT_BOUNDS, type ImportBounds } from "./load";
 import { surveyMonths } from "./months";
 import type { Options } from "./options";
 import { createPriceCheck } from "./price-check";
@@ -26,10 +26,8 @@ interface ImportContext {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Klines stored in one transaction; tests set fewer to get several batches. */
-  readonly batchKlines?: number;
-  /** Klines that are kept of a file while it is judged; tests keep fewer. */
-  readonly keptKlines?: number;
+  /** Tests set fewer, to get several parts of a file. */
+  readonly bounds?: ImportBounds;
 }
 
 interface Run extends Session {
@@ -152,7 +150,7 @@ async function importAndReport(files: readonly string[], run: Begun): Promise<nu
  * @throws UsageError for wrong usage; the error of pg when the database is unavailable.
  */
 export async function runImport(context: ImportContext): Promise<number> {
-  const { options, database, terminal, clock, signal, batchKlines = BATCH_KLINES, keptKlines = KEPT_MAX_KLINES } = context;
+  const { options, database, terminal, clock, signal, bounds = IMPORT_BOUNDS } = context;
   const { venue, dryRun } = options;
   const catalogue = await createCatalogue(database, venue);
   const files = await filesOf(options.files);
@@ -160,7 +158,7 @@ export async function runImport(context: ImportContext): Promise<number> {
   const store = createKlineStore(database);
   const batch = await openBatch({ database, clock, signal, number: dryRun ? null : backfill.number });
   const run: Begun = {
-    ...{ options, database, catalogue, clock, signal, store, batch, batchKlines, keptKlines, backfill },
+    ...{ options, database, catalogue, clock, signal, store, batch, bounds, backfill },
     listings: catalogue.list(),
     terminal: { ...terminal, onProgress: backfill.step },
     jobs: dryRun ? NO_JOBS : createJobs(database, backfill.number),

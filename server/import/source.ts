@@ -13,7 +13,7 @@ import { ImportFailure, isFileError } from "./failure";
 import { createIntervals } from "./interval";
 import { type Job, type JobKey, type JobState, type Jobs, jobId } from "./jobs";
 import { judgeFile, type Reading } from "./judge";
-import { type FileReading, type Loaded, readFile, storeFile } from "./load";
+import { type FileReading, type ImportBounds, type Loaded, readFile, storeFile } from "./load";
 import type { Options } from "./options";
 import { type PrepareContext, type Prepared, prepare } from "./prepare";
 import type { PriceCheck } from "./price-check";
@@ -25,8 +25,7 @@ import type { Tally, TallyPart } from "./tally";
 export interface Session extends PrepareContext {
   readonly catalogue: Pick<Catalogue, "calendar">;
   readonly batch: Batch;
-  readonly batchKlines: number;
-  readonly keptKlines: number;
+  readonly bounds: ImportBounds;
   readonly store: KlineTable;
   readonly jobs: Jobs;
   readonly report: Report;
@@ -68,26 +67,34 @@ const calendarOf = ({ catalogue }: Session, ticker: string) => catalogue.calenda
 function startPart(session: Session, { listing, timeframe }: Prepared) {
   const closedHours = createClosedHours(calendarOf(session, listing.ticker), timeframe);
   const samples = createSamples(timeframe);
-  let klines: TallyPart["klines"] = { ...NO_KLINES };
+  let [klines, ticks] = [{ ...NO_KLINES }, 0];
   return {
     samples,
     closedHours,
-    part: (rows: number): TallyPart => ({ timeframe, rows, refused: new Map(), klines, closedHours: closedHours.count }),
+    part: (rows: number): TallyPart => ({
+      timeframe,
+      rows,
+      refused: new Map(),
+      klines,
+      ticks,
+      closedHours: closedHours.count,
+    }),
     hooks: {
       /** Against the days that earlier files of this run stored: they are computed at its end. */
       async check(klines: KlineColumns) {
         if (!session.options.force) await session.prices.check(klines, timeframe, listing);
       },
-      onStored(stored: KlineColumns, counts: TallyPart["klines"]) {
+      onStored(stored: KlineColumns, counts: TallyPart["klines"], kept: number) {
         closedHours.add(stored);
         samples.add(stored);
         klines = addCounts(klines, counts);
+        ticks += kept;
       },
     },
   };
 }
 
-function readingOf(prepared: Prepared, job: Job, { options, clock, signal, batchKlines }: Session): Reading {
+function readingOf(prepared: Prepared, job: Job, { options, clock, signal, bounds }: Session): Reading {
   const { listing, timeframe, recognition, sample, source, settings } = prepared;
   return {
     source,
@@ -95,7 +102,7 @@ function readingOf(prepared: Prepared, job: Job, { options, clock, signal, batch
     settings,
     clock,
     signal,
-    batchKlines,
+    bounds,
     skipRows: job.rows,
     ticker: listing.ticker,
     intervals: createIntervals(timeframe, listing.assetClass),
@@ -115,7 +122,7 @@ async function load(
   { job, key, begun }: { job: Job; key: JobKey; begun: Begun },
 ): Promise<Loaded> {
   const { options, terminal, clock, jobs, batch, tally, report } = session;
-  const { source, listing, timeframe } = prepared;
+  const { source, format, listing, timeframe } = prepared;
   const { maxErrors } = options;
   const trial = options.dryRun;
   if (!trial) session.changed.add(listing.ticker);
@@ -127,7 +134,7 @@ async function load(
   const series = { ticker: listing.ticker, timeframe };
   let loaded: Loaded;
   try {
-    loaded = await storeFile(file, { ...hooks, series, job, key, batch, jobs, clock, progress });
+    loaded = await storeFile(file, { ...hooks, series, format: format.id, job, key, batch, jobs, clock, progress });
   } catch (error) {
     tally.add(part(counts.rows));
     begun.stored = part(counts.rows).klines.stored > 0;

@@ -38,6 +38,8 @@ export interface TallyPart {
   /** Refused rows by reason. */
   readonly refused: ReadonlyMap<string, number>;
   readonly klines: BatchCounts;
+  /** Ticks that are kept. */
+  readonly ticks: number;
   readonly closedHours: number;
 }
 
@@ -79,7 +81,7 @@ export function createTally(trial: boolean): Tally {
   let files = 0;
   let known = 0;
   const rowReasons = createRowReasons();
-  let total = { rows: 0, klines: { ...NO_KLINES }, closedHours: 0 };
+  let total = { rows: 0, klines: { ...NO_KLINES }, ticks: 0, closedHours: 0 };
   /** Whether all klines are minutes. */
   let isMinutes = true;
   let exitCode: number = EXIT_DONE;
@@ -116,12 +118,13 @@ export function createTally(trial: boolean): Tally {
     file() {
       files += 1;
     },
-    add({ timeframe, rows, refused, klines, closedHours }) {
+    add({ timeframe, rows, refused, klines, ticks, closedHours }) {
       isMinutes &&= timeframe === "M1";
       rowReasons.add(refused);
       total = {
         rows: total.rows + rows,
         klines: addCounts(total.klines, klines),
+        ticks: total.ticks + ticks,
         closedHours: total.closedHours + closedHours,
       };
     },
@@ -137,7 +140,7 @@ export function createTally(trial: boolean): Tally {
     },
     failed: () => exitCode !== EXIT_DONE || !holdsAny(),
     lines() {
-      const { rows, klines, closedHours } = total;
+      const { rows, klines, ticks, closedHours } = total;
       const refusedRows = rowReasons.rows();
       const refused = [...reasons.values()].reduce((sum, { names }) => sum + names.length, 0);
       const beside = [
@@ -154,6 +157,7 @@ export function createTally(trial: boolean): Tally {
         ["repeated in the files", countText(klines.repeated)],
         ["conflicting in the files", countText(klines.conflicting)],
         ["in closed hours", countText(closedHours)],
+        ...(ticks > 0 ? [[trial ? "ticks that would be kept" : "ticks kept", countText(ticks)] as [string, string]] : []),
       ];
       const width = Math.max(...table.map(([label]) => label.length));
       return [

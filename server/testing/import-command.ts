@@ -6,7 +6,7 @@ import type { Kline } from "#lib/domain/kline";
 import { createKlineStore } from "#lib/market/kline-store";
 import { parseArguments } from "#server/cli/run-command";
 import { exitCodeOf, isFileError } from "#server/import/failure";
-import { BATCH_KLINES, KEPT_MAX_KLINES } from "#server/import/load";
+import { IMPORT_BOUNDS, type ImportBounds } from "#server/import/load";
 import { OPTIONS, readOptions } from "#server/import/options";
 import { runImport } from "#server/import/run";
 
@@ -19,10 +19,8 @@ interface CommandResult {
   readonly text: string;
 }
 
-interface CommandOptions {
+interface CommandOptions extends Partial<ImportBounds> {
   readonly clock?: Clock;
-  readonly batchKlines?: number;
-  readonly keptKlines?: number;
   /** Sends Ctrl-C at the first line of progress for which this is true. */
   readonly interruptAt?: (line: string) => boolean;
 }
@@ -45,8 +43,15 @@ export async function importCommand(
   try {
     const { values, positionals } = parseArguments(OPTIONS, argv);
     const parsed = readOptions(values, positionals);
-    const { clock = manualClock(IMPORT_NOW_MS), batchKlines = BATCH_KLINES, keptKlines = KEPT_MAX_KLINES } = options;
-    const context = { options: parsed, database, terminal, clock, signal: stopping.signal, batchKlines, keptKlines };
+    const { clock = manualClock(IMPORT_NOW_MS), interruptAt: _, ...fewer } = options;
+    const context = {
+      options: parsed,
+      database,
+      terminal,
+      clock,
+      signal: stopping.signal,
+      bounds: { ...IMPORT_BOUNDS, ...fewer },
+    };
     const exitCode = await runImport(context);
     return { exitCode, text: lines.join("\n") };
   } catch (error) {
