@@ -72,9 +72,9 @@ async function tryFile(file: string, ticker: string | null, trial: FilterTrial, 
     const rows = read(
       { ...settings, everyOutcome: true },
       {
-        row({ timeMs, bid, ask, volume, receivedMs = timeMs, outcome = null }) {
+        row({ timeMs, bid, ask, volume, receivedMs = Number.NaN, outcome = null }) {
           const tick = { ticker: listing.ticker, time_msc: timeMs, bid, ask, ...(volume >= 0 && { volume }) };
-          trial.take(tick, receivedMs, outcome);
+          trial.take(tick, Number.isNaN(receivedMs) ? timeMs : receivedMs, outcome);
         },
         malformed() {
           unread += 1;

@@ -1,6 +1,6 @@
-import { epochAt } from "./bytes";
+import { TAKEN } from "#lib/domain/tick-columns";
 import { columnsOf, cutCells, emptyCells, isEmpty, priceFiller, quantityFiller, shown, spreadFiller } from "./columns";
-import { type Layout, type Role, TAKEN } from "./layout";
+import type { Layout, Role } from "./layout";
 import { createLineCutter } from "./lines";
 import { emptyRow, type ReaderSettings, type RowReader, type RowSink } from "./row";
 import { createTimeReader } from "./times";
@@ -23,6 +23,13 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
   const constants = columnsOf(layout, ["symbol", "timeframe"]);
   const needed = 1 + layout.roles.findLastIndex((role) => !OPTIONAL.includes(role));
   const [received, outcome] = [layout.roles.indexOf("received"), layout.roles.indexOf("outcome")];
+  const isRecorded = received >= 0 || outcome >= 0;
+  // Written as the times of the ticks are.
+  const timeRole: Role = layout.roles.includes("epoch") ? "epoch" : "dateTime";
+  const readReceived = createTimeReader(
+    { ...layout, roles: layout.roles.map((role) => (role === "received" ? timeRole : null)) },
+    settings,
+  );
   const isUtc = layout.zoned && !settings.overrulesOffset;
   const first = new Map<Role, string>();
 
@@ -43,10 +50,10 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     return quote.every(({ index }) => isEmpty(cells, index)) || Number.isNaN(row.bid) || Number.isNaN(row.ask);
   }
 
-  /** Reads what became of a recorded tick. False where its row is not wanted. */
-  function readOutcome(bytes: Buffer): boolean {
-    row.outcome = shown(bytes, cells, outcome);
-    row.receivedMs = epochAt(bytes, cells.from[received] as number, cells.to[received] as number);
+  /** Reads when a recorded tick came and what became of it. False where its row is not wanted. */
+  function readRecorded(bytes: Buffer): boolean {
+    row.outcome = outcome < 0 ? TAKEN : shown(bytes, cells, outcome);
+    row.receivedMs = isEmpty(cells, received) ? Number.NaN : readReceived(bytes, cells);
     return settings.everyOutcome === true || row.outcome === TAKEN;
   }
 
@@ -65,7 +72,7 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
   function onLine(bytes: Buffer, from: number, to: number, line: number): void {
     if (line <= layout.headerLines) return;
     cutCells(cells, bytes, from, to, separator);
-    if (outcome >= 0 && outcome < cells.count && !readOutcome(bytes)) {
+    if (isRecorded && cells.count >= needed && !readRecorded(bytes)) {
       sink.notTaken?.(line);
       return;
     }

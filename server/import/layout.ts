@@ -1,9 +1,6 @@
 import type { DateStyle, DecimalMark } from "./bytes";
 import type { RowKind } from "./row";
 
-/** The outcome of a recorded tick that the service took; any other one is the reason why it did not. */
-export const TAKEN = "taken";
-
 /** The order of year, month and day in a date. */
 export const DATE_ORDERS = ["ymd", "dmy", "mdy"] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];

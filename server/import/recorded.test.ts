@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compileCalendar } from "#lib/domain/calendar";
 import { sealTicks } from "#lib/history/tick-tail";
+import { readTicks } from "#lib/history/ticks";
 import { createLog } from "#lib/log";
 import { createKlineStore } from "#lib/market/kline-store";
 import { createMetrics } from "#lib/metrics";
@@ -20,7 +21,9 @@ import { commandOutcome } from "#server/testing/terminal";
 
 /** A Wednesday. */
 const START_MS = Date.UTC(2026, 0, 7, 11, 57);
+const EVERY_TICK = { ticker: "EURUSD", from: 0, to: START_MS + HOUR_MS, limit: 10_000, end: "oldest" } as const;
 const log = createLog("silent");
+const rounded = (price: number) => Number(price.toFixed(5));
 let db: TestDatabase;
 let scratch: string;
 beforeAll(async () => {
@@ -31,7 +34,7 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-test("exported ticks give the klines that the live venue made when they are imported, whatever was held back or refused", async () => {
+test("exported ticks, as CSV and as Parquet, give the klines that the live venue made when they are imported, whatever was held back or refused", async () => {
   const clock = watchedClock();
   clock.set(START_MS);
   const store = createKlineStore(db);
@@ -61,7 +64,7 @@ test("exported ticks give the klines that the live venue made when they are impo
       ...(at % 73 === 0 && { volume: 1e300 }),
       ...(at % 5 === 0 && { volume: at / 10 }),
     } as { ms: number; bid: number; spread?: number; volume?: number };
-    const tick = { ticker: "EURUSD", time_msc: clock.now() + ms, bid, ask: bid + spread, volume };
+    const tick = { ticker: "EURUSD", time_msc: clock.now() + ms, bid: rounded(bid), ask: rounded(bid + spread), volume };
     for (const outcome of (await market.push?.([tick, { ...tick, ticker: "NOSUCH" }])) ?? [])
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     await clock.advance(at % 11 === 0 ? 1_700 : 200);
@@ -86,14 +89,36 @@ test("exported ticks give the klines that the live venue made when they are impo
     files.map((folder) => readFile(path.join(folder, "EURUSD_ticks_2026-01-07.csv"), "utf8")),
   );
   expect(second).toBe(first);
-  await db.pool.query("TRUNCATE kline_tail, history_layer, history_visible");
   const [folder = ""] = files;
-  const { exitCode, text } = await importCommand(db, [folder]);
-  expect(text).toMatch(/Spotwire recording \(recording\), EURUSD/);
-  expect(text).toMatch(/\d+ rows skipped: the service did not take these ticks/);
-  expect(exitCode).toBe(0);
-  expect(await storedKlines(db, "EURUSD", "M1")).toEqual(made);
-  const tried = await commandOutcome(replayCommand, ["--filters", folder]);
-  expect(tried.output).toMatch(/EURUSD {2}spike +\d+/);
-  expect(tried.output).toMatch(/\nAll 1,\d\d\d recorded outcomes are the same now\.$/);
+  const table = path.join(scratch, "table");
+  const asTable = ["--ticks", "--ticker", "EURUSD", "--format", "parquet", "--out", `${table}/`];
+  expect((await commandOutcome(exportCommand, asTable, { db })).exitCode).toBe(0);
+  const taken = await readTicks(db, EVERY_TICK);
+  for (const recording of [folder, table]) {
+    await db.pool.query("TRUNCATE kline_tail, history_layer, history_visible, tick_segment");
+    const { exitCode, text } = await importCommand(db, [recording]);
+    expect(text).toMatch(/Spotwire recording \(recording\), EURUSD/);
+    expect(text).toMatch(/\d+ rows skipped: the service did not take these ticks/);
+    expect(exitCode).toBe(0);
+    expect(await storedKlines(db, "EURUSD", "M1")).toEqual(made);
+    const { time, bid, ask, volume, source, received } = await readTicks(db, EVERY_TICK);
+    expect([time, bid, ask, volume]).toEqual([taken.time, taken.bid, taken.ask, taken.volume]);
+    expect([new Set(source), received.every(Number.isNaN)]).toEqual([new Set(["recording"]), true]);
+    const tried = await commandOutcome(replayCommand, ["--filters", recording]);
+    expect(tried.output).toMatch(/EURUSD {2}spike +\d+/);
+    expect(tried.output).toMatch(/\nAll 1,\d\d\d recorded outcomes are the same now\.$/);
+  }
+});
+
+test("ticks that were imported are exported, and read back the same, as CSV and as Parquet", async () => {
+  const kept = await readTicks(db, EVERY_TICK);
+  for (const format of ["csv", "parquet"]) {
+    const folder = path.join(scratch, `imported ${format}`);
+    const argv = ["--ticks", "--ticker", "EURUSD", "--format", format, "--out", `${folder}/`];
+    expect((await commandOutcome(exportCommand, argv, { db })).exitCode).toBe(0);
+    await db.pool.query("TRUNCATE history_layer, history_visible, tick_segment");
+    expect(await importCommand(db, [folder])).toMatchObject({ exitCode: 0, text: expect.stringContaining("(recording)") });
+    expect(await readTicks(db, EVERY_TICK)).toEqual(kept);
+    expect((await commandOutcome(replayCommand, ["--filters", folder])).exitCode).toBe(0);
+  }
 });

@@ -12,7 +12,7 @@ export interface Row {
   ask: number;
   /** Real volume of a tick. */
   volume: number;
-  /** Of a recorded tick: when it came, Unix milliseconds, and what became of it. */
+  /** Of a recorded tick: when it came, Unix milliseconds (NaN where it is not known), and what became of it. */
   receivedMs?: number;
   outcome?: string;
   open: number;

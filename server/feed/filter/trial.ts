@@ -2,8 +2,8 @@ import { FILTER_REASONS, type FilterReason } from "#lib/contract/ingest";
 import type { Calendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import { createRecentTicks, judgeTick, type Tick } from "#lib/domain/tick";
+import { TAKEN } from "#lib/domain/tick-columns";
 import { HOUR_MS } from "#lib/units";
-import { TAKEN } from "#server/import/layout";
 import { createTickFilter, type TickFilter } from "./tick-filter";
 
 /** Ticks that are kept as examples of each outcome. */
