@@ -22,7 +22,7 @@ const CHANGES = {
     label: "Redo…",
     title: (number: number) => `Redo import ${number}`,
     action: "Redo import",
-    description: "Shows its klines again, as if it had not been undone. Clients receive the result at once.",
+    description: "Shows its klines and ticks again, as if it had not been undone. Clients receive the result at once.",
     done: (number: number) => `Import ${number} is put back.`,
   },
 } as const satisfies Record<ImportChange, object>;

@@ -35,8 +35,8 @@ npm run import -- redo NUMBER
 npm run import -- drop-rows
 
 Imports history into the stored klines of the live venue. FILE is a file of ticks or klines: text, Parquet or .bi5,
-plain or in a .gz, .zip or .tar archive, or a folder of such files. M5 to MN1 are computed from M1 on request;
-klines of M5 to MN1 are taken where no M1 is stored. To resume an interrupted import, run the same command again.
+plain or in a .gz, .zip or .tar archive, or a folder of such files. Ticks become M1 klines, and are
+kept. M5 to MN1 are computed from M1 on request; klines of M5 to MN1 are taken where no M1 is stored. To resume an interrupted import, run the same command again.
 
   --venue live          the venue; the sandbox generates its klines and accepts no imports
   --ticker EURUSD       the instrument; by default read from the file's name, path or symbol column
