@@ -86,7 +86,8 @@ test("a ticker whose history another command changes is dropped later", async ()
   const holder = await db.pool.connect();
   await holder.query("SELECT pg_advisory_lock($1, hashtext($2))", [0x7469636b, "USDJPY"]);
   expect(await dropExpired(db, second(2013) * 1_000, 1)).toEqual([]);
-  holder.release(true);
+  await holder.query("SELECT pg_advisory_unlock_all()");
+  holder.release();
   expect(await dropExpired(db, second(2013) * 1_000, 1)).toEqual(["USDJPY"]);
   expect(await read("USDJPY", "M1")).toEqual([]);
   expect(await read("USDJPY", "D1")).toEqual(aggregate(rows, "D1", alignment));

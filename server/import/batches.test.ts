@@ -239,7 +239,8 @@ test("two commands do not change the history of a ticker at the same time", asyn
   await holder.query("SELECT pg_advisory_lock($1, hashtext($2))", [0x7469636b, "EURDKK"]);
   const file = write("EURDKK.csv", minutes("2024-01-10T00:00Z", 10, 7.45));
   const busy = await importCommand(database, [file]);
-  holder.release(true);
+  await holder.query("SELECT pg_advisory_unlock_all()");
+  holder.release();
   expect(busy).toMatchObject({ exitCode: 1, text: expect.stringContaining("Another command is changing the history of EURDKK") });
   expect((await importCommand(database, [file])).exitCode).toBe(0);
 });
