@@ -15,7 +15,7 @@ const CHANGES = {
     title: (number: number) => `Undo import ${number}`,
     action: "Undo import",
     description:
-      "Removes the klines that it added and restores those that it overwrote. Clients receive the result at once. Its files can be imported again, and it can be put back.",
+      "Removes the klines that it added, with their ticks, and restores those that it overwrote. Clients receive the result at once. Its files can be imported again, and it can be put back.",
     done: (number: number) => `Import ${number} is undone.`,
   },
   redo: {

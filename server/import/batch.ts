@@ -1,8 +1,12 @@
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { Database } from "#lib/db";
+import type { KlineColumns } from "#lib/domain/columns";
+import { sidesFromTicks } from "#lib/domain/price-sides";
 import type { TickColumns } from "#lib/domain/tick-columns";
+import { sortTicks } from "#lib/domain/tick-columns";
 import { convertTicker } from "#lib/history/convert";
+import { digitsOf } from "#lib/history/layers";
 import { lockBatch, lockForChange } from "#lib/history/lock";
 import { storeTicks } from "#lib/history/tick-days";
 import { inTransaction, STORED_LATER } from "#lib/history/transaction";
@@ -40,6 +44,12 @@ interface BatchOptions {
   readonly number: number | null;
 }
 
+/** The klines of a part, with the ask and mid prices of the ticks that made them. */
+async function withPrices(client: pg.ClientBase, { series, klines, ticks }: FilePart): Promise<KlineColumns> {
+  if (ticks.time.length === 0) return klines;
+  return { ...klines, ...sidesFromTicks(sortTicks(ticks), klines, await digitsOf(client, series.ticker)) };
+}
+
 /** Begins a batch. Its connection holds the locks, so they end with the process. */
 export async function openBatch({ database, clock, signal, number }: BatchOptions): Promise<Batch> {
   const { pool, segments } = database;
@@ -55,8 +65,10 @@ export async function openBatch({ database, clock, signal, number }: BatchOption
   async function add(part: FilePart, save: Save): Promise<BatchCounts> {
     if (number === null) return trial(client, part);
     const work = async (connection: pg.ClientBase) => {
-      const counts = await storeColumns(connection, segments, number, part, clock.now());
-      await storeTicks(connection, segments, { ticker: part.series.ticker, layer: number }, part.ticks);
+      const { series, ticks } = part;
+      const klines = await withPrices(connection, part);
+      const counts = await storeColumns(connection, segments, number, { series, klines }, clock.now());
+      await storeTicks(connection, segments, { ticker: series.ticker, layer: number }, ticks);
       await save(connection);
       return counts;
     };

@@ -93,7 +93,7 @@ test("exported ticks, as CSV and as Parquet, give the klines that the live venue
   const table = path.join(scratch, "table");
   const asTable = ["--ticks", "--ticker", "EURUSD", "--format", "parquet", "--out", `${table}/`];
   expect((await commandOutcome(exportCommand, asTable, { db })).exitCode).toBe(0);
-  const taken = await readTicks(db, EVERY_TICK);
+  const taken = await readTicks({ client: db.pool, segments: db.segments }, EVERY_TICK);
   for (const recording of [folder, table]) {
     await db.pool.query("TRUNCATE kline_tail, history_layer, history_visible, tick_segment");
     const { exitCode, text } = await importCommand(db, [recording]);
@@ -101,7 +101,7 @@ test("exported ticks, as CSV and as Parquet, give the klines that the live venue
     expect(text).toMatch(/\d+ rows skipped: the service did not take these ticks/);
     expect(exitCode).toBe(0);
     expect(await storedKlines(db, "EURUSD", "M1")).toEqual(made);
-    const { time, bid, ask, volume, source, received } = await readTicks(db, EVERY_TICK);
+    const { time, bid, ask, volume, source, received } = await readTicks({ client: db.pool, segments: db.segments }, EVERY_TICK);
     expect([time, bid, ask, volume]).toEqual([taken.time, taken.bid, taken.ask, taken.volume]);
     expect([new Set(source), received.every(Number.isNaN)]).toEqual([new Set(["recording"]), true]);
     const tried = await commandOutcome(replayCommand, ["--filters", recording]);
@@ -111,14 +111,14 @@ test("exported ticks, as CSV and as Parquet, give the klines that the live venue
 });
 
 test("ticks that were imported are exported, and read back the same, as CSV and as Parquet", async () => {
-  const kept = await readTicks(db, EVERY_TICK);
+  const kept = await readTicks({ client: db.pool, segments: db.segments }, EVERY_TICK);
   for (const format of ["csv", "parquet"]) {
     const folder = path.join(scratch, `imported ${format}`);
     const argv = ["--ticks", "--ticker", "EURUSD", "--format", format, "--out", `${folder}/`];
     expect((await commandOutcome(exportCommand, argv, { db })).exitCode).toBe(0);
     await db.pool.query("TRUNCATE history_layer, history_visible, tick_segment");
     expect(await importCommand(db, [folder])).toMatchObject({ exitCode: 0, text: expect.stringContaining("(recording)") });
-    expect(await readTicks(db, EVERY_TICK)).toEqual(kept);
+    expect(await readTicks({ client: db.pool, segments: db.segments }, EVERY_TICK)).toEqual(kept);
     expect((await commandOutcome(replayCommand, ["--filters", folder])).exitCode).toBe(0);
   }
 });

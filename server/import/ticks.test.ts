@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
+import type { Side } from "#lib/domain/columns";
 import { columnsOf } from "#lib/domain/columns";
+import { foldQuote, type Kline } from "#lib/domain/kline";
+import { toQuote } from "#lib/domain/quote";
 import { NO_TICKS, TAKEN, type TickColumns } from "#lib/domain/tick-columns";
 import { addTick, sealTicks, type TickChunk } from "#lib/history/tick-tail";
 import { readTicks } from "#lib/history/ticks";
@@ -189,4 +192,25 @@ test("days of an import before those that are stored are read in their order", a
   const [later, earlier] = [ticksFrom(START_MS + 2 * DAY_MS, 100, 1_000), ticksFrom(START_MS, 100, 1_000)];
   await importCommand(db, [write("EURUSD_later.csv", later), write("EURUSD_sooner.csv", earlier), "--accept-doubts"]);
   expect(await stored()).toEqual([...earlier, ...later]);
+});
+
+test("klines of ask and mid are made of imported ticks, with the import and without it", async () => {
+  const ticks = ticksFrom(START_MS, 900, 1_000);
+  // In parts, so that days and minutes meet their ends.
+  await importCommand(db, [write("EURUSD.csv", ticks)], { batchTicks: 100 });
+  const table = createKlineStore(db);
+  const from = START_MS / 1_000;
+  const read = (price: Side) =>
+    table.read({ ticker: "EURUSD", timeframe: "M1", from, to: from + 3_600, limit: 100, end: "oldest", price });
+  for (const side of ["ask", "mid"] as const) {
+    const made = new Map<number, Kline>();
+    for (const [time_msc, bid, ask, volume] of ticks) {
+      const quote = toQuote({ ticker: "EURUSD", time_msc, bid, ask }, 5);
+      const time = Math.floor(time_msc / MINUTE_MS) * 60;
+      made.set(time, foldQuote(made.get(time), { ...quote, bid: quote[side] }, volume, "M1", time));
+    }
+    expect(await read(side)).toEqual([...made.values()]);
+  }
+  await run("undo", String(await newest()));
+  expect(await read("ask")).toEqual([]);
 });
