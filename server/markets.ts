@@ -17,6 +17,7 @@ import { followLacking } from "#lib/market/lacking-minutes";
 import { createMadeFiles } from "#lib/market/made-files";
 import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
+import { createTickFiles } from "#lib/market/tick-files";
 import type { Metrics } from "#lib/metrics";
 import { MINUTE_MS } from "#lib/units";
 import { createFedMarket } from "./cluster/fed-market";
@@ -84,6 +85,10 @@ function openFileMaking({ env, onStop, clock, log }: Pick<MarketsOptions, "env" 
 }
 
 type FileMaking = ReturnType<typeof openFileMaking>;
+function openLiveFiles({ db, clock }: Pick<MarketsOptions, "db" | "clock">, making: FileMaking) {
+  return { klines: createKlineFiles({ ...making, db, clock }), ticks: createTickFiles({ ...making, db, clock }) };
+}
+
 type SandboxOptions = Pick<MarketsOptions, "env" | "catalogues" | "onStop" | "clock">;
 
 /** The klines of the sandbox, which are computed in a thread of its own. */
@@ -95,7 +100,7 @@ async function openSandbox({ env, catalogues, onStop, clock }: SandboxOptions, m
   const restored = await readDays(env.DATA_DIR);
   const blocks = createBlockStore(maker, restored);
   const store = createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks });
-  const files = { klines: createSandboxFiles({ ...making, prices, blocks, clock }) };
+  const files = createSandboxFiles({ ...making, prices, blocks, clock });
   return { catalogue, prices, store, files, restored, blocks };
 }
 
@@ -149,7 +154,7 @@ async function startLive(options: MarketsOptions, making: FileMaking): Promise<R
     venue: "live" as const,
     catalogue: catalogues.live,
     store,
-    files: { klines: createKlineFiles({ ...making, db, clock }) },
+    files: openLiveFiles(options, making),
     ...(feed && { feed }),
     // A replay is taken as it was recorded, and not recorded again.
     ...(named !== null &&
@@ -180,13 +185,13 @@ function liveProvider({ LIVE_FEED, LIVE_PROVIDER }: Env): string | null {
 
 /** Makes both venues of an edge worker: they have no feed, because the market process has it. */
 export async function createFedMarkets(options: SandboxOptions & Pick<MarketsOptions, "db" | "startUp" | "log">) {
-  const { env, db, catalogues, clock, log } = options;
+  const { env, catalogues, clock, log } = options;
   const making = openFileMaking(options);
   const { store, files } = await openSandbox(options, making);
   const live = createFedMarket({
     ...{ venue: "live", catalogue: catalogues.live, provider: liveProvider(env), clock, log },
     store: await openLive(options),
-    files: { klines: createKlineFiles({ ...making, db, clock }) },
+    files: openLiveFiles(options, making),
     acceptsPush: env.LIVE_FEED.includes("push"),
     acceptsKlines: true,
   });

@@ -1,12 +1,18 @@
 import { z } from "zod";
-import { FILE_ID_MAX_CHARACTERS, FILE_ROWS_PER_COST_UNIT, FILES_MAX_COUNT, SANDBOX_FILES_MONTHS_COUNT } from "./limits";
+import {
+  FILE_ID_MAX_CHARACTERS,
+  FILE_ROWS_PER_COST_UNIT,
+  FILES_MAX_COUNT,
+  SANDBOX_FILES_DAYS_COUNT,
+  SANDBOX_FILES_MONTHS_COUNT,
+} from "./limits";
 import { operation } from "./operation";
 import { GUARD_ERRORS } from "./operation-errors";
 import { Ticker, TickerParameter, UnixSeconds, UnixSecondsParameter } from "./primitives";
 import { mustBeOneOf, refuse } from "./validate";
 
 /** What a file holds. */
-export const FILE_TYPES = ["klines"] as const;
+export const FILE_TYPES = ["klines", "ticks"] as const;
 export const FileType = z.enum(FILE_TYPES).meta({ id: "FileType", description: "What the rows of a file are." });
 export type FileType = z.infer<typeof FileType>;
 
@@ -40,21 +46,23 @@ export const DataFile = z
     id: z.string().describe("Names the file in its download. It begins with the type, the ticker and the period."),
     type: FileType,
     ticker: Ticker,
-    from: UnixSeconds.describe("Start of the period of the file, inclusive. For M1 klines, a month in UTC."),
+    from: UnixSeconds.describe(
+      "Start of the period of the file, inclusive. For M1 klines, a month in UTC; for ticks, a day in UTC.",
+    ),
     to: UnixSeconds.describe("End of the period of the file, exclusive."),
     complete: z
       .boolean()
-      .describe("Whether the period is over and all of it is in the file. If not, the file is made when you download it."),
-    rows: z.int().min(0).nullable().describe("Number of rows; null while the file is not complete."),
-    bytes: z.int().min(0).nullable().describe("Size as Parquet; null while the file is not complete."),
+      .describe("Whether the period is over and all of it is stored for good. If not, the file can have more rows later."),
+    rows: z.int().min(0).nullable().describe("Number of rows; null if the file is made when you download it."),
+    bytes: z.int().min(0).nullable().describe("Size as Parquet; null if the file is made when you download it."),
     sha256: z
       .string()
       .nullable()
-      .describe("SHA-256 of the bytes as Parquet, in hexadecimal; null while the file is not complete."),
+      .describe("SHA-256 of the bytes as Parquet, in hexadecimal; null if the file is made when you download it."),
     revision: z
       .string()
       .nullable()
-      .describe("Changes whenever the file does; null while it is not complete. Opaque; compare it, do not read it."),
+      .describe("Changes whenever the file does; null if it is made when you download it. Opaque; compare it, do not read it."),
     url: z.string().describe("Path of the download."),
   })
   .meta({ id: "DataFile", description: "A file of the rows of one ticker and period." });
@@ -97,7 +105,7 @@ export const files = operation({
   path: FILE_PATH,
   scope: "market:read",
   summary: "Files",
-  description: `Lists the files with the history of one ticker, for bulk download: M1 klines, one Parquet file for each calendar month in UTC. A list has at most ${FILES_MAX_COUNT} files. The sandbox has its last ${SANDBOX_FILES_MONTHS_COUNT} complete months.`,
+  description: `Lists the files with the history of one ticker, for bulk download: M1 klines, one Parquet file for each calendar month in UTC, or ticks, one for each day in UTC. A list has at most ${FILES_MAX_COUNT} files. The sandbox has its last ${SANDBOX_FILES_MONTHS_COUNT} complete months of klines and its last ${SANDBOX_FILES_DAYS_COUNT} complete days of ticks.`,
   query: {
     ticker: {
       schema: TickerParameter,
@@ -108,7 +116,7 @@ export const files = operation({
     type: {
       schema: FileTypeParameter,
       required: true,
-      description: "What the rows are: `klines` for M1 klines.",
+      description: "What the rows are: `klines` for M1 klines, `ticks` for every quote that was taken or imported.",
       example: "klines",
     },
     from: {
@@ -140,7 +148,7 @@ export const file = operation({
   path: `${FILE_PATH}/{id}`,
   scope: "market:read",
   summary: "File",
-  description: `Downloads a file of the list, as Parquet or as CSV. Single ranges of the Parquet bytes can be requested with \`Range\`, so that tools read only the columns they need, and an interrupted download goes on. A complete file never changes: if its rows change, another file takes its place. Costs one rate-limit unit for each started ${FILE_ROWS_PER_COST_UNIT.toLocaleString("en-US")} rows, and a range its share, at least one.`,
+  description: `Downloads a file of the list, as Parquet or as CSV. Single ranges of the Parquet bytes can be requested with \`Range\`, so that tools read only the columns they need, and an interrupted download goes on. A file with a revision never changes: if its rows change, another file takes its place. Costs one rate-limit unit for each started ${FILE_ROWS_PER_COST_UNIT.toLocaleString("en-US")} rows, and a range its share, at least one.`,
   query: {
     id: {
       schema: z.string().max(FILE_ID_MAX_CHARACTERS),
@@ -153,7 +161,7 @@ export const file = operation({
       schema: FileFormatParameter,
       required: false,
       description:
-        "`csv` for CSV with the columns of klines, compressed if you accept that (default: Parquet, unless the `Accept` header prefers `text/csv`). Errors are always JSON.",
+        "`csv` for CSV with the columns of klines or of ticks, compressed if you accept that (default: Parquet, unless the `Accept` header prefers `text/csv`). Errors are always JSON.",
       example: "csv",
     },
   },

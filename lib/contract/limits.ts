@@ -33,6 +33,8 @@ export const FILES_MAX_COUNT = 500;
 export const FILE_ROWS_PER_COST_UNIT = 100_000;
 /** Complete months of M1 klines that the sandbox has as files: the latest. */
 export const SANDBOX_FILES_MONTHS_COUNT = 3;
+/** Complete UTC days of ticks that the sandbox has as files. */
+export const SANDBOX_FILES_DAYS_COUNT = 7;
 /** Longest text that is read as the id of a file; a real one is shorter. */
 export const FILE_ID_MAX_CHARACTERS = 100;
 

@@ -80,6 +80,8 @@ interface RangeQuery {
   /** Unix seconds, `to` excluded. */
   readonly from: number;
   readonly to: number;
+  /** Adds what is known of the minutes of the tail besides their rows; by default nothing is. */
+  readonly completeTail?: (tail: Statements) => Promise<Statements>;
 }
 
 /** Statements in one, each part after the one before: joining them row by row would take ten times as long. */
@@ -102,7 +104,8 @@ function tailOf(rows: readonly TailRow[], to: number): { readonly tail: Statemen
   return { tail, open: tail.time[0] ?? to };
 }
 
-async function readOnce(client: Queries, segments: Segments, { ticker, timeframe, from, to }: RangeQuery): Promise<StoredRange> {
+async function readOnce(client: Queries, segments: Segments, query: RangeQuery): Promise<StoredRange> {
+  const { ticker, timeframe, from, to, completeTail = async (tail) => tail } = query;
   const { rows } = await client.query<Row>(READ, [ticker, timeframe, periodOf(timeframe, from).from, to, from]);
   const periods = rows.filter(({ tail }) => tail === null).sort((a, b) => a.start - b.start);
   const contents = await segments.read(
@@ -119,7 +122,8 @@ async function readOnce(client: Queries, segments: Segments, { ticker, timeframe
   );
   // What is before the tail is folded already.
   const { tail, open } = tailOf(rows, to);
-  const { rows: late, struck } = fold([cutColumns(shown, open, to), cutColumns(out, open, to), tail], overFeed);
+  const parts = [cutColumns(shown, open, to), cutColumns(out, open, to), await completeTail(tail)];
+  const { rows: late, struck } = fold(parts, overFeed);
   const early = cutColumns(out, from, open);
   return {
     rows: chain([cutColumns(shown, from, open), late]),

@@ -81,8 +81,16 @@ export function chunkValues(chunks: readonly TickChunk[]): unknown[] {
 /** A stored chunk. */
 export interface TailChunk {
   readonly source: string;
-  readonly ticks: Buffer;
+  /** Numbers of a TickChunk as doubles, little-endian. */
+  readonly ticks: Uint8Array;
   readonly outcomes: string | null;
+}
+
+/** Ticks of one source that were taken, of whose volume and arrival nothing is known, as a chunk that was stored. */
+export function takenChunk({ time, bid, ask }: Pick<TickColumns, "time" | "bid" | "ask">, source: string): TailChunk {
+  const numbers = new Float64Array(time.length * TICK_NUMBERS_COUNT).fill(Number.NaN);
+  for (const [row, at] of time.entries()) numbers.set([at, bid[row] as number, ask[row] as number], row * TICK_NUMBERS_COUNT);
+  return { source, ticks: new Uint8Array(numbers.buffer), outcomes: null };
 }
 
 /** The ticks of stored chunks, in their order. */
@@ -94,9 +102,10 @@ export function tailTicks(chunks: readonly TailChunk[]): TickColumns {
   for (const chunk of chunks) {
     const count = chunk.ticks.length / TICK_BYTES;
     const outcomes = chunk.outcomes?.split(",");
+    const numbers = new DataView(chunk.ticks.buffer, chunk.ticks.byteOffset);
     for (let row = 0; row < count; row += 1, at += 1) {
       for (const [index, column] of columns.entries())
-        column[at] = chunk.ticks.readDoubleLE(row * TICK_BYTES + index * Float64Array.BYTES_PER_ELEMENT);
+        column[at] = numbers.getFloat64(row * TICK_BYTES + index * Float64Array.BYTES_PER_ELEMENT, true);
       source.push(chunk.source);
       outcome.push(outcomes?.[row] ?? TAKEN);
     }

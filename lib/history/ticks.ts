@@ -34,15 +34,32 @@ const ALL_DAYS = `SELECT day::float8 FROM (
   ) days WHERE day + ${DAY_S} > $2 AND day < $3 ORDER BY day`;
 
 /** The segments of a day, and the chunks that may have ticks of it: as of one moment, because one statement is one snapshot. */
-const DAY = `SELECT t.layer, t.part::bigint AS place, t.kind, t.content, NULL AS source, NULL::bytea AS ticks, NULL AS outcomes
-    FROM tick_segment t LEFT JOIN backfill b ON b.number = t.layer
-    WHERE t.ticker = $1 AND t.kind = ANY($3) AND t.day = $2 AND b.undone_at IS NULL
-  UNION ALL SELECT ${FEED_LAYER}, id, NULL, NULL, source, ticks, outcomes FROM tick_tail
-    WHERE ticker = $1 AND (last >= $2::bigint * ${SECOND_MS} AND first < ($2::bigint + ${DAY_S}) * ${SECOND_MS} OR 'held' = ANY($3)
-      AND came_last >= $2::bigint * ${SECOND_MS} AND came_first < ($2::bigint + ${DAY_S}) * ${SECOND_MS})
-  ORDER BY layer, content NULLS LAST, place`;
+const DAY = `SELECT * FROM (
+    SELECT t.layer, t.part::bigint AS place, t.kind, t.content, t.rows, NULL AS source, NULL::bytea AS ticks, NULL AS outcomes
+      FROM tick_segment t LEFT JOIN backfill b ON b.number = t.layer
+      WHERE t.ticker = $1 AND t.kind = ANY($3) AND t.day = $2 AND b.undone_at IS NULL
+    UNION ALL SELECT ${FEED_LAYER}, id, NULL, NULL, 0, source, ticks, outcomes FROM tick_tail
+      WHERE ticker = $1 AND (last >= $2::bigint * ${SECOND_MS} AND first < ($2::bigint + ${DAY_S}) * ${SECOND_MS} OR 'held' = ANY($3)
+        AND came_last >= $2::bigint * ${SECOND_MS} AND came_first < ($2::bigint + ${DAY_S}) * ${SECOND_MS})
+  ) stored ORDER BY layer, content IS NULL, place`;
 
-type DayRow = TailChunk & { readonly layer: number; readonly kind: TickKind | null; readonly content: string | null };
+/** The days of a range that have ticks that were taken: how many segments, what the only one is, and whether the tail may have more. */
+const LISTED = `SELECT day::float8, count(content)::int AS segments, max(content) AS content, sum(rows)::int AS rows,
+    sum(bytes)::float8 AS bytes, bool_or(content IS NULL) AS open FROM (
+    SELECT t.day, t.content, t.rows, t.bytes FROM tick_segment t LEFT JOIN backfill b ON b.number = t.layer
+      WHERE t.ticker = $1 AND t.kind = 'taken' AND b.undone_at IS NULL
+    UNION ALL SELECT ${daysBetween("first", "last")}, NULL, 0, 0 FROM tick_tail
+      WHERE ticker = $1 AND last >= $2::bigint * ${SECOND_MS} AND first < $3::bigint * ${SECOND_MS}
+  ) days WHERE day >= $2 AND day < $3 GROUP BY day ORDER BY day LIMIT $4`;
+
+/** A part of what is stored of a day: a segment, or a chunk of the tail, where `content` and `kind` are null. */
+export type DayPart = TailChunk & {
+  readonly layer: number;
+  readonly kind: TickKind | null;
+  /** The name of a segment, and the number of its ticks. */
+  readonly content: string | null;
+  readonly rows: number;
+};
 
 /** The ticks of the tail that are of a kind and a day. */
 function tailOfDay(tail: TickColumns, kind: TickKind, day: number): TickColumns {
@@ -55,26 +72,64 @@ function tailOfDay(tail: TickColumns, kind: TickKind, day: number): TickColumns 
   );
 }
 
+/** What is stored of a UTC day, the parts of a layer in their order. @param day its begin, Unix seconds */
+export async function partsOfDay(client: Queries, ticker: string, day: number, kinds: readonly TickKind[]): Promise<DayPart[]> {
+  const { rows } = await client.query<DayPart>(DAY, [ticker, day, kinds]);
+  return rows;
+}
+
+/** The ticks of a kind and a UTC day, ascending. @param contents those of each segment among the parts, by its name */
+export function foldDay(
+  parts: readonly DayPart[],
+  contents: ReadonlyMap<string, TickColumns>,
+  kind: TickKind,
+  day: number,
+): TickColumns {
+  const layers = new Map<number, TickColumns[]>([[FEED_LAYER, []]]);
+  for (const { layer, content, kind: stored } of parts)
+    if (content !== null && stored === kind)
+      layers.set(layer, [...(layers.get(layer) ?? []), contents.get(content) as TickColumns]);
+  const tail = tailTicks(parts.filter(({ content }) => content === null));
+  layers.get(FEED_LAYER)?.push(tailOfDay(tail, kind, day));
+  return foldTicks([...layers].sort(([a], [b]) => a - b).map(([, ticks]) => chainTicks(ticks)));
+}
+
 async function dayOnce(
   { client, segments }: Stored,
   ticker: string,
   day: number,
   kinds: readonly TickKind[],
 ): Promise<TickColumns[]> {
-  const { rows } = await client.query<DayRow>(DAY, [ticker, day, kinds]);
+  const parts = await partsOfDay(client, ticker, day, kinds);
   const contents = await segments.readTicks(
     client,
-    rows.flatMap(({ content }) => content ?? []),
+    parts.flatMap(({ content }) => content ?? []),
   );
-  const tail = tailTicks(rows.filter(({ content }) => content === null));
-  return kinds.map((kind) => {
-    const layers = new Map<number, TickColumns[]>([[FEED_LAYER, []]]);
-    for (const { layer, content, kind: stored } of rows)
-      if (content !== null && stored === kind)
-        layers.set(layer, [...(layers.get(layer) ?? []), contents.get(content) as TickColumns]);
-    layers.get(FEED_LAYER)?.push(tailOfDay(tail, kind, day));
-    return foldTicks([...layers].sort(([a], [b]) => a - b).map(([, parts]) => chainTicks(parts)));
-  });
+  return kinds.map((kind) => foldDay(parts, contents, kind, day));
+}
+
+/** A UTC day that has ticks that were taken. */
+interface ListedDay {
+  /** Its begin, Unix seconds. */
+  readonly day: number;
+  /** Number of its segments; the name, ticks and bytes of one of them mean the day only where there is no other. */
+  readonly segments: number;
+  readonly content: string | null;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Whether ticks of it are in no segment yet. */
+  readonly open: boolean;
+}
+
+/** The days that touch [from, to), Unix seconds, ascending, at most `limit`. Reads no ticks. */
+export async function tickDays(
+  client: Queries,
+  ticker: string,
+  { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
+): Promise<ListedDay[]> {
+  const whole = [Math.floor(from / DAY_S) * DAY_S, Math.ceil(to / DAY_S) * DAY_S];
+  const { rows } = await client.query<ListedDay>(LISTED, [ticker, ...whole, limit]);
+  return rows;
 }
 
 /** The ticks of [from, to), of ticks that ascend by time. */

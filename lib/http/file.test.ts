@@ -59,6 +59,7 @@ describe("the list", () => {
         Array.from({ length: limit }, (_, index) => ({
           from: from + index * 86_400,
           to: from + (index + 1) * 86_400,
+          complete: false,
           made: null,
         })),
     };
@@ -71,9 +72,9 @@ describe("the list", () => {
     expect(body.data.items[0]).toMatchObject({ complete: false, rows: null, bytes: null, sha256: null, revision: null });
   });
 
-  test("knows the type klines alone, and no ticker that its caller may not read", async () => {
-    const refused = await t.ask(`${files.path}?ticker=EURUSD&type=ticks`);
-    expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "type", allowed: ["klines"] }));
+  test("knows the types klines and ticks alone, and no ticker that its caller may not read", async () => {
+    const refused = await t.ask(`${files.path}?ticker=EURUSD&type=quotes`);
+    expect(refused).toMatchObject(failed("invalid_parameter", { parameter: "type", allowed: ["klines", "ticks"] }));
     const { text: key } = await t.issueKey({ permissions: { kind: "tickers", values: ["XAUUSD"] } });
     expect(await t.ask(`${files.path}?ticker=EURUSD&type=klines`, { key })).toMatchObject(failed("unknown_ticker"));
     expect(await ask(ID, { key })).toMatchObject(failed("unknown_file"));

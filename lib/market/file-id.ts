@@ -14,7 +14,9 @@ const ID = new RegExp(
 interface FileId {
   readonly type: FileType;
   readonly ticker: string;
-  /** The start of its period, Unix seconds. */
+  /** The date of the start of its period, as it stands in the id. */
+  readonly date: string;
+  /** The same, Unix seconds. */
   readonly start: number;
   /** The beginning of its hash; absent for the file that shows now. */
   readonly revision: string | undefined;
@@ -31,5 +33,5 @@ export const revisionOfFile = (sha256: string) => sha256.slice(0, REVISION_CHARA
 export function readFileId(text: string): FileId | undefined {
   const { type, ticker = "", date = "", revision } = ID.exec(text)?.groups ?? {};
   const start = Date.parse(date) / SECOND_MS;
-  return type === undefined || Number.isNaN(start) ? undefined : { type: type as FileType, ticker, start, revision };
+  return type === undefined || Number.isNaN(start) ? undefined : { type: type as FileType, ticker, date, start, revision };
 }

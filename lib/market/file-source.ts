@@ -5,7 +5,9 @@ export interface ListedFile {
   /** Its period, Unix seconds, `to` excluded. */
   readonly from: number;
   readonly to: number;
-  /** What it is as Parquet; null while its period is not over, or not all of it is in a file. */
+  /** Whether its period is over, and all of it is stored for good. */
+  readonly complete: boolean;
+  /** What it is as Parquet; null where it is made when it is opened. */
   readonly made: { readonly rows: number; readonly bytes: number; readonly sha256: string } | null;
 }
 
@@ -43,7 +45,7 @@ export interface FileCall {
  * - bound what it makes at once and what waits, and refuse the rest with Fault service_unavailable.
  */
 export interface FileSource {
-  /** What the rows are, in names of files, such as M1. */
+  /** What the rows are, in names of files, such as M1 or ticks. */
   readonly rowsName: string;
   /** How long periods are. They begin at midnight in UTC. */
   readonly period: "day" | "month";

@@ -1,12 +1,15 @@
 import type { Clock } from "#lib/clock";
+import type { FileType } from "#lib/contract/files";
 import type { Statements } from "#lib/domain/fold";
 import { Fault } from "#lib/fault";
 import type { SegmentNames } from "#lib/segments/parquet";
+import type { TickNames } from "#lib/segments/tick-parquet";
 import { createThread } from "#lib/thread";
 import { MINUTE_MS } from "#lib/units";
-import type { FileOrder } from "./file-worker";
+import type { CsvNames, FileOrder, StoredDay } from "./file-worker";
+import type { Made } from "./made-files";
 
-/** Files that may wait for the thread, which takes a tenth of a second for the largest. Each of them holds its klines, 4 MB. */
+/** Files that may wait for the thread, which takes some tenths of a second for the largest. Each of them holds its rows, some MB. */
 const WAITING_MAX_COUNT = 16;
 const RETRY_AFTER_S = 2;
 const IDLE_MS = 5 * MINUTE_MS;
@@ -14,15 +17,17 @@ const IDLE_MS = 5 * MINUTE_MS;
 /** Makes files in a thread of its own, one after another, so that requests are answered meanwhile. */
 export interface FileThread {
   /** @throws Fault service_unavailable when too many files wait */
-  parquet(statements: Statements, names: SegmentNames, digits: number): Promise<Uint8Array>;
-  /** The klines of a Parquet file as CSV, compressed with gzip. @throws Fault service_unavailable, SegmentDamaged */
-  csv(parquet: Uint8Array, ticker: string): Promise<Uint8Array>;
+  klines(statements: Statements, names: SegmentNames, digits: number): Promise<Made>;
+  /** The ticks of a day that were taken. @throws Fault service_unavailable, SegmentDamaged */
+  ticks(stored: StoredDay, names: TickNames, digits: number): Promise<Made>;
+  /** The rows of a Parquet file as CSV, compressed with gzip. @throws Fault service_unavailable, SegmentDamaged */
+  csv(type: FileType, parquet: Uint8Array, names: CsvNames): Promise<Made>;
   close(): Promise<void>;
 }
 
 /** The thread starts with the first file and ends when there were none for five minutes. */
 export function createFileThread(clock: Clock): FileThread {
-  const thread = createThread<FileOrder, Uint8Array>({
+  const thread = createThread<FileOrder, Made>({
     name: "the thread that makes files",
     file: new URL("./file-worker.ts", import.meta.url),
     waitingMaxCount: WAITING_MAX_COUNT,
@@ -30,8 +35,9 @@ export function createFileThread(clock: Clock): FileThread {
     idle: { clock, ms: IDLE_MS },
   });
   return {
-    parquet: (statements, names, digits) => thread.ask({ kind: "parquet", statements, names, digits }),
-    csv: (parquet, ticker) => thread.ask({ kind: "csv", parquet, ticker }),
+    klines: (statements, names, digits) => thread.ask({ kind: "klines", statements, names, digits }),
+    ticks: (stored, names, digits) => thread.ask({ kind: "ticks", stored, names, digits }),
+    csv: (type, parquet, names) => thread.ask({ kind: "csv", type, parquet, names }),
     close: thread.close,
   };
 }

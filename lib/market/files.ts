@@ -15,7 +15,12 @@ interface FilesQuery {
   readonly to: number | undefined;
 }
 
-function itemOf(type: FileType, ticker: string, period: FileSource["period"], { from, to, made }: ListedFile): DataFile {
+function itemOf(
+  type: FileType,
+  ticker: string,
+  period: FileSource["period"],
+  { from, to, complete, made }: ListedFile,
+): DataFile {
   const revision = made && revisionOfFile(made.sha256);
   const id = [type, ticker, dateOf(from, period), ...(revision === null ? [] : [revision])].join("-");
   return {
@@ -24,7 +29,7 @@ function itemOf(type: FileType, ticker: string, period: FileSource["period"], { 
     ticker,
     from,
     to,
-    complete: made !== null,
+    complete,
     rows: made?.rows ?? null,
     bytes: made?.bytes ?? null,
     sha256: made?.sha256 ?? null,
@@ -65,11 +70,13 @@ export async function openFile(call: Call<{ readonly id: string }>): Promise<Nam
   const id = readFileId(call.query.id);
   const listing = id && findListing(call, id.ticker);
   if (id === undefined || listing === undefined) throw gone();
-  const { type, ticker, start, revision } = id;
+  const { type, ticker, date, start, revision } = id;
   const source = requireSource(call, type);
+  // A month has no day in its id, and a day of 30 February is none.
+  if (dateOf(start, source.period) !== date) throw gone();
   const opened = await source.open(listing, start, revision, call);
   if (opened === undefined) throw gone();
-  return { ...opened, name: `${ticker}-${source.rowsName}-${dateOf(start, source.period)}`, lasting: revision !== undefined };
+  return { ...opened, name: `${ticker}-${source.rowsName}-${date}`, lasting: revision !== undefined };
 }
 
 function gone(): Fault {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -6,9 +6,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { DataFile } from "#lib/contract/files";
 import type { Kline } from "#lib/contract/kline";
 import { operations } from "#lib/contract/operations";
-import { klineAt } from "#lib/domain/columns";
+import { klineAt, type Side, sideOf } from "#lib/domain/columns";
 import { toPublic } from "#lib/domain/kline";
+import { TAKEN } from "#lib/domain/tick-columns";
 import { sealTails } from "#lib/history/tail";
+import { addTick, type TickChunk } from "#lib/history/tick-tail";
 import { inTransaction } from "#lib/history/transaction";
 import { decodeStatements } from "#lib/segments/parquet";
 import { SegmentStoreAway } from "#lib/segments/segment-store";
@@ -30,7 +32,15 @@ const START_S = TEST_START_MS / 1000;
 const NOVEMBER_S = Date.UTC(2025, 10, 1) / 1000;
 const DECEMBER_S = Date.UTC(2025, 11, 1) / 1000;
 const JANUARY_S = Date.UTC(2026, 0, 1) / 1000;
-const TABLES = ["kline_tail", "history_layer", "history_visible", "history_derived", "history_unconverted", "history_change"];
+const TABLES = [
+  "tick_tail",
+  "kline_tail",
+  "history_layer",
+  "history_visible",
+  "history_derived",
+  "history_unconverted",
+  "history_change",
+];
 
 const folder = await mkdtemp(path.join(tmpdir(), "spotwire-files-"));
 let t: TestRuntime;
@@ -58,7 +68,7 @@ function serve(segments = t.db.segments): void {
   const { clock, log } = t;
   const made = createMadeFiles({ folder, clock, log });
   const klines = createKlineFiles({ db: { pool: t.db.pool, segments }, made, thread, clock });
-  Object.assign(t.markets.live, { files: { klines } });
+  Object.assign(t.markets.live.files ?? {}, { klines });
   t.markets.live.historyChanged();
 }
 
@@ -87,16 +97,18 @@ async function list(query = ""): Promise<DataFile[]> {
 
 const get = (id: string, more: Ask = {}) => t.ask(`${operations.file.path.replace("{id}", id)}`, more);
 
-async function rowsOf(bytes: Uint8Array): Promise<unknown[]> {
-  const columns = await decodeStatements(bytes);
+/** The rows of a file, with the prices of a side where its rows have them. */
+async function rowsOf(bytes: Uint8Array, side?: Side): Promise<unknown[]> {
+  const decoded = await decodeStatements(bytes);
+  const columns = side === undefined ? decoded : sideOf(decoded, side);
   return Array.from(columns.time, (_, row) => toPublic(klineAt(columns, row, "EURUSD", "M1")));
 }
 
 /** The rows of REST in a range, page by page, as JSON or as lines of CSV. */
-async function restRows(from: number, to: number): Promise<unknown[]> {
+async function restRows(from: number, to: number, price: Side | "bid" = "bid"): Promise<unknown[]> {
   const rows: unknown[] = [];
   for (let next: number | null = from; next !== null; ) {
-    const asked = `?ticker=EURUSD&timeframe=M1&from=${next}&to=${to}&limit=5000`;
+    const asked = `?ticker=EURUSD&timeframe=M1&from=${next}&to=${to}&limit=5000&price=${price}`;
     const { body } = await t.ask(operations.klines.path + asked);
     rows.push(...body.data.items);
     next = body.data.next_from;
@@ -223,6 +235,38 @@ describe("the running month", () => {
   });
 });
 
+describe("ask and mid prices", () => {
+  /** Minutes with a tick each, those of every third with none that is kept. */
+  async function watch(klines: readonly Kline[]): Promise<void> {
+    const chunk: TickChunk = { id: randomUUID(), ticker: "EURUSD", source: "push", numbers: [], outcomes: [] };
+    const watched = klines.map((kline) => ({ ...kline, tick_volume: 1 }));
+    for (const [index, { time, close }] of watched.entries())
+      if (index % 3 !== 1) addTick(chunk, { time_msc: time * 1000, bid: close, ask: close + 0.0001 * index }, time * 1000, TAKEN);
+    await createKlineStore(t.db).writeBatch(watched, [], [chunk]);
+    t.markets.live.historyChanged();
+  }
+
+  test.each(["ask", "mid"] as const)(
+    "of %s are those of klines, in a month that is over and in the running one",
+    async (side) => {
+      await watch(minutes(DECEMBER_S, 90));
+      await sealTails(t.db, JANUARY_S);
+      await watch(minutes(JANUARY_S, 60));
+      await sealTails(t.db, JANUARY_S + 40 * MINUTE_S);
+      await importKlines(minutes(DECEMBER_S + 10 * MINUTE_S, 20));
+      const listed = await list();
+      expect(listed.map(({ complete }) => complete)).toEqual([true, false]);
+      for (const [{ id, from, to }, count] of listed.map((file, index) => [file, [47, 40][index]] as const)) {
+        const { bytes } = await get(id);
+        const expected = await restRows(from, to, side);
+        expect(expected).toHaveLength(count ?? 0);
+        expect(await rowsOf(bytes, side)).toEqual(expected);
+        expect(await rowsOf(bytes)).toEqual(await restRows(from, to));
+      }
+    },
+  );
+});
+
 describe("trouble", () => {
   test("of a file that is damaged or missing is answered with 503 and logged by name, and other files go on", async () => {
     await importKlines([...minutes(NOVEMBER_S, 10), ...minutes(DECEMBER_S, 10)]);
@@ -274,7 +318,7 @@ describe("trouble", () => {
     const occupied = path.join(folder, "occupied");
     await writeFile(occupied, "");
     const made = createMadeFiles({ folder: path.join(occupied, "files"), clock, log });
-    Object.assign(t.markets.live, { files: { klines: createKlineFiles({ db: t.db, made, thread, clock }) } });
+    Object.assign(t.markets.live.files ?? {}, { klines: createKlineFiles({ db: t.db, made, thread, clock }) });
     expect(await get(`${file?.id}?format=csv`)).toMatchObject(failed("service_unavailable", { retry_after: 60 }));
     expect((await get(file?.id ?? "")).status).toBe(200);
   });

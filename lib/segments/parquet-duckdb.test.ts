@@ -4,10 +4,12 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { columnsOf } from "#lib/domain/columns";
 import { joinStatements, type Statements } from "#lib/domain/fold";
+import { TAKEN } from "#lib/domain/tick-columns";
 import { strikes } from "#lib/history/layers";
 import { hasSharedData, readKlines, SHARED_DATA_NOTICE, type Source } from "#lib/testing/shared-data";
 import { encodeStatements } from "./parquet";
 import { saidBy } from "./segments";
+import { encodeTicks } from "./tick-parquet";
 
 /** A reader of Parquet that others wrote. Its program is not there for every system. */
 const duckdb = await import("@duckdb/node-api").catch(() => undefined);
@@ -41,6 +43,8 @@ function minutes(prices: readonly number[], spread: number | null = 0.00012, rea
   }));
   return saidBy(columnsOf(klines), 7, 1_767_225_600_123);
 }
+/** A column whose row in the middle has no value. */
+const some = ([first, last]: readonly [number, number]) => Float64Array.of(first, Number.NaN, last);
 const real = (source: Source) => {
   const { rows, digits } = readKlines(source);
   return { said: saidBy(columnsOf(rows), 3, 1_767_225_600_000), digits };
@@ -91,6 +95,20 @@ const CASES: Record<string, () => Case> = {
     price: "DECIMAL(9,5)",
     tickVolume: "DOUBLE",
   }),
+  "ask and mid prices of some minutes": () => ({
+    said: {
+      ...minutes([1.1, 1.2, 1.3]),
+      ...{
+        askOpen: some([1.1001, 1.3]),
+        askHigh: some([1.1004, 1.31]),
+        askLow: some([1.1001, 1.29]),
+        askClose: some([1.1002, 1.3]),
+      },
+      ...{ midOpen: some([1.10005, 1.3]), midHigh: some([1.1, 1.4]), midLow: some([1.1, 1.2]), midClose: some([1.100005, 1.3]) },
+    },
+    digits: 5,
+    price: "DECIMAL(9,5)",
+  }),
   "a strike alone": () => ({ said: strikes([60, 120], [4, 4], 1_000), digits: 5, price: "DECIMAL(9,5)" }),
   "what several layers said, with the feed's klines and strikes": () => ({
     said: joinStatements([
@@ -127,17 +145,32 @@ const COLUMNS = [
   ["tick_volume", "tickVolume"],
   ["real_volume", "realVolume"],
 ] as const;
+/** Those that a file has where a row of it has their values. */
+const SIDE_COLUMNS = [
+  ["ask_open", "askOpen"],
+  ["ask_high", "askHigh"],
+  ["ask_low", "askLow"],
+  ["ask_close", "askClose"],
+  ["mid_open", "midOpen"],
+  ["mid_high", "midHigh"],
+  ["mid_low", "midLow"],
+  ["mid_close", "midClose"],
+] as const;
 
 /** Every column as DuckDB reads it. Decimals come as their digits, because a number of JavaScript could hide a wrong one. */
 async function expectExact(said: Statements, file: string): Promise<void> {
-  const hasLayers = (await ask(`DESCRIBE SELECT * FROM ${file}`)).some(({ column_name }) => column_name === "layer");
-  const decimal = COLUMNS.map(([name]) => `CASE WHEN typeof(${name}) LIKE 'DECIMAL%' THEN ${name}::VARCHAR END AS ${name}_text`);
+  const there = new Set((await ask(`DESCRIBE SELECT * FROM ${file}`)).map(({ column_name }) => column_name));
+  const hasLayers = there.has("layer");
+  const hasSides = said.askClose.some((close) => !Number.isNaN(close));
+  for (const [name] of SIDE_COLUMNS) expect([name, there.has(name)]).toEqual([name, hasSides]);
+  const columns = [...COLUMNS, ...(hasSides ? SIDE_COLUMNS : [])];
+  const decimal = columns.map(([name]) => `CASE WHEN typeof(${name}) LIKE 'DECIMAL%' THEN ${name}::VARCHAR END AS ${name}_text`);
   const layers = hasLayers ? ["layer", "epoch_ms(known_at)::DOUBLE AS known"] : [];
-  const names = ["epoch_ms(time)::DOUBLE AS ms", ...COLUMNS.map(([name]) => `${name}::DOUBLE AS ${name}`), ...decimal, ...layers];
+  const names = ["epoch_ms(time)::DOUBLE AS ms", ...columns.map(([name]) => `${name}::DOUBLE AS ${name}`), ...decimal, ...layers];
   const rows = await ask(`SELECT ${names.join(", ")} FROM ${file}`);
   const read = (name: string) => rows.map((row) => numberOf(row[`${name}_text`] ?? row[name] ?? null));
   expect(rows.map(({ ms }) => numberOf(ms) / 1_000)).toEqual([...said.time]);
-  for (const [name, column] of COLUMNS) expect([name, read(name)]).toEqual([name, [...said[column]]]);
+  for (const [name, column] of columns) expect([name, read(name)]).toEqual([name, [...said[column]]]);
   if (!hasLayers) return;
   expect(read("layer")).toEqual([...said.layer]);
   expect(read("known")).toEqual([...said.known]);
@@ -202,8 +235,16 @@ describe.skipIf(duckdb === undefined)(`DuckDB${NOTICE}`, () => {
     const { said, digits } = (CASES["real minutes of EURUSD"] as () => Case)();
     const file = await fileOf({ said, digits });
     const guide = await readFile("lib/docs/guides/files.mdx", "utf8");
-    const queries = [...guide.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = ""]) => sql.replaceAll("'klines.parquet'", file));
-    const [first, hours, metadata] = await Promise.all(queries.map(ask));
+    const day = { time: Float64Array.of(1, 2), bid: Float64Array.of(1.1, 1.2), ask: Float64Array.of(1.3, 1.4) };
+    const unknown = new Float64Array(2).fill(Number.NaN);
+    const texts = { source: ["push", "push"], outcome: [TAKEN, TAKEN] };
+    const ticks = path.join(folder, "ticks.parquet");
+    await writeFile(ticks, encodeTicks({ ...day, volume: unknown, received: unknown, ...texts }, NAMES, 5));
+    const queries = [...guide.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = ""]) =>
+      sql.replaceAll("'klines.parquet'", file).replaceAll("'ticks.parquet'", `'${ticks}'`),
+    );
+    const [first, hours, metadata, spreads] = await Promise.all(queries.map(ask));
+    expect(spreads?.map(({ spread }) => spread)).toEqual([0.2]);
     expect(first).toHaveLength(5);
     expect(hours?.map(({ high }) => numberOf(high))).toEqual([Math.max(...said.high)]);
     const keys = metadata?.map(({ key }) => String(key)) ?? [];

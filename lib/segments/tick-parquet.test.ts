@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -66,6 +66,11 @@ test("DuckDB reads times, exact prices, sources and reasons", async () => {
     connection.closeSync();
     duckdb.closeSync();
   });
+  const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM '${file}'`);
+  const guide = await readFile("lib/docs/guides/files.mdx", "utf8");
+  const section = guide.slice(guide.indexOf("### Ticks"), guide.indexOf("### Decimals"));
+  const named = [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) => cell.replaceAll("`", "").split(", "));
+  expect(described.getRowObjects().map(({ column_name }) => column_name)).toEqual(named);
   const columns =
     "epoch_ms(time) AS time, bid::VARCHAR AS bid, ask::VARCHAR AS ask, volume, epoch_ms(received_at) AS came, provider, outcome";
   const reader = await connection.runAndReadAll(`SELECT ${columns} FROM '${file}'`);

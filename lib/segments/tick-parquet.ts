@@ -2,7 +2,7 @@ import { TAKEN, type TickColumns } from "#lib/domain/tick-columns";
 import { decimals, decodeFile, doubles, encodeFile, type FileColumn, instants, texts } from "./parquet-file";
 
 /** What a file of ticks says of itself, in its key-value metadata. */
-interface TickNames {
+export interface TickNames {
   readonly venue: string;
   readonly ticker: string;
 }

@@ -70,7 +70,7 @@ export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket
     catalogue,
     view,
     store,
-    files: { klines: createMemoryFiles() },
+    files: { klines: createMemoryFiles(), ticks: { ...createMemoryFiles(), rowsName: "ticks", period: "day" } },
     watch,
     sight: watch.sight,
     provider: venue === "sandbox" ? "sandbox" : null,

@@ -8,13 +8,17 @@ import { csvOf } from "#lib/contract/csv";
 import { operations } from "#lib/contract/operations";
 import { klineAt } from "#lib/domain/columns";
 import type { Listing } from "#lib/domain/instrument";
+import { toQuote } from "#lib/domain/quote";
+import { TAKEN } from "#lib/domain/tick-columns";
 import { createAlignment } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";
 import { createFileThread } from "#lib/market/file-thread";
 import { createMadeFiles } from "#lib/market/made-files";
 import { decodeStatements } from "#lib/segments/parquet";
+import { decodeTicks } from "#lib/segments/tick-parquet";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { DAY_S } from "#lib/units";
 import { makeBlocksHere } from "./block-maker";
 import { createBlockStore } from "./block-store";
 import { createSandboxFiles } from "./files";
@@ -48,26 +52,26 @@ function node() {
   const made = createMadeFiles({ folder, clock, log: collectingLog(logged, "info") });
   const blocks = createBlockStore(makeBlocksHere());
   const store = createSandboxKlines({ prices, clock, alignment: createAlignment(), blocks });
-  return { store, files: createSandboxFiles({ prices, blocks, made, thread, clock }) };
+  return { store, ...createSandboxFiles({ prices, blocks, made, thread, clock }) };
 }
 
 const call = {};
 
 describe("the files of the sandbox", () => {
   test("are those of the last three complete months", async () => {
-    const listed = await node().files.list(listing("EURUSD"), ALL, call);
+    const listed = await node().klines.list(listing("EURUSD"), ALL, call);
     expect(listed.map(({ from, made }) => [from, made?.rows])).toEqual([
       [AUGUST_S, 44_640],
       [Date.UTC(2026, 8, 1) / 1000, 43_200],
       [OCTOBER_S, 44_640],
     ]);
     clock.set(Date.UTC(2026, 11, 1));
-    expect((await node().files.list(listing("EURUSD"), ALL, call)).at(-1)?.from).toBe(NOVEMBER_S);
-    expect(await node().files.open(listing("EURUSD"), AUGUST_S, undefined, call)).toBeUndefined();
+    expect((await node().klines.list(listing("EURUSD"), ALL, call)).at(-1)?.from).toBe(NOVEMBER_S);
+    expect(await node().klines.open(listing("EURUSD"), AUGUST_S, undefined, call)).toBeUndefined();
   });
 
   test.each(["EURUSD", "TESTGAP", "TESTFX"])("have the rows of klines, as Parquet and as CSV: %s", async (ticker) => {
-    const { files, store } = node();
+    const { klines: files, store } = node();
     const file = await files.open(listing(ticker), OCTOBER_S, undefined, call);
     const expected = await store.read({
       ...{ ticker, timeframe: "M1", from: OCTOBER_S, to: NOVEMBER_S, limit: 1e6, end: "oldest" },
@@ -80,12 +84,12 @@ describe("the files of the sandbox", () => {
   });
 
   test("have the same bytes on every node, and none of a ticker without prices", async () => {
-    const first = await node().files.list(listing("XAUUSD"), ALL, call);
+    const first = await node().klines.list(listing("XAUUSD"), ALL, call);
     for (const name of await readdir(folder)) await rm(path.join(folder, name));
-    expect(await node().files.list(listing("XAUUSD"), ALL, call)).toEqual(first);
-    expect(await node().files.list(listing("TESTMISSING"), ALL, call)).toEqual([]);
+    expect(await node().klines.list(listing("XAUUSD"), ALL, call)).toEqual(first);
+    expect(await node().klines.list(listing("TESTMISSING"), ALL, call)).toEqual([]);
     const [, , october] = first;
-    const { files } = node();
+    const { klines: files } = node();
     const revision = october?.made?.sha256.slice(0, 16);
     expect((await files.open(listing("XAUUSD"), OCTOBER_S, revision, call))?.sha256).toBe(october?.made?.sha256);
     expect(await files.open(listing("XAUUSD"), OCTOBER_S, "0".repeat(16), call)).toBeUndefined();
@@ -94,7 +98,7 @@ describe("the files of the sandbox", () => {
   });
 
   test("are computed once each, whoever asks how often, and never for who may not have days computed", async () => {
-    const { files } = node();
+    const { klines: files } = node();
     let days = 0;
     const admitDays = (count: number) => {
       days += count;
@@ -104,7 +108,7 @@ describe("the files of the sandbox", () => {
     const opened = await Promise.all(asking);
     expect(new Set(opened.map((file) => file?.sha256)).size).toBe(1);
     expect(days).toBe(31);
-    await node().files.open(listing("EURUSD"), OCTOBER_S, undefined, counting);
+    await node().klines.open(listing("EURUSD"), OCTOBER_S, undefined, counting);
     expect(days).toBe(31);
     const refused = new Fault("rate_limited", { retry_after: 3 });
     const refuse = () => {
@@ -115,7 +119,7 @@ describe("the files of the sandbox", () => {
   });
 
   test("wait for their turn up to a number, and others are told to come back", async () => {
-    const { files } = node();
+    const { klines: files } = node();
     const tickers = catalogue.list().filter(({ assetClass }) => assetClass === "forex");
     const asked = await Promise.allSettled(tickers.map((one) => files.open(one, OCTOBER_S, undefined, call)));
     const failures = asked.filter(({ status }) => status === "rejected");
@@ -123,6 +127,63 @@ describe("the files of the sandbox", () => {
     for (const failure of failures)
       expect((failure as PromiseRejectedResult).reason).toMatchObject({ id: "service_unavailable", data: { retry_after: 2 } });
     expect(failures.length).toBeGreaterThan(0);
+  });
+});
+
+describe("the files of ticks of the sandbox", () => {
+  const YESTERDAY_S = Date.UTC(2026, 10, 24) / 1000;
+  const week = (last: number) => Array.from({ length: 7 }, (_, index) => last - (6 - index) * DAY_S);
+
+  test("are those of the last seven complete days in UTC", async () => {
+    const listed = await node().ticks.list(listing("EURUSD"), ALL, call);
+    expect(listed.map(({ from }) => from)).toEqual(week(YESTERDAY_S));
+    expect(listed.every(({ from, to, complete, made }) => to - from === DAY_S && complete && (made?.rows ?? 0) > 0)).toBe(true);
+    const { ticks } = node();
+    expect(await ticks.open(listing("EURUSD"), YESTERDAY_S + DAY_S, undefined, call)).toBeUndefined();
+    expect(await ticks.open(listing("EURUSD"), YESTERDAY_S - 7 * DAY_S, undefined, call)).toBeUndefined();
+    expect(await ticks.open(listing("EURUSD"), YESTERDAY_S + 60, undefined, call)).toBeUndefined();
+    const revision = listed.at(-1)?.made?.sha256.slice(0, 16);
+    expect((await ticks.open(listing("EURUSD"), YESTERDAY_S, revision, call))?.rows).toBe(listed.at(-1)?.made?.rows);
+    expect(await ticks.open(listing("EURUSD"), YESTERDAY_S, "0".repeat(16), call)).toBeUndefined();
+    expect(await ticks.list(listing("TESTMISSING"), ALL, call)).toEqual([]);
+  });
+
+  test.each(["EURUSD", "TESTGAP", "XAUUSD"])("have the quotes of the past, as Parquet and as CSV: %s", async (ticker) => {
+    const { ticks, store } = node();
+    const file = await ticks.open(listing(ticker), YESTERDAY_S, undefined, call);
+    const range = { from: YESTERDAY_S * 1000, to: (YESTERDAY_S + DAY_S) * 1000, limit: 1e7, end: "oldest" } as const;
+    const { time, bid, ask } = (await store.readTicks?.({ ticker, ...range })) ?? expect.fail("no ticks");
+    const read = await decodeTicks((await file?.parquet.read(0, file.parquet.size)) ?? new Uint8Array());
+    expect([read.time, read.bid, read.ask]).toEqual([time, bid, ask]);
+    expect([new Set(read.source), new Set(read.outcome)]).toEqual([new Set(["sandbox"]), new Set([TAKEN])]);
+    const csv = await file?.csv();
+    const text = gunzipSync((await csv?.read(0, csv.size)) ?? new Uint8Array()).toString();
+    const { digits } = listing(ticker);
+    const quotes = Array.from(time, (time_msc, row) =>
+      toQuote({ ticker, time_msc, bid: bid[row] as number, ask: ask[row] as number }, digits),
+    );
+    expect(text).toBe(csvOf(operations.ticks)?.text(quotes));
+  });
+
+  test("are computed once each, whoever asks how often, and never for who may not have days computed", async () => {
+    let days = 0;
+    const counting = {
+      admitDays: (count: number) => {
+        days += count;
+      },
+    };
+    const { ticks } = node();
+    const asking = Array.from({ length: 20 }, () => ticks.open(listing("EURUSD"), YESTERDAY_S, undefined, counting));
+    expect(new Set((await Promise.all(asking)).map((file) => file?.sha256)).size).toBe(1);
+    await node().ticks.open(listing("EURUSD"), YESTERDAY_S, undefined, counting);
+    expect(days).toBe(1);
+    await node().ticks.list(listing("EURUSD"), ALL, counting);
+    expect(days).toBe(7);
+    const refused = new Fault("rate_limited", { retry_after: 3 });
+    const refuse = () => {
+      throw refused;
+    };
+    await expect(ticks.list(listing("GBPUSD"), ALL, { admitDays: refuse })).rejects.toBe(refused);
   });
 });
 

@@ -1,19 +1,23 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "#lib/clock";
-import { SANDBOX_FILES_MONTHS_COUNT } from "#lib/contract/limits";
+import type { FileType } from "#lib/contract/files";
+import { SANDBOX_FILES_DAYS_COUNT, SANDBOX_FILES_MONTHS_COUNT } from "#lib/contract/limits";
 import { emptyColumns, type KlineColumns, rowsBetween } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
 import type { Listing } from "#lib/domain/instrument";
 import { type Period, periodOf } from "#lib/history/period";
+import { takenChunk } from "#lib/history/tick-tail";
+import { csvFileOf } from "#lib/market/csv-file";
 import type { FileCall, FileSource, ListedFile } from "#lib/market/file-source";
 import type { FileThread } from "#lib/market/file-thread";
-import type { MadeFile, MadeFiles } from "#lib/market/made-files";
+import type { Made, MadeFile, MadeFiles } from "#lib/market/made-files";
 import { saidBy } from "#lib/segments/segments";
 import { DAY_S, MINUTE_S, SECOND_MS } from "#lib/units";
 import type { BlockStore } from "./block-store";
 import { rowAt } from "./blocks";
 import { emptySum } from "./columns";
 import { HISTORY_START_S } from "./klines";
+import { createPastTicks } from "./past-ticks";
 import type { PriceSeries, SandboxPrices } from "./prices";
 
 interface Options {
@@ -21,89 +25,134 @@ interface Options {
   readonly blocks: BlockStore;
   readonly made: MadeFiles;
   readonly thread: FileThread;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Clock;
 }
 
-/**
- * The files of M1 klines of the sandbox: of its latest complete months, made when they are asked for and then kept, so that all that
- * anybody can have computed is each of them once. The same bytes on every node.
- */
-export function createSandboxFiles({ prices, blocks, made, thread, clock }: Options): FileSource {
-  /** The months that have files, ascending. */
-  function months(): Period[] {
+/** One type of files: their periods, and how one is made. */
+interface Making {
+  readonly type: FileType;
+  readonly rowsName: string;
+  readonly period: FileSource["period"];
+  /** The newest of them; the others are complete. */
+  readonly count: number;
+  periodAt(time: number): Period;
+  make(listing: Listing, series: PriceSeries, period: Period, call: FileCall): Promise<Made>;
+}
+
+function filesOf(
+  { type, rowsName, period, count, periodAt, make }: Making,
+  { prices, made, thread, clock }: Options,
+): FileSource {
+  /** The periods that have files, ascending. */
+  function periods(): Period[] {
     const found: Period[] = [];
-    let month = periodOf("M1", clock.now() / SECOND_MS);
-    while (found.length < SANDBOX_FILES_MONTHS_COUNT) {
-      month = periodOf("M1", month.from - 1);
-      found.unshift(month);
+    let one = periodAt(clock.now() / SECOND_MS);
+    while (found.length < count) {
+      one = periodAt(one.from - 1);
+      found.unshift(one);
     }
     return found.filter(({ from }) => from >= HISTORY_START_S);
   }
 
-  /** The minutes of a month that have a tick. A day is done at a time, so that requests are answered meanwhile. */
-  async function minutesOf(series: PriceSeries, { from, to }: Period, admitDays: FileCall["admitDays"]): Promise<KlineColumns> {
-    const endS = Math.min(to, series.endMs / SECOND_MS);
-    const columns = emptyColumns((to - from) / MINUTE_S);
-    let row = 0;
-    if (endS > from) {
-      const rows = await blocks.open(series.inputs, "M1", rowAt("M1", from), rowAt("M1", endS), admitDays);
-      for (let time = from; time < endS; time += MINUTE_S) {
-        if (time % DAY_S === 0) await nextTurn();
-        const sum = emptySum();
-        rows.add(sum, rowAt("M1", time), rowAt("M1", time) + 1);
-        if (sum.count === 0) continue;
-        columns.time[row] = time;
-        columns.open[row] = sum.open / series.scale;
-        columns.high[row] = sum.high / series.scale;
-        columns.low[row] = sum.low / series.scale;
-        columns.close[row] = sum.close / series.scale;
-        columns.tickVolume[row] = sum.count;
-        columns.realVolume[row] = Number.NaN;
-        columns.spread[row] = sum.spread / series.scale;
-        row += 1;
-      }
-    }
-    return rowsBetween(columns, 0, row);
-  }
-
-  /** The file of a month; undefined without a row. */
-  async function find(listing: Listing, month: Period, admitDays: FileCall["admitDays"]): Promise<MadeFile | undefined> {
-    const { ticker, timeframes, digits } = listing;
-    const series = timeframes.includes("M1") ? prices.series(ticker) : undefined;
+  /** The file of a period; undefined without a row. */
+  async function find(listing: Listing, one: Period, call: FileCall): Promise<MadeFile | undefined> {
+    const series = listing.timeframes.includes("M1") ? prices.series(listing.ticker) : undefined;
     if (series === undefined) return undefined;
-    const file = await made.find(`sandbox-${month.from}-${series.inputs.key}`, async () => {
-      const statements = saidBy(await minutesOf(series, month, admitDays), FEED_LAYER, Number.NaN);
-      const names = { venue: "sandbox", ticker, timeframe: "M1" };
-      return { rows: statements.time.length, bytes: await thread.parquet(statements, names, digits) };
-    });
+    const file = await made.find(`sandbox-${type}-${one.from}-${series.inputs.key}`, () => make(listing, series, one, call));
     return file.rows === 0 ? undefined : file;
   }
 
+  const csv = csvFileOf(type, made, thread);
+
   return {
-    rowsName: "M1",
-    period: "month",
-    async list(listing, { from, to, limit }, { admitDays }) {
+    rowsName,
+    period,
+    async list(listing, { from, to, limit }, call) {
       const listed: ListedFile[] = [];
-      for (const month of months().filter((one) => one.from < to && one.to > from)) {
-        const file = await find(listing, month, admitDays);
+      for (const one of periods().filter((each) => each.from < to && each.to > from)) {
+        const file = await find(listing, one, call);
         if (file === undefined) continue;
         const { rows, size, sha256 } = file;
-        listed.push({ from: month.from, to: month.to, made: { rows, bytes: size, sha256 } });
+        listed.push({ from: one.from, to: one.to, complete: true, made: { rows, bytes: size, sha256 } });
       }
       return listed.slice(0, limit);
     },
-    async open(listing, start, revision, { admitDays }) {
-      const month = months().find(({ from }) => from === start);
-      const file = month && (await find(listing, month, admitDays));
+    async open(listing, start, revision, call) {
+      const one = periods().find(({ from }) => from === start);
+      const file = one && (await find(listing, one, call));
       if (file === undefined || !file.sha256.startsWith(revision ?? "")) return undefined;
       const { rows, sha256, size } = file;
-      return {
-        rows,
-        sha256,
-        parquet: file,
-        csv: () =>
-          made.find(`csv-${sha256}`, async () => ({ rows, bytes: await thread.csv(await file.read(0, size), listing.ticker) })),
-      };
+      return { rows, sha256, parquet: file, csv: () => csv(listing, sha256, () => file.read(0, size)) };
     },
   };
+}
+
+/** The minutes of a month that have a tick. A day is done at a time, so that requests are answered meanwhile. */
+async function minutesOf(
+  blocks: BlockStore,
+  series: PriceSeries,
+  { from, to }: Period,
+  admitDays: FileCall["admitDays"],
+): Promise<KlineColumns> {
+  const endS = Math.min(to, series.endMs / SECOND_MS);
+  const columns = emptyColumns((to - from) / MINUTE_S);
+  let row = 0;
+  if (endS > from) {
+    const rows = await blocks.open(series.inputs, "M1", rowAt("M1", from), rowAt("M1", endS), admitDays);
+    for (let time = from; time < endS; time += MINUTE_S) {
+      if (time % DAY_S === 0) await nextTurn();
+      const sum = emptySum();
+      rows.add(sum, rowAt("M1", time), rowAt("M1", time) + 1);
+      if (sum.count === 0) continue;
+      columns.time[row] = time;
+      columns.open[row] = sum.open / series.scale;
+      columns.high[row] = sum.high / series.scale;
+      columns.low[row] = sum.low / series.scale;
+      columns.close[row] = sum.close / series.scale;
+      columns.tickVolume[row] = sum.count;
+      columns.realVolume[row] = Number.NaN;
+      columns.spread[row] = sum.spread / series.scale;
+      row += 1;
+    }
+  }
+  return rowsBetween(columns, 0, row);
+}
+
+function dayAt(time: number): Period {
+  const from = Math.floor(time / DAY_S) * DAY_S;
+  return { from, to: from + DAY_S };
+}
+
+/**
+ * The files of the sandbox: of its latest complete months of M1 klines and days of ticks, made when they are asked for and then kept, so
+ * that all that anybody can have computed is each of them once. The same bytes on every node.
+ */
+export function createSandboxFiles(options: Options): Readonly<Record<FileType, FileSource>> {
+  const { blocks, thread } = options;
+  const readTicks = createPastTicks(options, HISTORY_START_S * SECOND_MS);
+  const klines: Making = {
+    type: "klines",
+    rowsName: "M1",
+    period: "month",
+    count: SANDBOX_FILES_MONTHS_COUNT,
+    periodAt: (time) => periodOf("M1", time),
+    async make({ ticker, digits }, series, month, { admitDays }) {
+      const statements = saidBy(await minutesOf(blocks, series, month, admitDays), FEED_LAYER, Number.NaN);
+      return thread.klines(statements, { venue: "sandbox", ticker, timeframe: "M1" }, digits);
+    },
+  };
+  const ticks: Making = {
+    type: "ticks",
+    rowsName: "ticks",
+    period: "day",
+    count: SANDBOX_FILES_DAYS_COUNT,
+    periodAt: dayAt,
+    async make({ ticker, digits }, _series, { from, to }, { admitDays }) {
+      const range = { from: from * SECOND_MS, to: to * SECOND_MS, limit: Number.POSITIVE_INFINITY, end: "oldest" } as const;
+      const chunk = takenChunk(await readTicks({ ticker, ...range, admitDays }), "sandbox");
+      const part = { layer: FEED_LAYER, kind: null, content: null, rows: 0, ...chunk };
+      return thread.ticks({ day: from, parts: [part], contents: new Map() }, { venue: "sandbox", ticker }, digits);
+    },
+  };
+  return { klines: filesOf(klines, options), ticks: filesOf(ticks, options) };
 }
