@@ -190,6 +190,41 @@ except UnknownFileError as error: print(error.status)
   );
 });
 
+test("long windows of ticks are read from files, and are those of pages to the last bit and type", { timeout: SLOW_MS }, async ({
+  skip,
+}) => {
+  const there = await withPackages(built.sources, { pandas: "python3-pandas" });
+  if ("missing" in there) return skip(there.missing);
+  const code = `${START}
+from datetime import datetime, timedelta, timezone
+import pandas
+from spotwire_client._files import _to_digits
+midnight = datetime.now(timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
+start, end = midnight - timedelta(days=2, minutes=30, microseconds=-7000), midnight - timedelta(hours=1)
+inner = client._inner
+called = []
+ask = inner._rest._ask
+async def counting(method, path, *rest):
+    called.append(path.split("/")[4])
+    return await ask(method, path, *rest)
+inner._rest._ask = counting
+frame = client.ticks_frame("EURUSD", start, end)
+print(called.count("files"), called.count("ticks"), frame.index[-1] < end)
+paged = client.ticks_frame("EURUSD", start, end, limit=10000)
+pandas.testing.assert_frame_equal(frame, paged, check_exact=True, check_freq=False)
+print(frame.attrs == paged.attrs, len(frame) > 60000)
+text = client.ticks_frame("EURUSD", start.isoformat(), end.isoformat())
+pandas.testing.assert_frame_equal(text, paged, check_exact=True, check_freq=False)
+low, high = paged["bid"], paged["ask"]
+print((_to_digits(low, 5) == low).all(), (_to_digits((low + high) / 2, 6) == paged["mid"]).all(), (_to_digits(high - low, 6) == paged["spread"]).all())
+empty = client.ticks_frame("TESTMISSING", start, end)
+print(len(empty), empty.attrs, *empty.columns)
+`;
+  expect(await python(["-c", forService(code).replace("sw_test_DEMOkeyOfSpotwire", key)], there)).toBe(
+    "4 0 True\nTrue True\nTrue True True\n0 {'ticker': 'TESTMISSING'} bid ask mid spread\n",
+  );
+});
+
 test("a DataFrame has numbers by UTC time, also of an empty window", { timeout: SLOW_MS }, async ({ skip }) => {
   const there = await withPackages(built.sources, { pandas: "python3-pandas" });
   if ("missing" in there) return skip(there.missing);

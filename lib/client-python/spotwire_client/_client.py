@@ -6,8 +6,9 @@ import asyncio
 import random as random_numbers
 import ssl
 import time
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Iterable, Literal, Mapping, Unpack
+from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Iterable, Literal, Mapping, Unpack
 
 import httpx
 
@@ -16,7 +17,7 @@ from ._clock import Clock, MonotonicClock
 from ._contract import KLINES_MAX_LIMIT_ROWS, KLINES_ROWS_PER_COST_UNIT, STREAM_PATH, TICKS_MAX_LIMIT_ROWS
 from ._encoding import require_msgpack
 from ._error import BadAnswerError, InvalidKeyError
-from ._files import FILE_FORMAT, file_frame, join_frames
+from ._files import FILE_FORMAT, file_frame, join_frames, tick_file_frame
 from ._frames import klines_frame, ticks_frame
 from ._gate import RateLimit
 from ._handshake import StreamContext, TicketFunction
@@ -30,6 +31,7 @@ from ._options import (
     iso_instant,
     unix_milliseconds,
     unix_seconds,
+    whole_milliseconds,
     whole_seconds,
 )
 from ._rest import Rest, RestOptions
@@ -66,8 +68,24 @@ _MAX_QUEUED_DEFAULT_CALLS = 1_000
 _BUFFER_DEFAULT_RECORDS = 10_000
 #: M1 klines of a longer window are read from files: a week, which two pages hold.
 _FILES_MIN_WINDOW_S = 7 * 86_400
+#: Ticks of a longer window are read from files: a day.
+_TICK_FILES_MIN_WINDOW_MS = 86_400_000
 #: Files and ranges of pages that are read at once for one DataFrame.
 _FILES_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class _FileRows:
+    """Rows of which there are files, and how they are read. Times are Unix times in units of which a second has so many."""
+
+    type: FileType
+    units_per_second: int
+    #: The rows of [first, until), in pages; None for the end of the window.
+    pages: "Callable[[int, int | None], Awaitable[pandas.DataFrame]]"
+    #: Those of a file.
+    of_file: "Callable[[bytes, int, int], pandas.DataFrame]"
+    #: A window without rows.
+    empty: "pandas.DataFrame"
 
 
 class AsyncSpotwire:
@@ -230,7 +248,13 @@ class AsyncSpotwire:
         if from_ is not None and timeframe == "M1" and limit is None and price in (None, "bid") and as_of is None:
             start, end = whole_seconds(from_), whole_seconds(time.time() if to is None else to)
             if start is not None and end is not None and end - start >= _FILES_MIN_WINDOW_S:
-                return await self._frame_of_files(ticker, start, end, to, timeout_s)
+
+                async def read_pages(first: int, until: int | None) -> "pandas.DataFrame":
+                    last = to if until is None else until
+                    return await self.klines_frame(ticker, "M1", first, last, KLINES_MAX_LIMIT_ROWS, timeout_s=timeout_s)
+
+                minutes = _FileRows("klines", 1, read_pages, file_frame, klines_frame([], ticker, "M1"))
+                return await self._frame_of_files(minutes, ticker, start, end, timeout_s)
         if from_ is None:
             window = await self.klines(ticker, timeframe, None, to, limit, price=price, as_of=as_of, timeout_s=timeout_s)
             return klines_frame(window["items"], ticker, timeframe)
@@ -304,53 +328,76 @@ class AsyncSpotwire:
         """
         Ticks as a DataFrame of pandas, indexed by time in UTC, with the columns bid, ask, mid and spread. With ``from_`` it has the whole
         window, read in pages of ``limit`` rows; without, the newest ``limit`` rows.
+
+        Ticks of a day or more are read from the files of complete days, which takes a request for each day, and the rest of the window
+        in pages: unless ``limit`` is given. Files are read as Parquet where pyarrow or polars is installed, and as CSV elsewhere. The
+        rows are the same either way.
         """
+        if from_ is not None and limit is None:
+            start, end = whole_milliseconds(from_), whole_milliseconds(time.time() if to is None else to)
+            if start is not None and end is not None and end - start >= _TICK_FILES_MIN_WINDOW_MS:
+                digits = await self._digits_of(ticker, timeout_s)
+
+                async def read_pages(first: int, until: int | None) -> "pandas.DataFrame":
+                    last = to if until is None else until / 1_000
+                    return await self.ticks_frame(ticker, first / 1_000, last, TICKS_MAX_LIMIT_ROWS, timeout_s=timeout_s)
+
+                def of_file(content: bytes, first: int, until: int) -> "pandas.DataFrame":
+                    return tick_file_frame(content, first, until, digits)
+
+                rows = _FileRows("ticks", 1_000, read_pages, of_file, ticks_frame([], ticker))
+                return await self._frame_of_files(rows, ticker, start, end, timeout_s)
         if from_ is None:
             window = await self.ticks(ticker, None, to, limit, timeout_s=timeout_s)
             return ticks_frame(window["items"], ticker)
-        rows = TICKS_MAX_LIMIT_ROWS if limit is None else limit
-        return ticks_frame([tick async for tick in self.iter_ticks(ticker, from_, to, rows, timeout_s=timeout_s)], ticker)
+        size = TICKS_MAX_LIMIT_ROWS if limit is None else limit
+        return ticks_frame([tick async for tick in self.iter_ticks(ticker, from_, to, size, timeout_s=timeout_s)], ticker)
+
+    async def _digits_of(self, ticker: str, timeout_s: float | None) -> int:
+        """Digits after the point of a price. 0 for a ticker that the key may not read, of which there are no files either."""
+        instruments = (await self.instruments(timeout_s=timeout_s))["items"]
+        return next((one["digits"] for one in instruments if one["ticker"] == ticker.upper()), 0)
 
     async def _frame_of_files(
-        self, ticker: str, start: int, end: int, to: Instant | None, timeout_s: float | None
+        self, rows: _FileRows, ticker: str, start: int, end: int, timeout_s: float | None
     ) -> "pandas.DataFrame":
-        """M1 klines of a window: complete months from their files, the others in pages."""
+        """The rows of a window: complete files, and what is between and after them in pages."""
         turn = asyncio.Semaphore(_FILES_AT_ONCE)
 
-        async def read_pages(first: int, until: Instant | None) -> "pandas.DataFrame":
+        async def read_pages(first: int, until: int | None) -> "pandas.DataFrame":
             async with turn:
-                return await self.klines_frame(ticker, "M1", first, until, KLINES_MAX_LIMIT_ROWS, timeout_s=timeout_s)
+                return await rows.pages(first, until)
 
         async def read_file(id: str, first: int, until: int) -> "pandas.DataFrame":
             try:
                 async with turn:
-                    return file_frame(await self.file(id, FILE_FORMAT, timeout_s=timeout_s), first, until)
+                    return rows.of_file(await self.file(id, FILE_FORMAT, timeout_s=timeout_s), first, until)
             except UnknownFileError:
                 # It was replaced since it was listed.
                 return await read_pages(first, until)
 
         parts: list[asyncio.Task["pandas.DataFrame"]] = []
-        reached = start
+        reached, unit = start, rows.units_per_second
         try:
-            async for file in self._complete_files(ticker, start, end, timeout_s):
-                first, until = max(reached, file["from"]), min(file["to"], end)
+            async for file in self._complete_files(rows.type, ticker, start // unit, -(-end // unit), timeout_s):
+                first, until = max(reached, file["from"] * unit), min(file["to"] * unit, end)
                 if reached < first:
                     parts.append(asyncio.create_task(read_pages(reached, first)))
                 parts.append(asyncio.create_task(read_file(file["id"], first, until)))
                 reached = until
             if reached < end:
-                parts.append(asyncio.create_task(read_pages(reached, to)))
-            return join_frames(await asyncio.gather(*parts), ticker, "M1")
+                parts.append(asyncio.create_task(read_pages(reached, None)))
+            return join_frames(await asyncio.gather(*parts), rows.empty)
         finally:
             for part in parts:
                 part.cancel()
 
     async def _complete_files(
-        self, ticker: str, start: int, end: int, timeout_s: float | None
+        self, type: FileType, ticker: str, start: int, end: int, timeout_s: float | None
     ) -> AsyncIterator[DataFile]:
         following: int | None = start
         while following is not None:
-            page = await self.files(ticker, "klines", following, end, timeout_s=timeout_s)
+            page = await self.files(ticker, type, following, end, timeout_s=timeout_s)
             for file in page["items"]:
                 if file["complete"]:
                     yield file

@@ -1,4 +1,4 @@
-"""Files of klines as DataFrames: Parquet where pyarrow or polars can read it, and CSV elsewhere."""
+"""Files of klines and ticks as DataFrames: Parquet where pyarrow or polars can read it, and CSV elsewhere."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import io
 from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 from ._contract import KLINE_COLUMNS
-from ._frames import klines_frame, to_pandas
+from ._frames import TICK_COLUMNS, to_pandas
 
 if TYPE_CHECKING:
     import pandas
 
-_COLUMNS = ["time", *KLINE_COLUMNS]
+_KLINES = ["time", *KLINE_COLUMNS]
 
 
 def _installed(module: str) -> bool:
@@ -34,17 +34,17 @@ def _rounded(values: Any, scale: int | None) -> Any:
     return values if scale is None else values.round(scale)
 
 
-def _of_pyarrow(content: bytes) -> dict[str, Any]:
+def _of_pyarrow(content: bytes, names: Sequence[str]) -> dict[str, Any]:
     import pyarrow
     import pyarrow.parquet
 
     table = pyarrow.parquet.read_table(io.BytesIO(content))
     columns: dict[str, Any] = {}
-    for name in _COLUMNS:
+    for name in names:
         column = table.column(name)
         kind = column.type
         if name == "time":
-            columns[name] = column.cast(pyarrow.timestamp("ms")).cast(pyarrow.int64()).to_numpy() // 1000
+            columns[name] = column.cast(pyarrow.timestamp("ms")).cast(pyarrow.int64()).to_numpy()
         elif pyarrow.types.is_integer(kind):
             columns[name] = column.to_numpy()
         else:
@@ -52,16 +52,16 @@ def _of_pyarrow(content: bytes) -> dict[str, Any]:
     return columns
 
 
-def _of_polars(content: bytes) -> dict[str, Any]:
+def _of_polars(content: bytes, names: Sequence[str]) -> dict[str, Any]:
     import polars
 
     frame = polars.read_parquet(io.BytesIO(content))
     columns: dict[str, Any] = {}
-    for name in _COLUMNS:
+    for name in names:
         column = frame[name]
         kind = column.dtype
         if name == "time":
-            columns[name] = column.dt.epoch("s").to_numpy()
+            columns[name] = column.dt.epoch("ms").to_numpy()
         elif kind.is_integer():
             columns[name] = column.to_numpy()
         else:
@@ -69,19 +69,25 @@ def _of_polars(content: bytes) -> dict[str, Any]:
     return columns
 
 
-def _of_csv(content: bytes) -> "pandas.DataFrame":
+def _of_parquet(content: bytes, names: Sequence[str]) -> "pandas.DataFrame":
+    """Columns of a file; ``time`` is in milliseconds."""
+    read = _of_pyarrow if _installed("pyarrow") else _of_polars
+    return to_pandas().DataFrame(read(content, names))
+
+
+def _of_csv(content: bytes, names: Sequence[str]) -> "pandas.DataFrame":
     # The fast parser of pandas can be off by the last bit.
-    return to_pandas().read_csv(io.BytesIO(content), usecols=_COLUMNS, float_precision="round_trip")
+    return to_pandas().read_csv(io.BytesIO(content), usecols=names, float_precision="round_trip")[[*names]]
 
 
 def file_frame(content: bytes, start: int, end: int) -> "pandas.DataFrame":
     """The klines of a file with start <= time < end, Unix seconds, as ``klines_frame`` makes them of records."""
     pd = to_pandas()
     if FILE_FORMAT == "csv":
-        frame = _of_csv(content)
+        frame = _of_csv(content, _KLINES)
     else:
-        frame = pd.DataFrame(_of_pyarrow(content) if _installed("pyarrow") else _of_polars(content))
-    frame = frame[_COLUMNS]
+        frame = _of_parquet(content, _KLINES)
+        frame = frame.assign(time=frame["time"] // 1000)
     if frame["tick_volume"].dtype.kind == "i":
         # A file has 32 bits.
         frame = frame.astype({"tick_volume": "int64"})
@@ -95,11 +101,35 @@ def file_frame(content: bytes, start: int, end: int) -> "pandas.DataFrame":
     return frame.set_index("time")
 
 
-def join_frames(frames: Sequence["pandas.DataFrame"], ticker: str, timeframe: str) -> "pandas.DataFrame":
-    """Parts of a window in one frame."""
+def _to_digits(values: Any, digits: int) -> Any:
+    """Rounded as the service rounds: halves go up."""
+    power = float(f"1e{digits}")
+    return (values * power + 0.5) // 1 / power
+
+
+def tick_file_frame(content: bytes, start: int, end: int, digits: int) -> "pandas.DataFrame":
+    """
+    The ticks of a file with start <= time < end, Unix milliseconds, as ``ticks_frame`` makes them of records. A file has bid and ask
+    alone, with all digits that the source gave: here they are rounded to those of the instrument, and the others are made of them.
+    """
+    pd = to_pandas()
+    if FILE_FORMAT == "csv":
+        frame = _of_csv(content, TICK_COLUMNS)
+    else:
+        frame = _of_parquet(content, ["time", "bid", "ask"]).rename(columns={"time": "time_msc"})
+        bid, ask = _to_digits(frame["bid"], digits), _to_digits(frame["ask"], digits)
+        mid, spread = _to_digits((bid + ask) / 2, digits + 1), _to_digits(ask - bid, digits + 1)
+        frame = frame.assign(bid=bid, ask=ask, mid=mid, spread=spread)
+    frame = frame[(frame["time_msc"] >= start) & (frame["time_msc"] < end)]
+    frame = frame.assign(time_msc=pd.to_datetime(frame["time_msc"], unit="ms", utc=True))
+    return frame.set_index("time_msc")
+
+
+def join_frames(frames: Sequence["pandas.DataFrame"], empty: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Parts of a window in one frame, with the attributes of ``empty``, which is that of a window without rows."""
     filled = [frame for frame in frames if len(frame) > 0]
     if not filled:
-        return klines_frame([], ticker, timeframe)
+        return empty
     joined = filled[0] if len(filled) == 1 else to_pandas().concat(filled)
-    joined.attrs.update(ticker=ticker, timeframe=timeframe)
+    joined.attrs.update(empty.attrs)
     return joined

@@ -10,6 +10,8 @@ from ._error import InvalidArgumentError
 if TYPE_CHECKING:
     import pandas
 
+#: Columns of a DataFrame of ticks, and the time before them.
+TICK_COLUMNS = ["time_msc", "bid", "ask", "mid", "spread"]
 #: The field with the time of a record, and its unit.
 _TIMES = {"time": "s", "time_msc": "ms"}
 
@@ -39,10 +41,9 @@ def to_frame(records: Iterable[Mapping[str, Any]], columns: Sequence[str] | None
 
 def ticks_frame(ticks: Iterable[Mapping[str, Any]], ticker: str) -> "pandas.DataFrame":
     """Ticks of one ticker, which is in ``attrs``, not in a column."""
-    columns = ["time_msc", "bid", "ask", "mid", "spread"]
-    frame = to_frame(({name: tick[name] for name in columns} for tick in ticks), columns)
+    frame = to_frame(({name: tick[name] for name in TICK_COLUMNS} for tick in ticks), TICK_COLUMNS)
     frame.attrs.update(ticker=ticker)
-    return frame.astype({name: "float64" for name in columns[1:] if frame[name].dtype == object})
+    return frame.astype({name: "float64" for name in TICK_COLUMNS[1:] if frame[name].dtype == object})
 
 
 def klines_frame(klines: Iterable[Mapping[str, Any]], ticker: str, timeframe: str) -> "pandas.DataFrame":

@@ -133,6 +133,18 @@ def whole_seconds(instant: Instant) -> int | None:
     return None if moment.tzinfo is None else math.ceil(moment.timestamp())
 
 
+def whole_milliseconds(instant: Instant) -> int | None:
+    """Unix milliseconds of an instant, also of a text; None for a text that only the service can read or refuse."""
+    milliseconds = unix_milliseconds(instant)
+    if not isinstance(milliseconds, str):
+        return milliseconds
+    try:
+        moment = datetime.fromisoformat(milliseconds)
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None or moment.microsecond % 1_000 else round(moment.timestamp() * 1_000)
+
+
 def iso_instant(instant: Instant | None) -> str | None:
     """ISO 8601 of an instant; text is passed on."""
     if instant is None or isinstance(instant, str):

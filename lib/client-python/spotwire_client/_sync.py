@@ -298,6 +298,10 @@ class Spotwire:
         """
         Ticks as a DataFrame of pandas, indexed by time in UTC, with the columns bid, ask, mid and spread. With ``from_`` it has the whole
         window, read in pages of ``limit`` rows; without, the newest ``limit`` rows.
+
+        Ticks of a day or more are read from the files of complete days, which takes a request for each day, and the rest of the window
+        in pages: unless ``limit`` is given. Files are read as Parquet where pyarrow or polars is installed, and as CSV elsewhere. The
+        rows are the same either way.
         """
         return self._portal.run(self._inner.ticks_frame(ticker, from_, to, limit, timeout_s=timeout_s))
 
