@@ -84,10 +84,13 @@ describe("a stranger", () => {
         .first()
         .waitFor();
       await page.getByRole("table", { name: "Sources" }).getByText("Formula of the sandbox").waitFor();
-      const download = page.getByRole("link", { name: "2024 of TESTGAP in the playground" });
-      expect(await download.getAttribute("href")).toContain(
-        "op=klines&ticker=TESTGAP&timeframe=M1&from=1704067200&to=1735689600",
-      );
+      for (const [label, type] of [
+        ["M1 klines by month", "klines"],
+        ["Ticks by day", "ticks"],
+      ] as const) {
+        const download = page.getByRole("link", { name: `${label} of TESTGAP in the playground` });
+        expect(await download.getAttribute("href")).toContain(`op=files&ticker=TESTGAP&type=${type}`);
+      }
       expect(await overhang()).toBeLessThanOrEqual(0);
       await picture(page, `data-ticker-${width}`);
       expect(problems).toEqual([]);

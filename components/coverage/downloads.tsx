@@ -1,32 +1,25 @@
 import Link from "next/link";
-import type { CoverageRow } from "#lib/contract/coverage";
-import { KLINES_MAX_LIMIT_ROWS } from "#lib/contract/limits";
-import { SECOND_MS } from "#lib/units";
+import { FILE_TYPES, type FileType } from "#lib/contract/files";
 import type { Credential } from "../portal/credential";
 import { Section } from "../ui/card";
 
 interface DownloadsProps {
-  readonly row: CoverageRow;
+  readonly ticker: string;
   /** Undefined where the reader has no key of the venue. */
   readonly credential: Credential | undefined;
 }
 
-/** The klines of a year, oldest first, as a call in the playground, which also saves them as CSV. */
-function downloadOf(ticker: string, year: number, credential: Credential): string {
-  const query = new URLSearchParams({
-    op: "klines",
-    ticker,
-    timeframe: "M1",
-    from: String(Date.UTC(year, 0) / SECOND_MS),
-    to: String(Date.UTC(year + 1, 0) / SECOND_MS),
-    limit: String(KLINES_MAX_LIMIT_ROWS),
-  });
+const LABELS: Readonly<Record<FileType, string>> = { klines: "M1 klines by month", ticks: "Ticks by day" };
+
+/** The files of an instrument, as a call in the playground, which has code to read each of them. */
+function downloadOf(ticker: string, type: FileType, credential: Credential): string {
+  const query = new URLSearchParams({ op: "files", ticker, type });
   if (credential.kind === "own") query.set("key", credential.key.id);
   return `/playground?${query}`;
 }
 
-/** How the klines of an instrument are had. */
-export function Downloads({ row: { ticker, years }, credential }: DownloadsProps) {
+/** How the klines and ticks of an instrument are had. */
+export function Downloads({ ticker, credential }: DownloadsProps) {
   if (credential === undefined)
     return (
       <Section title="Download">
@@ -42,28 +35,29 @@ export function Downloads({ row: { ticker, years }, credential }: DownloadsProps
   return (
     <Section title="Download">
       <p className="max-w-prose text-ink-soft text-sm leading-6">
-        Each year opens as a call in the playground, with code for eight languages and a CSV file. A{" "}
+        History is in{" "}
+        <Link prefetch={false} href="/docs/bulk-downloads" className="text-accent underline">
+          files
+        </Link>
+        , as Parquet or CSV. Each list opens as a call in the playground, with code that reads its files. A{" "}
         <Link prefetch={false} href="/dashboard/links" className="text-accent underline">
           signed link
         </Link>{" "}
-        gives a spreadsheet the same CSV.
+        gives a spreadsheet the CSV.
       </p>
       <ul className="mt-3 flex flex-wrap gap-2">
-        {years
-          .filter(({ rows }) => rows > 0)
-          .toReversed()
-          .map(({ year }) => (
-            <li key={year}>
-              <Link
-                prefetch={false}
-                href={downloadOf(ticker, year, credential)}
-                className="inline-flex min-h-8 items-center rounded-md border border-line px-3 font-mono text-sm tabular-nums hover:border-edge pointer-coarse:min-h-11"
-              >
-                {year}
-                <span className="sr-only"> of {ticker} in the playground</span>
-              </Link>
-            </li>
-          ))}
+        {FILE_TYPES.map((type) => (
+          <li key={type}>
+            <Link
+              prefetch={false}
+              href={downloadOf(ticker, type, credential)}
+              className="inline-flex min-h-8 items-center rounded-md border border-line px-3 text-sm hover:border-edge pointer-coarse:min-h-11"
+            >
+              {LABELS[type]}
+              <span className="sr-only"> of {ticker} in the playground</span>
+            </Link>
+          </li>
+        ))}
       </ul>
     </Section>
   );

@@ -32,7 +32,12 @@ export function FilesTable({ files, target: { base, key } }: FilesTableProps) {
         </time>
       ),
     },
-    { head: "Rows", numeric: true, from: "sm", cell: ({ rows }) => (rows === null ? "not complete" : countText(rows)) },
+    {
+      head: "Rows",
+      numeric: true,
+      from: "sm",
+      cell: ({ rows, complete }) => (complete ? (rows === null ? "–" : countText(rows)) : "not complete"),
+    },
     { head: "Size", numeric: true, cell: ({ bytes }) => (bytes === null ? "–" : sizeText(bytes)) },
     {
       head: reader.label,

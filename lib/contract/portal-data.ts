@@ -72,8 +72,10 @@ export interface DataTicker {
   readonly last_at: string | null;
   /** UTC years with at least one. */
   readonly years: number;
-  /** What its files take where they lie. */
+  /** What its files take where they lie: of klines, of ticks, and of the ticks of the thirty days before now. */
   readonly bytes: number;
+  readonly tick_bytes: number;
+  readonly tick_month_bytes: number;
 }
 
 /** What an import wrote to a ticker. */
@@ -121,6 +123,8 @@ export interface DataHead {
   readonly said: { readonly first: number; readonly last: number } | null;
   /** What its files take where they lie: of layers, of what shows, and of computed klines. */
   readonly bytes: number;
+  /** What the files of its ticks take. */
+  readonly tick_bytes: number;
   readonly imports: readonly DataImport[];
   readonly longer: readonly DataLongerImport[];
 }

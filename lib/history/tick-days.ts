@@ -156,20 +156,18 @@ export async function dropTicks(client: Queries, nowMs: number, { days, bytes }:
   return dropped;
 }
 
-/** What is stored of ticks. */
+/** What the stored ticks of a ticker take. */
 interface StoredTicks {
   readonly bytes: number;
   /** Bytes of the thirty days before now. */
   readonly month_bytes: number;
-  /** The first day, Unix seconds; null before the first. */
-  readonly oldest: number | null;
 }
 
-const STORED = `SELECT coalesce(sum(bytes), 0)::float8 AS bytes, min(day)::float8 AS oldest,
-  coalesce(sum(bytes) FILTER (WHERE day >= $1), 0)::float8 AS month_bytes FROM tick_segment`;
+const STORED = `SELECT coalesce(sum(bytes), 0)::float8 AS bytes,
+  coalesce(sum(bytes) FILTER (WHERE day >= $2), 0)::float8 AS month_bytes FROM tick_segment WHERE ticker = $1`;
 
-/** Sums up what is stored of ticks, without those of the running hour. */
-export async function storedTicks(client: Queries, nowMs: number): Promise<StoredTicks> {
-  const { rows } = await client.query<StoredTicks>(STORED, [Math.floor((nowMs - 30 * DAY_MS) / 1_000)]);
+/** Sums up the stored ticks of a ticker, all layers, also those that were not taken, without those of the running hour. */
+export async function storedTicks(client: Queries, ticker: string, nowMs: number): Promise<StoredTicks> {
+  const { rows } = await client.query<StoredTicks>(STORED, [ticker, Math.floor((nowMs - 30 * DAY_MS) / 1_000)]);
   return rows[0] as StoredTicks;
 }

@@ -182,8 +182,9 @@ test("whole days beyond the bounds are deleted, the oldest first, and then their
   await write(chunkOf([0, 1, 2, 3].map((day) => START_MS + day * DAY_MS)));
   await seal();
   const days = async () => (await daysWithTicks(db.pool, "EURUSD", 0, ALL.to)).map((day) => (day - DAY) / DAY_S);
-  const { bytes, oldest } = await storedTicks(db.pool, START_MS + 3 * DAY_MS);
-  expect(oldest).toBe(DAY);
+  const { bytes, month_bytes } = await storedTicks(db.pool, "EURUSD", START_MS + 31 * DAY_MS);
+  expect(month_bytes).toBe((bytes * 3) / 4);
+  expect(await storedTicks(db.pool, "XAUUSD", START_MS)).toEqual({ bytes: 0, month_bytes: 0 });
   expect(await dropTicks(db.pool, START_MS + 3 * DAY_MS + HOUR_MS, { days: null, bytes: null })).toBe(0);
   expect(await dropTicks(db.pool, START_MS + 3 * DAY_MS + HOUR_MS, { days: 2, bytes: null })).toBe(1);
   expect(await days()).toEqual([1, 2, 3]);

@@ -24,6 +24,7 @@ import type { Listing } from "#lib/domain/instrument";
 import { Fault } from "#lib/fault";
 import { createReader } from "#lib/history/reader";
 import { storedMonths } from "#lib/history/runs";
+import { storedTicks } from "#lib/history/tick-days";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
 import { createCatalogue, type ReloadableCatalogue } from "./catalogue";
 import { awaitsConversion } from "./conversion-state";
@@ -218,9 +219,11 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
       return withinBudget(rest, clock.now, PAGE_BUDGET_MS, async (ticker): Promise<DataTicker> => {
         const bounds = await history(ticker);
         const bytes = await readBytes(pool, segments, ticker);
-        if (bounds === null) return { ticker, rows: 0, first_at: null, last_at: null, years: 0, bytes };
+        const ticks = await storedTicks(pool, ticker, clock.now());
+        const sizes = { bytes, tick_bytes: ticks.bytes, tick_month_bytes: ticks.month_bytes };
+        if (bounds === null) return { ticker, rows: 0, first_at: null, last_at: null, years: 0, ...sizes };
         const { first, last, rows, years } = bounds;
-        return { ticker, rows, first_at: isoOf(first), last_at: isoOf(last), years, bytes };
+        return { ticker, rows, first_at: isoOf(first), last_at: isoOf(last), years, ...sizes };
       });
     },
 
@@ -239,6 +242,7 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
         last_at: bounds === null ? null : isoOf(bounds.last),
         said: said === null ? null : { first: yearOf(said.first), last: yearOf(said.last) },
         bytes: await readBytes(pool, segments, ticker),
+        tick_bytes: (await storedTicks(pool, ticker, clock.now())).bytes,
         imports: await importsOf(db, ticker),
         longer: await longerImportsOf(db, ticker),
       };

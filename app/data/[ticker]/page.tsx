@@ -118,7 +118,7 @@ export default async function DataTickerPage({ params, ...search }: Props) {
       {coverage ? <YearGaps coverage={coverage} /> : null}
       <CoverageSources sources={report.sources} />
       <Downloads
-        row={report.row}
+        ticker={report.row.ticker}
         credential={venue === "live" && liveKey === undefined ? undefined : credentialFor(parts, shown)}
       />
     </PageMain>

@@ -22,6 +22,7 @@ const COLUMNS: readonly Column<DataTicker>[] = [
   { head: "M1 klines", numeric: true, cell: ({ rows }) => countText(rows) },
   { head: "Years", numeric: true, from: "sm", cell: ({ years }) => countText(years) },
   { head: "Size", numeric: true, from: "md", cell: ({ bytes }) => sizeText(bytes) },
+  { head: "Ticks", numeric: true, from: "md", cell: ({ tick_bytes }) => sizeText(tick_bytes) },
   { head: "First minute, UTC", numeric: true, from: "sm", cell: ({ first_at }) => time(first_at) },
   { head: "Last minute, UTC", numeric: true, cell: ({ last_at }) => time(last_at) },
 ];
@@ -29,13 +30,14 @@ const COLUMNS: readonly Column<DataTicker>[] = [
 /** All instruments of the live venue, those with history first. */
 export function DataOverview() {
   const { items, failure, reload, complete } = useAllPages<DataTicker>("admin/data", "");
+  const sizeOf = (bytes: (row: DataTicker) => number) => sizeText(items?.reduce((sum, row) => sum + bytes(row), 0) ?? 0);
   const rows = items?.toSorted((a, b) => Number(b.rows > 0) - Number(a.rows > 0));
   return (
     <>
       <PageHead title="Data">
         Stored history of the live venue. Open an instrument for its gaps, suspicious places and sources.
         {complete || failure !== undefined
-          ? ` All files take ${sizeText(items?.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0)}.`
+          ? ` Klines take ${sizeOf(({ bytes }) => bytes)} and ticks ${sizeOf(({ tick_bytes }) => tick_bytes)}, of which the last 30 days ${sizeOf(({ tick_month_bytes }) => tick_month_bytes)}.`
           : " Counting…"}
       </PageHead>
       <Table

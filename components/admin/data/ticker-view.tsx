@@ -34,7 +34,7 @@ function Summary({ head, years, complete }: { head: DataHead; years: readonly Da
       <Figure
         label="M1 klines"
         value={countText(sumOf(years, ({ rows }) => rows))}
-        note={soFar ?? `${sizeText(head.bytes)} with all layers`}
+        note={soFar ?? `${sizeText(head.bytes)} with all layers, ticks ${sizeText(head.tick_bytes)}`}
       />
       <Figure label="First minute" value={day(head.first_at)} note={clock(head.first_at)} />
       <Figure label="Last minute" value={day(head.last_at)} note={clock(head.last_at)} />

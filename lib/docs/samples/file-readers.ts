@@ -7,6 +7,9 @@ function pythonHeaders(call: RestCall): { readonly imports: string; readonly hea
   return { imports: key === null ? "import os\n" : "", headers: `{"Authorization": ${bearer}}` };
 }
 
+/** What the rows of the file are called in code. */
+const rowsOf = (call: RestCall) => (urlOf(call).includes("/files/ticks-") ? "ticks" : "klines");
+
 const duckdb: Sample<RestCall> = {
   id: "duckdb",
   label: "DuckDB",
@@ -24,7 +27,7 @@ const pandas: Sample<RestCall> = {
     const { imports, headers } = pythonHeaders(call);
     return `${imports}import pandas as pd
 
-klines = pd.read_parquet("${urlOf(call)}", storage_options=${headers})`;
+${rowsOf(call)} = pd.read_parquet("${urlOf(call)}", storage_options=${headers})`;
   },
 };
 
@@ -40,7 +43,7 @@ ${imports}from urllib.request import Request, urlopen
 import polars as pl
 
 request = Request("${urlOf(call)}", headers=${headers})
-klines = pl.read_parquet(io.BytesIO(urlopen(request).read()))`;
+${rowsOf(call)} = pl.read_parquet(io.BytesIO(urlopen(request).read()))`;
   },
 };
 
