@@ -564,14 +564,14 @@ describe("a developer who is signed in", () => {
   });
 });
 
-test("the list of files has code for each, for the program that was chosen", async () => {
-  const page = await open(await reader(), "/playground?op=files&ticker=EURUSD&type=klines");
+test.each(["klines", "ticks"])("the list of files of %s has code for each, for the program that was chosen", async (type) => {
+  const page = await open(await reader(), `/playground?op=files&ticker=EURUSD&type=${type}`);
   await send(page);
   const files = answer(page).getByRole("table", { name: "Files" });
   await files.getByRole("row").nth(3).waitFor();
   for (const [program, code] of [
-    ["pandas", "pd.read_parquet("],
-    ["Polars", "pl.read_parquet("],
+    ["pandas", `${type} = pd.read_parquet(`],
+    ["Polars", `${type} = pl.read_parquet(`],
     ["DuckDB", "FROM read_parquet("],
   ] as const) {
     await answer(page).getByText(program, { exact: true }).first().click();
