@@ -9,6 +9,7 @@ export const SIDES = {
   mid: ["midOpen", "midHigh", "midLow", "midClose"],
 } as const;
 export const SIDE_NAMES = [...SIDES.ask, ...SIDES.mid] as const;
+export type SideColumns = Readonly<Record<(typeof SIDE_NAMES)[number], Float64Array>>;
 /** A price side that only some klines have. */
 export type Side = keyof typeof SIDES;
 
@@ -17,7 +18,7 @@ export type Side = keyof typeof SIDES;
  * What is unknown is NaN: a real volume or a spread that the source did not have. Ask and mid prices are known of klines that were made of
  * ticks; where they are of no row, their columns are empty.
  */
-export interface KlineColumns extends Readonly<Record<(typeof SIDE_NAMES)[number], Float64Array>> {
+export interface KlineColumns extends SideColumns {
   readonly time: Float64Array;
   readonly open: Float64Array;
   readonly high: Float64Array;
@@ -32,10 +33,7 @@ export interface KlineColumns extends Readonly<Record<(typeof SIDE_NAMES)[number
 export const COLUMN_NAMES = ["time", "open", "high", "low", "close", "tickVolume", "realVolume", "spread"] as const;
 
 /** The columns of ask and mid prices of klines that have none. */
-export const NO_SIDES = Object.fromEntries(SIDE_NAMES.map((name) => [name, new Float64Array(0)])) as Pick<
-  KlineColumns,
-  (typeof SIDE_NAMES)[number]
->;
+export const NO_SIDES = unknownSides(0);
 
 /** Columns with room for so many rows, all 0, without ask and mid prices. */
 export function emptyColumns(rows: number): KlineColumns {
@@ -143,18 +141,15 @@ export function joinColumns(parts: readonly KlineColumns[]): KlineColumns {
 }
 
 /** The ask and mid prices of parts in one, each after the one before. */
-export function joinSides(parts: readonly KlineColumns[], rows: number): Pick<KlineColumns, (typeof SIDE_NAMES)[number]> {
+export function joinSides(parts: readonly KlineColumns[], rows: number): SideColumns {
   if (parts.every(({ askClose }) => askClose.length === 0)) return NO_SIDES;
-  const joined = SIDE_NAMES.map((name) => {
-    const column = new Float64Array(rows).fill(Number.NaN);
-    let at = 0;
-    for (const part of parts) {
-      column.set(part[name], at);
-      at += part.time.length;
-    }
-    return [name, column] as const;
-  });
-  return Object.fromEntries(joined) as Pick<KlineColumns, (typeof SIDE_NAMES)[number]>;
+  const joined = unknownSides(rows);
+  let at = 0;
+  for (const part of parts) {
+    for (const name of SIDE_NAMES) joined[name].set(part[name], at);
+    at += part.time.length;
+  }
+  return joined;
 }
 
 /** The klines of a side: those that have it, with its prices in place of the bid. Volumes and spreads stay. */
@@ -177,9 +172,9 @@ export function cutColumns<Columns extends Pick<KlineColumns, "time">>(columns: 
 }
 
 /** The columns of ask and mid prices of so many rows, of which none is known. */
-export function unknownSides(rows: number): Pick<KlineColumns, (typeof SIDE_NAMES)[number]> {
+export function unknownSides(rows: number): SideColumns {
   const columns = SIDE_NAMES.map((name) => [name, new Float64Array(rows).fill(Number.NaN)] as const);
-  return Object.fromEntries(columns) as Pick<KlineColumns, (typeof SIDE_NAMES)[number]>;
+  return Object.fromEntries(columns) as SideColumns;
 }
 
 /** Adds the ask and mid prices of a row to those of a kline that it is a part of. A row without them changes nothing. */

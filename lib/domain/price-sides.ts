@@ -1,6 +1,6 @@
 import { MINUTE_S, SECOND_MS } from "#lib/units";
-import { type KlineColumns, rowFrom, SIDES, unknownSides } from "./columns";
-import { roundTo } from "./price";
+import { type KlineColumns, rowFrom, SIDES, type SideColumns, unknownSides } from "./columns";
+import { midOf, roundTo } from "./price";
 import type { TickColumns } from "./tick-columns";
 
 /**
@@ -14,7 +14,7 @@ export function sidesFromTicks(
   { time, bid, ask }: Pick<TickColumns, "time" | "bid" | "ask">,
   minutes: Pick<KlineColumns, "time" | "tickVolume">,
   digits: number,
-): ReturnType<typeof unknownSides> {
+): SideColumns {
   const sides = unknownSides(minutes.time.length);
   for (const [row, open] of minutes.time.entries()) {
     const first = rowFrom(time, open * SECOND_MS);
@@ -25,7 +25,7 @@ export function sidesFromTicks(
       let [high, low] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
       for (let at = first; at < last; at += 1) {
         const askAt = roundTo(ask[at] as number, digits);
-        const price = side === "ask" ? askAt : roundTo((roundTo(bid[at] as number, digits) + askAt) / 2, digits + 1);
+        const price = side === "ask" ? askAt : midOf(roundTo(bid[at] as number, digits), askAt, digits);
         if (at === first) sides[openName][row] = price;
         if (at === last - 1) sides[closeName][row] = price;
         if (price > high) high = price;

@@ -17,6 +17,9 @@ export function roundTo(value: number, digits: number): number {
   return Math.round(value * power) / power + 0;
 }
 
+/** The mid of a bid and an ask that are rounded to an instrument's digits: exact, as it has one digit more. */
+export const midOf = (bid: number, ask: number, digits: number): number => roundTo((bid + ask) / 2, digits + 1);
+
 /** The sum of two real volumes without the noise of binary fractions; null stands for "the source has none". */
 export function addVolumes(a: number | null, b: number | null): number | null {
   if (a === null) return b;

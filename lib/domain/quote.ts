@@ -1,10 +1,10 @@
 import type { Quote } from "#lib/contract/quote";
-import { roundTo } from "./price";
+import { midOf, roundTo } from "./price";
 import type { Tick } from "./tick";
 
 /**
  * The quote of a tick: bid and ask rounded to the instrument's digits, mid and spread (of the rounded prices) to one
- * digit more, which mid needs to be exact.
+ * digit more.
  */
 export function toQuote(tick: Tick, digits: number): Quote {
   const bid = roundTo(tick.bid, digits);
@@ -15,7 +15,7 @@ export function toQuote(tick: Tick, digits: number): Quote {
     time_msc: tick.time_msc,
     bid,
     ask,
-    mid: roundTo((bid + ask) / 2, digits + 1),
+    mid: midOf(bid, ask, digits),
     spread: roundTo(ask - bid, digits + 1),
   };
 }
