@@ -8,7 +8,8 @@ import {
 } from "./limits";
 import { operation } from "./operation";
 import { GUARD_ERRORS } from "./operation-errors";
-import { Ticker, TickerParameter, UnixSeconds, UnixSecondsParameter } from "./primitives";
+import { Ticker, UnixSeconds, UnixSecondsParameter } from "./primitives";
+import { orderIssue, ticker } from "./query";
 import { mustBeOneOf, refuse } from "./validate";
 
 /** What a file holds. */
@@ -107,12 +108,7 @@ export const files = operation({
   summary: "Files",
   description: `Lists the files with the history of one ticker, for bulk download: M1 klines, one Parquet file for each calendar month in UTC, or ticks, one for each day in UTC. A list has at most ${FILES_MAX_COUNT} files. The sandbox has its last ${SANDBOX_FILES_MONTHS_COUNT} complete months of klines and its last ${SANDBOX_FILES_DAYS_COUNT} complete days of ticks.`,
   query: {
-    ticker: {
-      schema: TickerParameter,
-      required: true,
-      description: "A single ticker in compact form, for example EURUSD.",
-      example: "EURUSD",
-    },
+    ticker,
     type: {
       schema: FileTypeParameter,
       required: true,
@@ -136,10 +132,7 @@ export const files = operation({
   example: { next_from: null, items: [dataFileExample] },
   errors: ["invalid_parameter", "missing_parameter", "invalid_ticker", "invalid_range", "unknown_ticker", ...GUARD_ERRORS],
   cost: () => 1,
-  check: ({ from, to }) =>
-    from !== undefined && to !== undefined && from >= to
-      ? { fault: "invalid_range", parameter: "from", detail: "`from` must be before `to`." }
-      : undefined,
+  check: ({ from, to }) => orderIssue(from, to),
 });
 
 export const file = operation({

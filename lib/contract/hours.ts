@@ -3,7 +3,8 @@ import { DAY_S } from "#lib/units";
 import { HOURS_DEFAULT_DAYS, HOURS_MAX_DAYS, HOURS_SESSIONS_MAX_COUNT } from "./limits";
 import { operation } from "./operation";
 import { GUARD_ERRORS } from "./operation-errors";
-import { Ticker, TickerParameter, UnixSeconds, UnixSecondsParameter } from "./primitives";
+import { Ticker, UnixSeconds, UnixSecondsParameter } from "./primitives";
+import { orderIssue, ticker } from "./query";
 
 const TradingSession = z
   .object({
@@ -46,12 +47,7 @@ export const marketHours = operation({
   description:
     "Returns the times in a range at which the market of a ticker is open, in the past and in the future, based on its trading calendar.",
   query: {
-    ticker: {
-      schema: TickerParameter,
-      required: true,
-      description: "A single ticker in compact form, for example EURUSD.",
-      example: "EURUSD",
-    },
+    ticker,
     from: {
       schema: UnixSecondsParameter,
       required: false,
@@ -75,8 +71,6 @@ export const marketHours = operation({
 /** What is wrong with a range whose both ends are known; undefined for nothing. */
 export function rangeIssue(from: number | undefined, to: number | undefined) {
   if (from === undefined || to === undefined) return undefined;
-  const issue = { fault: "invalid_range", parameter: "from" } as const;
-  if (from >= to) return { ...issue, detail: "`from` must be before `to`." };
-  if (to - from > HOURS_MAX_DAYS * DAY_S) return { ...issue, detail: `The range must not exceed ${HOURS_MAX_DAYS} days.` };
-  return undefined;
+  if (to - from <= HOURS_MAX_DAYS * DAY_S) return orderIssue(from, to);
+  return { fault: "invalid_range", parameter: "from", detail: `The range must not exceed ${HOURS_MAX_DAYS} days.` } as const;
 }

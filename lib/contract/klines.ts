@@ -1,4 +1,3 @@
-import { format } from "./format";
 import { KlineWindow, klineExample } from "./kline";
 import { KLINES_AS_OF_MAX_MINUTES, KLINES_DEFAULT_LIMIT_ROWS, KLINES_ROWS_PER_COST_UNIT } from "./limits";
 import { operation } from "./operation";
@@ -8,10 +7,10 @@ import {
   LimitParameter,
   PastSecondsParameter,
   PriceSideParameter,
-  TickerParameter,
   TimeframeParameter,
   UnixSecondsParameter,
 } from "./primitives";
+import { format, orderIssue, ticker } from "./query";
 
 export const klines = operation({
   id: "klines",
@@ -22,12 +21,7 @@ export const klines = operation({
   description:
     "Returns the klines of one ticker and timeframe in a half-open range, from <= time < to, in ascending order by open time.",
   query: {
-    ticker: {
-      schema: TickerParameter,
-      required: true,
-      description: "A single ticker in compact form, for example EURUSD.",
-      example: "EURUSD",
-    },
+    ticker,
     timeframe: {
       schema: TimeframeParameter,
       required: true,
@@ -92,8 +86,5 @@ export const klines = operation({
     ...GUARD_ERRORS,
   ],
   cost: ({ limit }) => Math.ceil((limit ?? KLINES_DEFAULT_LIMIT_ROWS) / KLINES_ROWS_PER_COST_UNIT),
-  check: ({ from, to }) =>
-    from !== undefined && to !== undefined && from >= to
-      ? { fault: "invalid_range", parameter: "from", detail: "`from` must be before `to`." }
-      : undefined,
+  check: ({ from, to }) => orderIssue(from, to),
 });

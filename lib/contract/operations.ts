@@ -2,7 +2,6 @@ import { z } from "zod";
 import { DAY_S } from "#lib/units";
 import { AmountParameter, Conversion, CurrencyListParameter, CurrencyParameter, conversionExample } from "./conversion";
 import { file, files } from "./files";
-import { format } from "./format";
 import { marketHours } from "./hours";
 import { IngestReceipt, ingestReceiptExample, TickLine } from "./ingest";
 import { IngestState, ingestStateExample, KlineLine, KlineReceipt, klineReceiptExample, ReplaceParameter } from "./ingest-klines";
@@ -23,6 +22,7 @@ import {
 import { type Operation, operation } from "./operation";
 import { GUARD_ERRORS, KEY_ERRORS, LIST_ERRORS } from "./operation-errors";
 import { InstantParameter, OriginParameter, TickerListParameter, UnixSecondsParameter } from "./primitives";
+import { format } from "./query";
 import { Quote, quoteExample } from "./quote";
 import { Snapshot, snapshotExample } from "./snapshot";
 import { MarketStatus, marketStatusExample } from "./status";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { format } from "./format";
 import { TICKS_DEFAULT_LIMIT_ROWS, TICKS_MAX_LIMIT_ROWS, TICKS_PER_COST_UNIT, TICKS_SAME_TIME_MAX_COUNT } from "./limits";
 import { operation } from "./operation";
 import { GUARD_ERRORS } from "./operation-errors";
-import { Ticker, TickerParameter, TickLimitParameter, UnixMilliseconds, UnixMillisecondsParameter } from "./primitives";
+import { Ticker, TickLimitParameter, UnixMilliseconds, UnixMillisecondsParameter } from "./primitives";
+import { format, orderIssue, ticker } from "./query";
 import { Quote, quoteExample } from "./quote";
 import { refuse } from "./validate";
 
@@ -74,12 +74,7 @@ export const ticks = operation({
   description:
     "Returns the quotes of one ticker in a half-open range, from <= time_msc < to, in ascending order by time: every tick that the venue took, or that was imported. With `Accept: application/x-ndjson`, the response has one quote in JSON per line; there and in CSV, the header `Link` has the next page. Ticks of the live venue can be read some five seconds after they came.",
   query: {
-    ticker: {
-      schema: TickerParameter,
-      required: true,
-      description: "A single ticker in compact form, for example EURUSD.",
-      example: "EURUSD",
-    },
+    ticker,
     from: {
       schema: UnixMillisecondsParameter,
       required: false,
@@ -122,8 +117,5 @@ export const ticks = operation({
     ...GUARD_ERRORS,
   ],
   cost: ({ limit }) => Math.ceil((limit ?? TICKS_DEFAULT_LIMIT_ROWS) / TICKS_PER_COST_UNIT),
-  check: ({ from, to }) =>
-    from !== undefined && to !== undefined && from >= to
-      ? { fault: "invalid_range", parameter: "from", detail: "`from` must be before `to`." }
-      : undefined,
+  check: ({ from, to }) => orderIssue(from, to),
 });
