@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Side } from "#lib/domain/columns";
 import { foldQuote, type Kline } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
 import { TAKEN } from "#lib/domain/tick-columns";
 import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
-import { DAY_S, HOUR_MS, MINUTE_MS } from "#lib/units";
+import { DAY_S, HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { beginTestImport } from "#server/testing/imports";
 import { storeLayer } from "#server/testing/layered";
 import { sealTails } from "./tail";
 import { addTick, sealTicks, type TickChunk } from "./tick-tail";
@@ -84,12 +86,7 @@ test("ticks that are deleted later take nothing from sealed minutes, and those t
 
 test("minutes over which an import without asks lies have none until it is undone, and a limit counts those that have some", async () => {
   await seal();
-  const { rows } = await db.pool.query<{ number: number }>(
-    `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms, started_at, updated_at)
-      VALUES ($1, 'live', 'done', 1, 1, 0, '', '', 1, 0, 0, now(), now()) RETURNING number`,
-    [randomUUID()],
-  );
-  const layer = rows[0]?.number ?? 0;
+  const layer = await beginTestImport({ db, clock: manualClock(START_S * SECOND_MS) }, { state: "done" });
   const klines = minutesOf("bid").slice(0, 100);
   await storeLayer(db, { ticker: "EURUSD", timeframe: "M1", layer, klines, knownMs: 1 });
   const left = minutesOf("ask").slice(100);

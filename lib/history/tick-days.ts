@@ -33,11 +33,14 @@ function cutRows(ticks: TickColumns, rows: readonly number[]): TickColumns {
   return last - first === rows.length - 1 ? sliceTicks(ticks, first, last + 1) : pickTicks(ticks, rows);
 }
 
+/** The UTC day of an instant. @param ms Unix milliseconds @returns its begin, Unix seconds */
+export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_S;
+
 /** Rows by the day that they belong to, Unix seconds; ascending. */
 function daysOf(times: Float64Array, rows: readonly number[]): Map<number, number[]> {
   const days = new Map<number, number[]>();
   for (const row of rows) {
-    const day = Math.floor((times[row] as number) / DAY_MS) * DAY_S;
+    const day = dayOf(times[row] as number);
     const known = days.get(day);
     if (known === undefined) days.set(day, [row]);
     else known.push(row);
@@ -79,7 +82,8 @@ async function storeDay(
   const { rows: parts } = await client.query<DayPart>(PARTS, key);
   let { part, content = "", rows: count = 0 } = parts.at(-1) ?? { part: 0 };
   let left = ticks;
-  // Files of one import can have the same minutes: the last one counts, as of klines. The feed goes on with a minute.
+  // When two files of an import have ticks of the same minute, those of the later file replace the others, as with klines. Ticks of the
+  // feed are only added: a minute can come in several parts.
   if (layer !== FEED_LAYER && meets(parts, ticks)) {
     const stored = await segments.readTicks(
       client,
@@ -151,7 +155,7 @@ interface TickBounds {
 /** Deletes whole days of ticks, the oldest first, until what is left is within the bounds. @returns how many segments were deleted */
 export async function dropTicks(client: Queries, nowMs: number, { days, bytes }: TickBounds): Promise<number> {
   let dropped = 0;
-  if (days !== null) dropped += (await client.query(DROP_OLD, [(Math.floor(nowMs / DAY_MS) - days) * DAY_S])).rowCount ?? 0;
+  if (days !== null) dropped += (await client.query(DROP_OLD, [dayOf(nowMs - days * DAY_MS)])).rowCount ?? 0;
   if (bytes !== null) dropped += (await client.query(DROP_BEYOND, [bytes])).rowCount ?? 0;
   return dropped;
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
 import { TAKEN, type TickColumns } from "#lib/domain/tick-columns";
 import { createKlineStore } from "#lib/market/kline-store";
 import { DAY_MS, DAY_S, HOUR_MS, MINUTE_MS } from "#lib/units";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { beginTestImport } from "#server/testing/imports";
 import { sweepSegments } from "./sweep";
 import { dropTicks, storedTicks, storeTicks, TICK_SEGMENT_MAX_ROWS, ticksOfLayers } from "./tick-days";
 import { addTick, sealTicks, type TickChunk } from "./tick-tail";
@@ -34,14 +36,7 @@ const stored = () => ({ client: db.pool, segments: db.segments });
 const seal = (beforeMs = START_MS + 200 * DAY_MS) => sealTicks(db, beforeMs);
 const rowsOf = ({ time, bid }: TickColumns) => Array.from(time, (at, row) => [at, bid[row] as number] as const);
 
-async function beginImport(): Promise<number> {
-  const { rows } = await db.pool.query<{ number: number }>(
-    `INSERT INTO backfill (id, venue, state, files, files_done, files_failed, file, step, share, rows, read_ms, started_at, updated_at)
-      VALUES ($1, 'live', 'done', 1, 1, 0, '', '', 1, 0, 0, now(), now()) RETURNING number`,
-    [randomUUID()],
-  );
-  return rows[0]?.number ?? 0;
-}
+const beginImport = () => beginTestImport({ db, clock: manualClock(START_MS) }, { state: "done" });
 
 /** Stores ticks as a file of an import does. @returns the number of the import: that of a new one, unless it is given */
 async function importTicks(times: readonly number[], first: number, begun?: number): Promise<number> {

@@ -5,7 +5,7 @@ import type { Queries } from "#lib/segments/segment-store";
 import type { Segments } from "#lib/segments/segments";
 import { DAY_MS, DAY_S, SECOND_MS } from "#lib/units";
 import { untilFound } from "./minutes";
-import type { TickKind } from "./tick-days";
+import { dayOf, type TickKind } from "./tick-days";
 import { type TailChunk, tailTicks } from "./tick-tail";
 
 /** Days that one statement looks up. */
@@ -64,7 +64,7 @@ export type DayPart = TailChunk & {
 /** The ticks of the tail that are of a kind and a day. */
 function tailOfDay(tail: TickColumns, kind: TickKind, day: number): TickColumns {
   const times = kind === "taken" ? tail.time : tail.received;
-  const isOfDay = (row: number) => Math.floor((times[row] as number) / DAY_MS) * DAY_S === day;
+  const isOfDay = (row: number) => dayOf(times[row] as number) === day;
   const isOfKind = (row: number) => (tail.outcome[row] === TAKEN) === (kind === "taken");
   return pickTicks(
     tail,
