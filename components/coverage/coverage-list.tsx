@@ -152,7 +152,7 @@ export function CoverageList({ venue, items }: Pick<CoverageReport, "venue" | "i
           </thead>
           <tbody>
             {shown.map((row) => (
-              <Row key={row.ticker} {...{ row, first, last }} href={coveragePath(venue, row.ticker)} />
+              <Row key={row.ticker} row={row} first={first} last={last} href={coveragePath(venue, row.ticker)} />
             ))}
           </tbody>
         </table>

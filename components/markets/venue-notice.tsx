@@ -72,7 +72,7 @@ export function VenueNotice({ refused, pathOf, noFeed, ticker }: VenueNoticeProp
   if (refused !== undefined)
     return (
       <p role="status" className="mb-6 rounded-md border border-line bg-sunken px-4 py-3 text-sm leading-6">
-        <strong className="font-medium">This is the sandbox.</strong> <Reason {...{ refused, pathOf, ticker }} />
+        <strong className="font-medium">This is the sandbox.</strong> <Reason refused={refused} pathOf={pathOf} ticker={ticker} />
       </p>
     );
   return noFeed ? (

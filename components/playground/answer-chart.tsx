@@ -50,7 +50,16 @@ export function AnswerChart({ window: klines, bearers, credential, path, onTimef
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <Timeframes value={timeframe} onChange={onTimeframe} offered={TIMEFRAMES} />
-      <KlineChart {...{ ticker, digits, timeframe, source, hours, price }} first={items} height="h-96" />
+      <KlineChart
+        ticker={ticker}
+        digits={digits}
+        timeframe={timeframe}
+        source={source}
+        hours={hours}
+        price={price}
+        first={items}
+        height="h-96"
+      />
     </div>
   );
 }

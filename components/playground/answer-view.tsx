@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import { type ComponentProps, useEffect, useRef } from "react";
 import { fieldsOf } from "#lib/client/errors";
-import type { DataFile } from "#lib/contract/files";
+import type { DataFileList } from "#lib/contract/files";
 import type { KlineWindow } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Bearers } from "../portal/bearers";
@@ -102,8 +102,8 @@ function tabsOf(answer: Answer, { operation, kept, digits, live, target }: TabPr
   const about = [headers, timing, ...compare];
   if (rows === undefined) return [json, ...about];
   if (operation.id === "files") {
-    const files = rows as unknown as readonly DataFile[];
-    return [{ value: "files", label: "Files", content: <FilesTable {...{ files, target }} /> }, json, ...about];
+    const { items } = fieldsOf(answer.body).data as DataFileList;
+    return [{ value: "files", label: "Files", content: <FilesTable files={items} target={target} /> }, json, ...about];
   }
   const table: Tab = { value: "table", label: "Table", content: <Records id={operation.id} rows={rows} digits={digits} /> };
   if (operation.id !== "klines" || rows.length === 0) return [json, table, ...about];

@@ -30,7 +30,11 @@ export async function klinesAt(
   const { ticker, timeframe, price } = query;
   const { store } = market;
   const read = window.read && {
-    ...{ ticker, timeframe, ...window.read, prompt: true, admitDays },
+    ticker,
+    timeframe,
+    ...window.read,
+    prompt: true,
+    admitDays,
     price: price === "bid" ? undefined : price,
   };
   const rows = read === null ? [] : await (atS === null ? store.read(read) : readAt(store, read, atS));

@@ -89,7 +89,7 @@ export default async function DataTickerPage({ params, ...search }: Props) {
             ← All instruments
           </Link>
         </nav>
-        {mayChoose ? <VenueSwitch {...{ venue, ticker }} pathOf={coveragePath} /> : null}
+        {mayChoose ? <VenueSwitch venue={venue} ticker={ticker} pathOf={coveragePath} /> : null}
       </div>
       <VenueNotice refused={refused} pathOf={coveragePath} noFeed={lacksFeed(parts, shown)} ticker={ticker} />
       <PageHead

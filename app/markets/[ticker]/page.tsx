@@ -70,7 +70,7 @@ export default async function MarketPage({ params, ...search }: Props) {
             ← All markets
           </Link>
         </nav>
-        {shown.liveKey === undefined ? null : <VenueSwitch {...{ venue, ticker }} pathOf={marketPath} />}
+        {shown.liveKey === undefined ? null : <VenueSwitch venue={venue} ticker={ticker} pathOf={marketPath} />}
       </div>
       <VenueNotice refused={refused} pathOf={marketPath} noFeed={lacksFeed(parts, shown)} ticker={ticker} />
       <MarketView key={`${venue} ${ticker}`} detail={{ row, instrument, bars, hours }} credential={credential} />

@@ -93,7 +93,7 @@ function columnsOf({ year, imports, onChange }: LayersProps): readonly Column<Da
   return [
     {
       head: "Layer",
-      cell: (layer) => <LayerName {...{ layer, year }} from={imports.find(({ number }) => number === layer.number)} />,
+      cell: (layer) => <LayerName layer={layer} year={year} from={imports.find(({ number }) => number === layer.number)} />,
     },
     {
       head: (

@@ -68,7 +68,7 @@ function Result({ ticker, digits, year, at }: PastProps & { readonly at: string 
   );
 }
 
-/** A year as it was known at an instant. */
+/** A year as of an instant. */
 export function Past(props: PastProps) {
   const [typed, setTyped] = useState("");
   const [asked, setAsked] = useState<string>();

@@ -32,10 +32,10 @@ export function YearHistory({ head, onChange }: YearHistoryProps) {
           />
         }
       >
-        <Layers key={year} {...{ ticker, year, imports, onChange }} />
+        <Layers key={year} ticker={ticker} year={year} imports={imports} onChange={onChange} />
       </Section>
-      <Section title={`${year} as it was known`}>
-        <Past {...{ ticker, digits, year }} />
+      <Section title={`${year} as of an earlier time`}>
+        <Past ticker={ticker} digits={digits} year={year} />
       </Section>
     </>
   );
