@@ -2,22 +2,22 @@
 
 # One image for every role. ROLE and the other settings come from the environment; see .env.example.
 # Node 26 is the LTS line. The minor version is pinned for repeatable builds; each build gets the latest patch.
-ARG NODE_IMAGE=node:26.13-trixie-slim
+ARG NODE_IMAGE=node:26.12-trixie-slim
 
-# The build, with all packages. What the service needs of it to run is gathered in /gathered.
+# The build, without the packages that only tests need. What the service needs of it to run is gathered in /gathered.
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --no-audit --no-fund
 COPY . .
 RUN npm run generate && npm run build && node --import tsx server/cli/gather.ts /gathered
 
 FROM ${NODE_IMAGE} AS run
-ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 PORT=3000 DATA_DIR=/data
+ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=4194304 PORT=3000 DATA_DIR=/data
 # Owned by root: a process that runs as `node` cannot change its own program.
 WORKDIR /app
 COPY --from=build /gathered ./
-COPY --from=build /app/package.json ./
+COPY --from=build /app/package.json /app/LICENSE ./
 # Data that the service reads beside its sources, such as migrations and files for download.
 COPY --from=build /app/app app
 COPY --from=build /app/lib lib

@@ -1,4 +1,4 @@
-import type { PortalRuntime } from "#lib/portal/runtime";
+import type { PortalRuntime } from "#server/pages/runtime";
 
 /** The public demo key, undefined when it is disabled. */
 export function demoKeyOf({ env }: Pick<PortalRuntime, "env">): string | undefined {

@@ -6,6 +6,7 @@ describe("the path after a sign-in", () => {
     expect(nextPath("/dashboard/logs?status=4&q=a%2Fb")).toBe("/dashboard/logs?status=4&q=a%2Fb");
     expect(nextPath("/admin")).toBe("/admin");
     expect(nextPath("/markets/XAUUSD?venue=live")).toBe("/markets/XAUUSD?venue=live");
+    expect(nextPath("/data/XAUUSD?venue=live")).toBe("/data/XAUUSD?venue=live");
   });
 
   test.each([

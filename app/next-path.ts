@@ -1,7 +1,7 @@
 /** The page to open after signing in by default. */
 const HOME = "/dashboard";
 /** The pages that a sign-in may return to. */
-const OWN = /^\/(dashboard|admin|playground|markets|docs)(?=$|[/?#])/;
+const OWN = /^\/(dashboard|admin|connect|playground|markets|data|docs|status|plans)(?=$|[/?#])/;
 /** Any base works: it only shows whether a path leaves it. */
 const BASE = "http://portal.invalid";
 

@@ -7,7 +7,7 @@ import { SearchBox } from "#components/site/search-box";
 // It is kept for all readers, whatever they call this service (server/portal/page-cache), so it names no address of a picture.
 export const metadata: Metadata = {
   title: "Page not found",
-  description: "This address has no page.",
+  description: "This URL has no page.",
   openGraph: { images: [] },
   twitter: { images: [] },
 };

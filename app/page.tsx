@@ -1,61 +1,72 @@
-import Link from "next/link";
 import { publicAddress } from "#app/address";
+import { brandHere } from "#app/brand";
 import { demoKeyOf } from "#app/demo-key";
 import { signedInUser } from "#app/session";
+import { VenueNotice } from "#components/markets/venue-notice";
 import { PageMain } from "#components/shell/page-main";
 import { Answers } from "#components/site/answers";
+import { Comparison } from "#components/site/comparison";
+import { Doors } from "#components/site/doors";
 import { MarketPanel } from "#components/site/market-panel";
 import { Offers } from "#components/site/offers";
+import { Proof } from "#components/site/proof";
 import { Starting } from "#components/site/starting";
 import { WorldSessions } from "#components/site/world-sessions";
-import { buttonClass } from "#components/ui/button";
-import { CodeBlock } from "#components/ui/code-block";
-import { operations } from "#lib/contract/operations";
+import { marketPath } from "#lib/contract/markets";
 import { CALENDAR_STRIP_DAYS, type ServiceStatus } from "#lib/contract/service-status";
 import { worldSessions } from "#lib/domain/world-sessions";
-import { runningPortal } from "#lib/portal/runtime";
+import { operations } from "#lib/operations/declarations";
 import { DAY_MS } from "#lib/units";
+import { type PortalRuntime, runningPortal } from "#server/pages/runtime";
+import { shownBoard } from "#server/pages/shown-markets";
+import { signUpMode } from "#server/pages/sign-up-rules";
+import { SIGN_IN, SIGN_UP } from "../components/shell/pages";
+import { credentialFor, marketReader, venueFacts } from "./markets/reader";
 
 /** Shows current prices: never prerendered, and the service does not run during the build. */
 export const dynamic = "force-dynamic";
 
 const EXAMPLE_TICKERS = "EURUSD,XAUUSD";
+const PROOF_TICKERS = ["XAUUSD", "EURUSD", "GBPUSD", "USDJPY", "USDCHF", "AUDUSD", "USDCAD", "XAGUSD"];
 
-function FirstCall({ base, demoKey }: { base: string; demoKey: string | undefined }) {
-  const call = `"${base}${operations.latestQuotes.path}?tickers=${EXAMPLE_TICKERS}"`;
-  const key = demoKey ?? "$SPOTWIRE_KEY";
-  const label = demoKey === undefined ? "Ask the operator of this installation for a key" : "Try it now with the public demo key";
-  return <CodeBlock label={label}>{`curl -H "Authorization: Bearer ${key}" ${call}`}</CodeBlock>;
-}
+/** What the page says first: to those who may run the service, and to the customers of somebody who does. */
+const WORDS = {
+  operators: {
+    title: "Market data you host yourself",
+    text: "One service between your forex and metals provider and every program that needs its prices. It serves quotes, history and market hours over REST, streams and files, with API keys, limits and docs built in.",
+  },
+  customers: {
+    title: "Market data for forex and metals",
+    text: "Quotes, klines and market hours over REST and streams, under one API key. A sandbox with synthetic prices is always on.",
+  },
+};
 
 async function Introduction({ demoKey, base }: { demoKey: string | undefined; base: string }) {
-  const signedIn = (await signedInUser()) !== undefined;
+  const { forOperators, source } = brandHere();
+  const { title, text } = forOperators ? WORDS.operators : WORDS.customers;
+  const key = demoKey ?? "$SPOTWIRE_KEY";
+  const own =
+    (await signedInUser()) !== undefined
+      ? { href: "/dashboard", label: "Go to the dashboard" }
+      : signUpMode() === "closed"
+        ? SIGN_IN
+        : SIGN_UP;
   return (
-    <section aria-labelledby="what" className="grid items-end gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,27rem)]">
-      <div className="min-w-0">
-        <h1 id="what" className="text-balance font-semibold text-4xl leading-[1.1] tracking-tight sm:text-5xl">
-          Market data you host yourself
-        </h1>
-        <p className="mt-4 max-w-[36rem] text-pretty text-ink-soft text-lg leading-8">
-          Forex and metals over REST and streams: quotes, klines and market hours from a single service on your own machine, with
-          API keys, rate limits and docs built in.
-        </p>
-        <div className="mt-6 flex flex-wrap gap-3">
-          <Link prefetch={false} href="/playground" className={`${buttonClass("primary")} min-h-11 px-5 hover:brightness-110`}>
-            Open the playground
-          </Link>
-          <Link
-            prefetch={false}
-            href={signedIn ? "/dashboard" : "/signup"}
-            className={`${buttonClass("secondary")} min-h-11 px-5`}
-          >
-            {signedIn ? "Go to the dashboard" : "Create an account"}
-          </Link>
-        </div>
-      </div>
-      <div className="min-w-0">
-        <FirstCall base={base} demoKey={demoKey} />
-      </div>
+    <section aria-labelledby="what">
+      <h1 id="what" className="text-balance font-semibold text-4xl leading-[1.1] tracking-tight sm:text-5xl">
+        {title}
+      </h1>
+      <p className="mt-4 max-w-[44rem] text-pretty text-ink-soft text-lg leading-8">{text}</p>
+      <Doors
+        host={new URL(base).host}
+        call={`curl -H "Authorization: Bearer ${key}" "${base}${operations.latestQuotes.path}?tickers=${EXAMPLE_TICKERS}"`}
+        callLabel={
+          demoKey === undefined ? "Ask the operator of this installation for a key" : "Try it now with the public demo key"
+        }
+        own={own}
+        forOperators={forOperators}
+        source={source}
+      />
     </section>
   );
 }
@@ -73,9 +84,22 @@ function Sessions({ status: { at_ms, venues } }: { status: ServiceStatus }) {
   return <WorldSessions sessions={sessions} atMs={at_ms} />;
 }
 
-/** The home page: what Spotwire is, a working first call, live prices with a chart, and where to go next. */
+/** The prices of the venue that the reader may see. */
+async function Prices({ parts }: { parts: PortalRuntime }) {
+  const shown = await shownBoard(parts, await marketReader(parts));
+  const { venue, report: rows } = shown;
+  return (
+    <>
+      <VenueNotice {...venueFacts(parts, shown)} pathOf={marketPath} />
+      <MarketPanel key={venue} venue={venue} rows={rows} credential={credentialFor(parts, shown)} />
+    </>
+  );
+}
+
+/** The home page: what the service is, the two ways to begin, prices with a chart, a proof, reasons, and where to go next. */
 export default async function StartPage() {
   const parts = runningPortal();
+  const { forOperators, name } = brandHere();
   const base = await publicAddress(parts?.env.PUBLIC_URL);
   const demoKey = parts && demoKeyOf(parts);
   return (
@@ -85,11 +109,13 @@ export default async function StartPage() {
         <h2 id="board" className="sr-only">
           Prices now
         </h2>
-        {parts === undefined ? <Starting /> : <MarketPanel rows={await parts.reports.board()} demoKey={demoKey} />}
+        {parts === undefined ? <Starting /> : <Prices parts={parts} />}
       </section>
+      {demoKey === undefined ? null : <Proof demoKey={demoKey} tickers={PROOF_TICKERS} />}
+      {forOperators ? <Comparison name={name} /> : null}
       {parts === undefined ? null : <Sessions status={await parts.reports.status()} />}
-      <Answers />
-      <Offers />
+      {forOperators ? <Answers /> : null}
+      <Offers forOperators={forOperators} />
     </PageMain>
   );
 }

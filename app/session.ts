@@ -1,13 +1,18 @@
+import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { cache } from "react";
 import type { PortalUser } from "#lib/contract/portal";
 import { isFault } from "#lib/fault";
-import { currentUser } from "#lib/portal/user";
+import { portal } from "#server/pages/runtime";
+import { sessionUser } from "#server/pages/sign-in/session-user";
 
-/** The signed-in user, looked up once per request; undefined without a sign-in, or before the service is up. */
+/**
+ * The signed-in user, looked up once per request, so that revoking the session takes effect with the next one; undefined without
+ * a sign-in, or before the service is up.
+ */
 export const signedInUser = cache(async (): Promise<PortalUser | undefined> => {
   try {
-    return await currentUser();
+    return await sessionUser((await headers()).get("cookie"), portal());
   } catch (error) {
     if (isFault(error)) return undefined;
     throw error;
@@ -25,11 +30,12 @@ export async function requireSignIn(path: string): Promise<PortalUser> {
 }
 
 /**
- * The signed-in user; sends signed-out readers to the sign-in page, which leads back to `path`, and operators without a second
- * factor to the page where they set one up.
+ * The signed-in user; sends signed-out readers to the sign-in page, which leads back to `path`, and users without a second
+ * factor who need one to the page where they set it up.
  */
 export async function requireUser(path: string): Promise<PortalUser> {
   const user = await requireSignIn(path);
-  if (user.operator && !user.secondFactor && path !== ACCOUNT) redirect(ACCOUNT);
+  const lacksFactor = user.lacksFactor || (user.operator && !user.secondFactor);
+  if (lacksFactor && path !== ACCOUNT) redirect(ACCOUNT);
   return user;
 }

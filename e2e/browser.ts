@@ -1,5 +1,6 @@
-import { type Browser, chromium, type Page } from "playwright";
-import { asRoot, findOnPath, installPackage, isExecutable, PACKAGE_TIMEOUT_MS, run } from "./packages";
+import { setTimeout } from "node:timers/promises";
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright";
+import { asRoot, findOnPath, installPackage, isExecutable, PACKAGE_TIMEOUT_MS, run } from "#lib/testing/packages";
 
 /** Playwright's download, then the distribution's package: neither may hold a test run forever. */
 const DOWNLOAD_TIMEOUT_MS = 240_000;
@@ -67,7 +68,12 @@ async function findOrInstall(): Promise<Found> {
  * @throws Error that says what was tried when none can be found or installed.
  */
 export async function openBrowser(): Promise<Browser> {
-  return chromium.launch({ ...(await findOrInstall()), args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
+  const browser = await chromium.launch({ ...(await findOrInstall()), args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
+  browser.on("context", (context) => {
+    context.setDefaultTimeout(STEP_MAX_MS);
+    followReads(context);
+  });
+  return browser;
 }
 
 let borrowed: Promise<Browser> | undefined;
@@ -90,13 +96,54 @@ export async function returnBrowser(browser: Browser | undefined): Promise<void>
 /** What stands for content that is still to come: a placeholder, or a table without its rows. */
 const PLACEHOLDERS = "[data-placeholder], [aria-busy=true]";
 
+/** Longest wait for one step of a page, on a machine several times slower than usual. */
+export const STEP_MAX_MS = 60_000;
+
+/** Longest time from the last answer that a page read to the next read that the answer leads to. */
+const NEXT_READ_MS = 500;
+
+/** What each page asks for by script and has no answer to yet, and when that last changed. */
+const reads = new WeakMap<Page, { open: Set<Request>; changedAt: number }>();
+
+/** Notes what the pages of a context ask for by script. */
+function followReads(context: BrowserContext): void {
+  context.on("page", (page) => {
+    const noted = { open: new Set<Request>(), changedAt: 0 };
+    reads.set(page, noted);
+    page.on("request", (request) => {
+      if (["fetch", "xhr"].includes(request.resourceType())) noted.open.add(request);
+    });
+    const end = (request: Request) => {
+      if (noted.open.delete(request)) noted.changedAt = Date.now();
+    };
+    page.on("requestfinished", end);
+    page.on("requestfailed", end);
+  });
+}
+
 /**
- * Waits until a page shows all that it loads. A quiet network is not enough: on a busy machine, a page may take longer to run
- * its scripts than the network has to be quiet, and ask for its rows after that.
+ * Waits until a page shows all that it loads and answers its readers. That its files are there is not enough: on a busy machine,
+ * a page takes a while to run its scripts. Until then, a field takes text that the page never reads. Playwright's own wait for a
+ * quiet network is not used: it sometimes waits for a font or script that has long come.
+ * @throws Error that names what the page waits for, after `STEP_MAX_MS`.
  */
 export async function expectToBeLoaded(page: Page): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  await page.locator(PLACEHOLDERS).first().waitFor({ state: "detached" });
+  await page.waitForLoadState("load", { timeout: STEP_MAX_MS });
+  await page.waitForFunction(answersReaders, undefined, { timeout: STEP_MAX_MS });
+  const noted = reads.get(page);
+  if (noted === undefined) throw new Error("expectToBeLoaded needs a page of openBrowser");
+  const now = Date.now();
+  while (noted.open.size > 0 || Date.now() - Math.max(now, noted.changedAt) < NEXT_READ_MS) {
+    if (Date.now() - now > STEP_MAX_MS) throw new Error(`No answer to ${[...noted.open].map((read) => read.url()).join(", ")}`);
+    await setTimeout(50);
+  }
+  await page.locator(PLACEHOLDERS).first().waitFor({ state: "detached", timeout: STEP_MAX_MS });
+}
+
+/** Whether React has taken over every control of the page: it then has an entry for its properties in the element. */
+function answersReaders(): boolean {
+  const controls = document.querySelectorAll("main :is(button, input, select, textarea)");
+  return [...controls].every((control) => Object.keys(control).some((key) => key.startsWith("__reactProps")));
 }
 
 /** Opens an address, and waits until its page is loaded. */

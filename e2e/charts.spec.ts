@@ -10,13 +10,12 @@ import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChartingLibrary, isOpen, type LibraryDatafeed, openLibrary } from "#lib/testing/charting-library";
 import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
-import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
+import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser, STEP_MAX_MS } from "./browser";
 import { makeKey } from "./commands";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const ROOT = path.join(import.meta.dirname, "..");
 const GUIDE = path.join(ROOT, "lib", "docs", "guides", "charts.mdx");
-const STEP_MAX_MS = 30_000;
 
 interface ClientModule {
   createClient(options: { baseUrl: string; key: string }): unknown;
@@ -104,12 +103,14 @@ describe("the datafeed, called as the Charting Library does", () => {
         firstDataRequest: false,
       });
       const both = await library.load(symbol, resolution, {
-        ...{ from: (older.bars[0]?.time ?? 0) / 1000, to: start + 1, countBack: 10, firstDataRequest: false },
+        from: (older.bars[0]?.time ?? 0) / 1000,
+        to: start + 1,
+        countBack: 10,
+        firstDataRequest: false,
       });
       expect(older.bars.length).toBeGreaterThanOrEqual(20);
       expect(both.bars.map(({ time }) => time)).toEqual([...older.bars.map(({ time }) => time), start * 1000]);
     },
-    STEP_MAX_MS,
   );
 
   test("more than 5,000 bars come in one answer", async () => {
@@ -128,24 +129,20 @@ describe("the datafeed, called as the Charting Library does", () => {
     ["TESTFX", "Christmas and New Year", "2025-12-19T00:00:00Z", "2026-01-06T00:00:00Z", 100],
     ["TESTMETAL", "Thanksgiving, with early closes", "2025-11-24T00:00:00Z", "2025-12-02T00:00:00Z", 80],
     ["TESTMETAL", "Christmas and New Year", "2025-12-19T00:00:00Z", "2026-01-06T00:00:00Z", 100],
-  ])(
-    "%s over %s: every bar is in a session of its symbol, and every session has bars",
-    async (ticker, _, from, to, count) => {
-      const symbol = await library.resolve(ticker);
-      const { bars } = await library.load(symbol, "15", {
-        from: at(from),
-        to: at(to),
-        countBack: count,
-        firstDataRequest: false,
-      });
-      const inRange = bars.filter(({ time }) => time >= at(from) * 1000).map(({ time }) => time);
-      const expected: number[] = [];
-      for (let time = at(from); time < at(to); time += 15 * MINUTE_S) if (isOpen(symbol, time * 1000)) expected.push(time * 1000);
-      expect(expected.length).toBeGreaterThan(count);
-      expect(inRange).toEqual(expected);
-    },
-    STEP_MAX_MS,
-  );
+  ])("%s over %s: every bar is in a session of its symbol, and every session has bars", async (ticker, _, from, to, count) => {
+    const symbol = await library.resolve(ticker);
+    const { bars } = await library.load(symbol, "15", {
+      from: at(from),
+      to: at(to),
+      countBack: count,
+      firstDataRequest: false,
+    });
+    const inRange = bars.filter(({ time }) => time >= at(from) * 1000).map(({ time }) => time);
+    const expected: number[] = [];
+    for (let time = at(from); time < at(to); time += 15 * MINUTE_S) if (isOpen(symbol, time * 1000)) expected.push(time * 1000);
+    expect(expected.length).toBeGreaterThan(count);
+    expect(inRange).toEqual(expected);
+  });
 
   test("a weekend is filled with older bars, and names the newest one when the library does not count", async () => {
     const symbol = await library.resolve("TESTFX");
@@ -162,35 +159,31 @@ describe("the datafeed, called as the Charting Library does", () => {
     expect((await library.load(symbol, "1D", period)).meta).toEqual({ noData: true });
   });
 
-  test(
-    "live bars continue the history, of several charts at once",
-    async () => {
-      const charts = await Promise.all(
-        (["EURUSD", "XAUUSD"] as const).map(async (ticker) => {
-          const symbol = await library.resolve(ticker);
-          const { bars } = await library.load(symbol, "1", {
-            from: now() - HOUR_S,
-            to: now() + DAY_S,
-            countBack: 60,
-            firstDataRequest: true,
-          });
-          return { symbol, resolution: "1", id: ticker, last: bars.at(-1) };
-        }),
-      );
-      await Promise.all(
-        charts.map(
-          (chart) =>
-            new Promise<void>((resolve) => {
-              const followed = library.subscribe(chart, () => {
-                if (followed.ticks.length === 3) resolve();
-              });
-            }),
-        ),
-      );
-      for (const { id } of charts) library.unsubscribe(id);
-    },
-    STEP_MAX_MS,
-  );
+  test("live bars continue the history, of several charts at once", async () => {
+    const charts = await Promise.all(
+      (["EURUSD", "XAUUSD"] as const).map(async (ticker) => {
+        const symbol = await library.resolve(ticker);
+        const { bars } = await library.load(symbol, "1", {
+          from: now() - HOUR_S,
+          to: now() + DAY_S,
+          countBack: 60,
+          firstDataRequest: true,
+        });
+        return { symbol, resolution: "1", id: ticker, last: bars.at(-1) };
+      }),
+    );
+    await Promise.all(
+      charts.map(
+        (chart) =>
+          new Promise<void>((resolve) => {
+            const followed = library.subscribe(chart, () => {
+              if (followed.ticks.length === 3) resolve();
+            });
+          }),
+      ),
+    );
+    for (const { id } of charts) library.unsubscribe(id);
+  });
 });
 
 /** A sample of the guide by its title, with the address of the service and a key of this site. */
@@ -251,7 +244,7 @@ describe("the samples of the guide, in a browser", () => {
       const { page } = await openSample("chart.ts");
       // The messages so far: it may be live before its page counts as loaded.
       const messages = async () => (await page.consoleMessages()).map((message) => message.text());
-      await expect.poll(messages, { timeout: STEP_MAX_MS }).toContainEqual(expect.stringMatching(/^live/));
+      await expect.poll(messages).toContainEqual(expect.stringMatching(/^live/));
       await page.locator("canvas").first().waitFor();
       // Pixels of the colors of rising or falling klines.
       const isDrawn = `[...document.querySelectorAll("canvas")].some((canvas) => {
@@ -259,7 +252,7 @@ describe("the samples of the guide, in a browser", () => {
       for (let index = 0; index < pixels.length; index += 4) if (pixels[index] === 38 && pixels[index + 1] === 166 && pixels[index + 2] === 154) return true;
       return false;
     })`;
-      await page.waitForFunction(isDrawn, undefined, { timeout: STEP_MAX_MS });
+      await page.waitForFunction(isDrawn);
       expect((await page.locator("#chart table").first().boundingBox())?.height).toBe(400);
       await page.close();
     },
@@ -270,9 +263,7 @@ describe("the samples of the guide, in a browser", () => {
     "the datafeed loads and follows a symbol in a page",
     async () => {
       const { page } = await openSample("tradingview.ts");
-      await expect
-        .poll(() => page.locator("#chart").textContent(), { timeout: STEP_MAX_MS })
-        .toMatch(/^EURUSD \d{3} bars, [1-9]\d* ticks$/);
+      await expect.poll(() => page.locator("#chart").textContent()).toMatch(/^EURUSD \d{3} bars, [1-9]\d* ticks$/);
       await page.close();
     },
     BROWSER_TIMEOUT_MS,
@@ -282,7 +273,7 @@ describe("the samples of the guide, in a browser", () => {
     "two charts and a table share one stream",
     async () => {
       const { page, sockets } = await openSample("page.ts");
-      await expect.poll(() => page.locator("pre").textContent(), { timeout: STEP_MAX_MS }).toMatch(/^(EURUSD|XAUUSD) \d/);
+      await expect.poll(() => page.locator("pre").textContent()).toMatch(/^(EURUSD|XAUUSD) \d/);
       expect(await page.locator("table").count()).toBe(2);
       expect(sockets).toHaveLength(1);
       await page.close();
@@ -297,8 +288,8 @@ describe("the samples of the guide, in a browser", () => {
       await page.goto(`${product.baseUrl}/docs/charts`);
       await page.getByText("This chart reads the sandbox").locator("xpath=following-sibling::*[1]").scrollIntoViewIfNeeded();
       const chart = page.getByRole("group", { name: /^XAUUSD M1: \d+ klines of bid prices/ });
-      await chart.waitFor({ timeout: STEP_MAX_MS });
-      await page.locator("figure", { has: chart }).getByText("Live", { exact: true }).waitFor({ timeout: STEP_MAX_MS });
+      await chart.waitFor();
+      await page.locator("figure", { has: chart }).getByText("Streaming", { exact: true }).waitFor();
       await page.close();
     },
     BROWSER_TIMEOUT_MS,

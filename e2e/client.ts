@@ -25,7 +25,7 @@ export interface Stranger {
   call(path: string, options?: CallOptions): Promise<Answer>;
 }
 
-const RAW_TIMEOUT_MS = 10_000;
+const RAW_TIMEOUT_MS = 60_000;
 
 /** Creates a client of the product at `baseUrl`, which must trust 127.0.0.1 as a proxy. */
 export function stranger(baseUrl: string, address: string, demoKey: string | undefined): Stranger {

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import protobuf from "protobufjs";
+import { importTool } from "#lib/testing/tools";
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -49,6 +49,12 @@ interface KeyValue {
 const attributesOf = (pairs: readonly KeyValue[]): Attributes =>
   Object.fromEntries(pairs.map(({ key, value }) => [key, Object.values(value)[0] ?? ""]));
 
+interface Protobuf {
+  load(file: string): Promise<{
+    lookupType(type: string): { decode(body: Buffer): object; toObject(message: object, options: object): Message };
+  }>;
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: decoded messages have the shape of the file beside this one
 type Message = any;
 
@@ -56,7 +62,11 @@ function spansOf({ resourceSpans }: Message): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }: Message) =>
     scopeSpans.flatMap(({ spans }: Message) =>
       spans.map(({ name, traceId, spanId, parentSpanId, kind, attributes, status }: Message) => ({
-        ...{ name, traceId, spanId, parentSpanId, kind },
+        name,
+        traceId,
+        spanId,
+        parentSpanId,
+        kind,
         status: status?.code ?? 0,
         attributes: attributesOf(attributes),
         resource: attributesOf(resource.attributes),
@@ -70,7 +80,8 @@ function metricsOf({ resourceMetrics }: Message): ReceivedMetric[] {
     scopeMetrics.flatMap((scope: Message) => scope.metrics),
   );
   return metrics.map(({ name, unit, gauge, sum, histogram }) => ({
-    ...{ name, unit },
+    name,
+    unit,
     kind: histogram ? "histogram" : sum ? "sum" : "gauge",
     points: (histogram ?? sum ?? gauge).dataPoints.map((point: Message) => ({
       attributes: attributesOf(point.attributes),
@@ -84,6 +95,7 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
 /** Starts a collector on a free port. */
 export async function startCollector(): Promise<Collector> {
+  const { default: protobuf } = await importTool<{ default: Protobuf }>("protobufjs");
   const root = await protobuf.load(fileURLToPath(new URL("./otlp.proto", import.meta.url)));
   const read = (type: string, body: Buffer): Message => {
     const found = root.lookupType(type);

@@ -6,16 +6,17 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import newman from "newman";
+import { Client, type ListResourcesResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERROR_IDS, errorDocsPath } from "#lib/contract/errors";
 import { MCP_RESOURCES_PER_PAGE_COUNT } from "#lib/contract/limits";
-import { OPERATION_LIST, operations } from "#lib/contract/operations";
+import { searchDocs } from "#lib/docs/search-docs";
+import { OPERATION_LIST, operations } from "#lib/operations/declarations";
+import { importTool } from "#lib/testing/tools";
+import { DAY_MS } from "#lib/units";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, collectProblems, openPage, returnBrowser } from "./browser";
-import { type MadeKey, makeKey } from "./commands";
+import { makeKey } from "./commands";
 import { picture } from "./reading";
 import { examplePath, type RecordedAnswer, type RecordedAnswers, SAMPLE_BASE } from "./recorded-answers";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -29,7 +30,7 @@ let product: Product;
 let browser: Browser;
 
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), borrowBrowser()]);
+  [product, browser] = await Promise.all([startProduct({ SUPPORT_EMAIL: "help@example.test" }), borrowBrowser()]);
 }, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -78,9 +79,14 @@ describe("every page", () => {
   test("is in a group of /llms.txt, each with a heading of the second level", async () => {
     const { text } = await read("/llms.txt");
     const [head = "", ...groups] = text.split(/^## /m);
-    expect(head).toMatch(/^# Spotwire\n\n> .+\n*$/);
+    expect(head).toMatch(/^# Spotwire\n\n> .+\n\nAgents connect to .+\n*$/);
     expect(groups.map((group) => group.split("\n", 1)[0])).toEqual([
-      ...["Start", "Market data", "Tools", "Running it", "Reference", "Machine-readable documents"],
+      "Start",
+      "Market data",
+      "Tools",
+      "Running it",
+      "Reference",
+      "Machine-readable documents",
     ]);
     for (const group of groups) expect(group).toMatch(/^ *- \[/m);
     expect(text).not.toContain("- **");
@@ -246,6 +252,23 @@ function shapeOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]));
 }
 
+test.each([1440, 390])("the page of an operation shows all languages at %i px, and its code as code", async (width) => {
+  const { context, page, go } = await openReader(width);
+  await go("/docs/operations/klines");
+  const tabs = page.getByRole("tablist", { name: "Language" }).first();
+  const edge = await tabs.evaluate((list) => list.getBoundingClientRect().right);
+  expect(await tabs.getByRole("tab").count()).toBe(8);
+  for (const tab of await tabs.getByRole("tab").all())
+    expect(await tab.evaluate((one) => one.getBoundingClientRect().right), String(await tab.textContent())).toBeLessThanOrEqual(
+      edge,
+    );
+  const head = page.locator("article header");
+  expect(await head.locator("code").allTextContents()).toEqual(["from", "to"]);
+  expect(await head.textContent()).not.toContain("`");
+  expect(await page.locator("meta[name=description]").getAttribute("content")).not.toContain("`");
+  await context.close();
+});
+
 test("a table on a phone names the column of each cell", async () => {
   const { context, page, go } = await openReader(390);
   await go("/docs/market-status");
@@ -265,25 +288,38 @@ test("links in Markdown and in /llms.txt lead to their pages", async () => {
     expect(list.text).toContain(`](${product.baseUrl}${path})`);
 });
 
-describe("the documentation over MCP", () => {
-  let key: MadeKey;
-  beforeAll(async () => {
-    key = await makeKey(product, { venue: "sandbox", scopes: "market:read" });
-  });
+test("programs find the interfaces, the contact for security and the skill file at their well-known URLs", async () => {
+  const catalog = await read("/.well-known/api-catalog");
+  expect(catalog.type).toContain("application/linkset+json");
+  const { linkset } = JSON.parse(catalog.text) as { linkset: Record<string, { href: string }[] | string>[] };
+  expect(linkset.map(({ anchor }) => anchor)).toEqual([`${product.baseUrl}/api/v1`, `${product.baseUrl}/mcp`]);
+  const targets = linkset.flatMap(({ anchor: _, ...links }) =>
+    Object.values(links).flatMap((list) => list as { href: string }[]),
+  );
+  for (const { href } of targets) expect((await fetch(href)).status, href).toBe(200);
+  const contact = await read("/.well-known/security.txt");
+  expect(contact.text).toMatch(/^Contact: mailto:help@example\.test\nExpires: \d{4}-\d\d-\d\dT00:00:00\.000Z\n/);
+  const expires = Date.parse(/Expires: (.+)/.exec(contact.text)?.[1] ?? "");
+  expect(expires).toBeGreaterThan(Date.now() + DAY_MS);
+  const skill = await read("/skill.md");
+  expect(skill.text).toMatch(/^---\nname: market-data\ndescription: .+\n---\n/);
+  expect(skill.text).toContain(`${product.baseUrl}/mcp`);
+});
 
+describe("the documentation over MCP", () => {
+  /** An agent without a key. */
   async function withAgent<Result>(work: (agent: Client) => Promise<Result>): Promise<Result> {
     const agent = new Client({ name: "an agent", version: "1" });
-    const requestInit = { headers: { authorization: `Bearer ${key.text}` } };
-    await agent.connect(new StreamableHTTPClientTransport(new URL("/mcp", product.baseUrl), { requestInit }) as never);
+    await agent.connect(new StreamableHTTPClientTransport(new URL("/mcp", product.baseUrl)));
     return work(agent).finally(() => agent.close());
   }
 
   test("lists every page once, in bounded pages, and reads it as its Markdown", async () => {
     await withAgent(async (agent) => {
       const found: { uri: string; title?: string | undefined }[] = [];
-      let cursor: string | undefined;
+      let cursor: string | undefined = "0";
       do {
-        const { resources, nextCursor } = await agent.listResources(cursor === undefined ? {} : { cursor });
+        const { resources, nextCursor }: ListResourcesResult = await agent.listResources({ cursor });
         expect(resources.length).toBeLessThanOrEqual(MCP_RESOURCES_PER_PAGE_COUNT);
         found.push(...resources);
         cursor = nextCursor;
@@ -299,16 +335,41 @@ describe("the documentation over MCP", () => {
 
   test.each(["/docs/no-such-page.md", "/docs/klines", "/", "/openapi.json", "/dashboard"])("has no resource %s", async (path) => {
     const reading = withAgent((agent) => agent.readResource({ uri: product.baseUrl + path }));
-    await expect(reading).rejects.toMatchObject({ code: -32_002 });
+    await expect(reading).rejects.toMatchObject({ code: -32_602 });
+  });
+
+  test("is found and read by tools too, for hosts that show no resources", async () => {
+    await withAgent(async (agent) => {
+      const textOf = async (name: string, args: Record<string, string>) =>
+        ((await agent.callTool({ name, arguments: args })).content as { text: string }[])[0]?.text ?? "";
+      const url = `${product.baseUrl}/docs/limits.md`;
+      expect(await textOf("searchDocs", { query: "rate limits" })).toContain(`](${url})`);
+      expect(await textOf("readDocs", { url })).toBe((await read("/docs/limits.md")).text);
+      expect(await textOf("readDocs", { url: `${product.baseUrl}/dashboard` })).toContain("not_found");
+    });
   });
 
   test("refuses a cursor that it did not give", async () =>
     expect(withAgent((agent) => agent.listResources({ cursor: "next" }))).rejects.toMatchObject({ code: -32_602 }));
 });
 
+interface Newman {
+  readonly default: {
+    run(options: object, done: (error: Error | null, summary: { readonly run: CollectionRun }) => void): void;
+  };
+}
+interface CollectionRun {
+  readonly failures: readonly {
+    readonly source?: { readonly name?: string };
+    readonly error: { test: string; message: string };
+  }[];
+  readonly stats: { readonly assertions: { readonly total?: number } };
+}
+
 /** Runs a collection as Postman does; resolves to the failed tests and how many there were. */
-function runCollection(collection: object, key: string) {
-  return new Promise<{ failures: string[]; tests: number }>((resolve, reject) => {
+async function runCollection(collection: object, key: string) {
+  const { default: newman } = await importTool<Newman>("newman");
+  return await new Promise<{ failures: string[]; tests: number }>((resolve, reject) => {
     newman.run({ collection, environment: { values: [{ key: "key", value: key }] } }, (error, { run }) => {
       if (error) return reject(error);
       const failures = run.failures.map((failure) => `${failure.source?.name}: ${failure.error.test} ${failure.error.message}`);
@@ -384,15 +445,13 @@ describe("the examples", () => {
 });
 
 test("all downloads exist", async () => {
-  for (const path of ["/openapi.json", "/asyncapi.json", "/postman.json"]) {
+  for (const path of ["/openapi.json", "/asyncapi.json", "/postman.json", "/grafana.json"]) {
     const { status, text } = await read(path);
     expect([status, typeof JSON.parse(text)], path).toEqual([200, "object"]);
   }
   expect((await read("/postman.json")).text).toContain(product.baseUrl);
-  for (const path of ["/downloads/Spotwire.mq5", "/downloads/spotwire_feeder.py"]) {
-    const { status, text } = await read(path);
-    expect([status, text.includes(`"${product.baseUrl}"`)], path).toEqual([200, true]);
-  }
+  const { status, text } = await read("/downloads/Spotwire.mq5");
+  expect([status, text.includes(`"${product.baseUrl}"`)]).toEqual([200, true]);
 });
 
 test("npm installs the typed client from the service, and it makes a call", async () => {
@@ -420,4 +479,18 @@ test("npm installs the typed client from the service, and it makes a call", asyn
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test.each([
+  ["rate limit", "/docs/limits"],
+  ["rate limits", "/docs/limits"],
+  ["timeframe", "/docs/klines"],
+  ["candles", "/docs/klines"],
+  ["license", "/docs/self-hosting"],
+  ["docker", "/docs/self-hosting"],
+  ["websocket", "/docs/streaming"],
+  ["api key", "/docs/authentication"],
+  ["unknown_ticker", "/docs/errors/unknown-ticker"],
+])("the search of the docs answers %s with %s first", async (query, page) => {
+  expect((await searchDocs(`${product.baseUrl}/docs/search.json`, query))[0]?.href).toBe(page);
 });

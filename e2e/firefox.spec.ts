@@ -1,17 +1,15 @@
 import type { BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, collectProblems } from "./browser";
+import { ANSWERED, BROWSER_TIMEOUT_MS, collectProblems, STEP_MAX_MS } from "./browser";
 import { type FoundFirefox, openFirefox } from "./firefox";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
-/** One step of a reader, on a machine that is busy with other things. */
-const STEP_MAX_MS = 30_000;
 const PASSWORD = "correct horse battery";
 const KEY = /sw_test_[0-9A-Za-z]{36}/;
 const QUOTES = "/api/v1/market/quotes/latest?tickers=EURUSD";
 /** The request log is written every two seconds. */
-const LOGGED = { timeout: 30_000, interval: 1_000 };
+const LOGGED = { timeout: 60_000, interval: 1_000 };
 const SIZES = [
   { name: "at a desk", viewport: { width: 1440, height: 900 } },
   { name: "on a phone", viewport: { width: 390, height: 844 } },

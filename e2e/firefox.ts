@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Browser, firefox } from "playwright";
-import { findOnPath, installPackage } from "./packages";
+import { findOnPath, installPackage } from "#lib/testing/packages";
 
 const PACKAGE = "firefox-esr";
 

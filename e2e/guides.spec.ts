@@ -12,7 +12,7 @@ const ROOT = path.join(import.meta.dirname, "..");
 const GUIDES = path.join(ROOT, "lib", "docs", "guides");
 const FENCE = /^```(?<language>bash|ts|python)(?<meta>[^\n]*)\n(?<code>[\s\S]*?)^```$/gm;
 const DEMO_KEY = /sw_test_DEMO\w+/g;
-const SAMPLE_MAX_MS = 60_000;
+const SAMPLE_MAX_MS = 180_000;
 
 /** How a sample of each language runs. */
 const RUNNERS = {

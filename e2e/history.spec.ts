@@ -11,7 +11,7 @@ import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./serve
 
 const IMPORT_TIMEOUT_MS = 120_000;
 /** A running product applies an import at once; a longer wait means never. */
-const FOLLOWED = { timeout: 10_000, interval: 50 };
+const FOLLOWED = { timeout: 60_000, interval: 50 };
 const SHARED_DATA = resolve(process.cwd(), "../shared/data/permissive");
 const seconds = (iso: string) => Date.parse(iso) / 1000;
 

@@ -3,11 +3,12 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { encode } from "next-auth/jwt";
 import pg from "pg";
-import { afterEach, describe, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { parse } from "yaml";
 import { DAY_S } from "#lib/units";
 import { stranger } from "./client";
-import { API_ONLY, closedPort, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { makeKey } from "./commands";
+import { API_ONLY, closedPort, type Product, portalPid, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const CASE_TIMEOUT_MS = 3 * SERVER_TIMEOUT_MS;
 
@@ -27,16 +28,6 @@ async function closedWindow({ baseUrl, demoKey }: Product): Promise<string> {
   return text;
 }
 
-interface BackupJob {
-  readonly spec: {
-    readonly jobTemplate: {
-      readonly spec: {
-        readonly template: { readonly spec: { readonly containers: readonly [{ readonly command: readonly string[] }] } };
-      };
-    };
-  };
-}
-
 /** Runs one statement in a database. */
 async function execute(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -54,6 +45,19 @@ describe("the product", () => {
       expect(await first.stop()).toBe(0);
       running = await first.restart();
       expect(await closedWindow(running)).toBe(before);
+    },
+    CASE_TIMEOUT_MS,
+  );
+
+  test.skipIf(process.platform !== "linux")(
+    "the process that serves pages does not load their compiler",
+    async () => {
+      running = await startProduct();
+      const { baseUrl } = running;
+      await expect
+        .poll(() => fetch(`${baseUrl}/docs/quickstart`).then(({ status }) => status), { timeout: SERVER_TIMEOUT_MS })
+        .toBe(200);
+      expect(await readFile(`/proc/${await portalPid(running)}/maps`, "utf8")).not.toContain("/node_modules/@next/swc");
     },
     CASE_TIMEOUT_MS,
   );
@@ -86,13 +90,34 @@ describe("the product", () => {
   });
 
   test(
+    "a node without pages warns of keys that expire soon, as one with pages does",
+    async () => {
+      running = await startProduct(API_ONLY);
+      await makeKey(running, { venue: "sandbox", scopes: "market:read" });
+      for (const pages of [API_ONLY, { PORTAL: "on" }]) {
+        const { url } = JSON.parse(await readFile(path.join(running.dataDir, "postgres.json"), "utf8")) as { url: string };
+        // Make the key an old one that expires soon, and whose owner has not been warned.
+        await execute(
+          url,
+          "UPDATE api_key SET created_at = now() - interval '1 year', expires_at = now() + interval '3 days', expiry_told_at = NULL",
+        );
+        await running.stop();
+        running = await running.restart(pages);
+        const { output } = running;
+        await vi.waitFor(() => expect(output()).toContain("an alert goes to nobody by email"), 60_000);
+      }
+    },
+    CASE_TIMEOUT_MS,
+  );
+
+  test(
     "the commands with which Compose and Kubernetes make backups make one of a running product",
     async () => {
       running = await startProduct(API_ONLY);
-      const [job] = parseAllDocuments(await readFile("server/deploy/kubernetes/backup.yaml", "utf8")).map(
-        (one) => one.toJS() as BackupJob,
-      );
-      const command = job?.spec.jobTemplate.spec.template.spec.containers[0].command.join(" ") ?? "";
+      const chart = "server/deploy/helm/spotwire";
+      const { backup } = parse(await readFile(`${chart}/values.yaml`, "utf8")) as { backup: { keepDays: number } };
+      const [, words = ""] = /command:\n((?: +- .+\n)+)/.exec(await readFile(`${chart}/templates/backup.yaml`, "utf8")) ?? [];
+      const command = (parse(words.replace(/\{\{.*\}\}/, String(backup.keepDays))) as string[]).join(" ");
       const [, looped = ""] = /if (node .*); then/.exec(await readFile("compose.yaml", "utf8")) ?? [];
       const folder = path.join(running.dataDir, "backups");
       const quoted = `'${folder}'`;

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 
-const ARRIVAL_TIMEOUT_MS = 20_000;
+const ARRIVAL_TIMEOUT_MS = 60_000;
 /** Line breaks and escapes that a mail's body gets in transit. */
 const SOFT_BREAK = /=\r?\n/g;
 const QUOTED = /=([0-9A-F]{2})/g;
@@ -11,6 +11,8 @@ const LINK = /https?:\/\/[^\s<>"]+/g;
 export interface Mailbox {
   /** For SMTP_URL. */
   readonly url: string;
+  /** All mails that arrived, with their headers. */
+  readonly texts: readonly string[];
   /** The next link to this path in a mail to this address, past or future; each is returned once. */
   nextLink(to: string, path: string): Promise<string>;
   close(): Promise<void>;
@@ -21,11 +23,11 @@ interface Arrived {
   readonly link: string;
 }
 
-/** The links of a mail as received. */
-function linksOf(source: string): string[] {
+/** A mail as it is read. */
+function textOf(source: string): string {
   const unquote = (_: string, code: string) => String.fromCharCode(Number.parseInt(code, 16));
   const quoted = /^Content-Transfer-Encoding: quoted-printable\r$/im.test(source);
-  return (quoted ? source.replace(SOFT_BREAK, "").replace(QUOTED, unquote) : source).match(LINK) ?? [];
+  return quoted ? source.replace(SOFT_BREAK, "").replace(QUOTED, unquote) : source;
 }
 
 /** The token of a link. */
@@ -36,6 +38,7 @@ export function tokenIn(link: string): string {
 /** Starts it. */
 export async function openMailbox(): Promise<Mailbox> {
   const arrived: Arrived[] = [];
+  const texts: string[] = [];
   const watchers = new Set<() => void>();
   const server = new SMTPServer({
     authOptional: true,
@@ -44,7 +47,9 @@ export async function openMailbox(): Promise<Mailbox> {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
       stream.on("end", () => {
-        const links = linksOf(Buffer.concat(chunks).toString());
+        const text = textOf(Buffer.concat(chunks).toString());
+        texts.push(text);
+        const links = text.match(LINK) ?? [];
         for (const { address } of envelope.rcptTo) arrived.push(...links.map((link) => ({ to: address, link })));
         done();
         for (const look of watchers) look();
@@ -54,6 +59,7 @@ export async function openMailbox(): Promise<Mailbox> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
   return {
+    texts,
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     nextLink: (to, path) =>
       new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./serve
 import { openSocket } from "./socket";
 
 const KLINES = "/api/v1/market/klines";
-const WAIT = { timeout: 20_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 const QUEUE_MAX = 40;
 const BATCH_MAX = 10;
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -138,10 +138,12 @@ test("OpenTelemetry gets every metric of /metrics, by the same name, kind and la
 });
 
 /** Every series that the dashboard and the alert rules select: its name, and the labels that its matchers name. */
-function selected(): { name: string; labels: string[] }[] {
-  const read = (file: string) => readFileSync(`server/deploy/${file}`, "utf8");
-  const { groups } = parse(read("prometheus/rules.yaml")) as { groups: { rules: { expr: string }[] }[] };
-  const { panels } = JSON.parse(read("grafana/spotwire.json")) as { panels: { targets?: { expr: string }[] }[] };
+async function selected(): Promise<{ name: string; labels: string[] }[]> {
+  const { groups } = parse(readFileSync("server/deploy/prometheus/rules.yaml", "utf8")) as {
+    groups: { rules: { expr: string }[] }[];
+  };
+  const dashboard = await fetch(`${product.baseUrl}/grafana.json`);
+  const { panels } = (await dashboard.json()) as { panels: { targets?: { expr: string }[] }[] };
   const expressions = [
     ...groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)),
     ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
@@ -156,7 +158,7 @@ function selected(): { name: string; labels: string[] }[] {
 
 test("the metrics of the dashboard and of the alert rules are in the scrape of a running node, with their labels", async () => {
   const { types, labels } = await scrape();
-  const series = selected().filter(({ name }) => !name.startsWith("spotwire_portal_"));
+  const series = (await selected()).filter(({ name }) => !name.startsWith("spotwire_portal_"));
   expect(series.length).toBeGreaterThan(60);
   const unknown = series.filter(({ name }) => !types.has(name) && !types.has(name.replace(/_(bucket|sum|count)$/, "")));
   expect(unknown).toEqual([]);

@@ -1,4 +1,4 @@
-import { operations } from "#lib/contract/operations";
+import { operations } from "#lib/operations/declarations";
 import { HOUR_S } from "#lib/units";
 import type { Stranger } from "./client";
 

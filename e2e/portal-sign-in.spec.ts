@@ -7,9 +7,21 @@ import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 const SENDERS = 20;
 /** The possible errors of a sign-in: our own refusals, next-auth's names, and an unknown name. */
 const ERRORS = [
-  ...["CredentialsSignin", "rate_limited", "account_suspended", "service_unavailable", "internal_error"],
-  ...["email_not_verified", "AccessDenied", "OAuthSignin", "OAuthCallback", "Callback", "OAuthAccountNotLinked"],
-  ...["SessionRequired", "Configuration", "csrf", "made_up"],
+  "CredentialsSignin",
+  "rate_limited",
+  "account_suspended",
+  "service_unavailable",
+  "internal_error",
+  "email_not_verified",
+  "AccessDenied",
+  "OAuthSignin",
+  "OAuthCallback",
+  "Callback",
+  "OAuthAccountNotLinked",
+  "SessionRequired",
+  "Configuration",
+  "csrf",
+  "made_up",
 ];
 
 let product: Product;
@@ -42,6 +54,14 @@ describe("a failed sign-in", () => {
     await signIn();
     await notice().getByText("Wrong email or password. Try again, or reset your password below.").waitFor();
     await page.getByRole("link", { name: "Forgot your password?" }).waitFor();
+  });
+
+  test("a password is shown and hidden again by its button", async () => {
+    const field = page.getByLabel("Password");
+    await page.getByRole("button", { name: "Show password" }).click();
+    expect(await field.getAttribute("type")).toBe("text");
+    await page.getByRole("button", { name: "Hide password" }).click();
+    expect(await field.getAttribute("type")).toBe("password");
   });
 
   test("a sign-in without a network shows that the browser is offline", async () => {

@@ -119,7 +119,7 @@ export function createVisits(browser: () => Browser): (options?: Parameters<type
 
 /** Waits until the page reports this source of its prices. */
 export function feedBy(page: Page, by: "page" | "stream" | "polling" | "none"): Promise<void> {
-  return page.locator(`[data-feed="${by}"]`).first().waitFor({ timeout: 20_000 });
+  return page.locator(`[data-feed="${by}"]`).first().waitFor({ timeout: 60_000 });
 }
 
 /** Prevents a page from opening streams. */

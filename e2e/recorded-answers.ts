@@ -1,9 +1,9 @@
 import type { ErrorId } from "#lib/contract/errors";
 import { INGEST_MAX_BYTES, KLINES_MAX_LIMIT_ROWS, TICKERS_PER_REQUEST_MAX_COUNT, URI_MAX_BYTES } from "#lib/contract/limits";
-import { linkOperation } from "#lib/contract/link";
-import { splitAddress } from "#lib/contract/operation";
-import { type OperationId, operations } from "#lib/contract/operations";
+import { exampleParameters, type Operation, splitAddress } from "#lib/contract/operation";
 import type { ServerMessage } from "#lib/contract/stream";
+import { type OperationId, operations } from "#lib/operations/declarations";
+import { linkOperation } from "#lib/operations/link/declaration";
 import { type Answer, stranger } from "./client";
 import { keyHolder, makeKey } from "./commands";
 import { createFeeder } from "./feeder";
@@ -42,62 +42,49 @@ function recorded(method: string, path: string, { status, headers, text }: Answe
 
 /** The path of an operation with its example parameters. */
 export function examplePath(id: OperationId): string {
-  const { query } = operations[id];
-  // The origin is for servers whose key has allowed origins; the example's key has none. `before` and `cursor` ask for a second page,
-  // `price` for asks, `as_of` for the past. The examples are JSON.
-  const examples = Object.entries(query).flatMap(([name, { example }]) =>
-    ["origin", "before", "cursor", "price", "as_of", "format"].includes(name) ? [] : [[name, example]],
-  );
-  const { path, query: pairs } = splitAddress(operations[id], Object.fromEntries(examples));
+  const { path, query: pairs } = splitAddress(operations[id], exampleParameters(operations[id]));
   const text = pairs.map(([name, example]) => `${name}=${example}`).join("&");
   return text === "" ? path : `${path}?${text}`;
 }
 
+/** The body of a push: examples are too old to be accepted. */
+const PUSHED: Readonly<Partial<Record<OperationId, (feeder: ReturnType<typeof createFeeder>) => string>>> = {
+  ingestTicks(feeder) {
+    const ticks = feeder.ticks("EURUSD", [
+      [108_540, 108_548],
+      [108_543, 108_551],
+    ]);
+    return linesOf([...ticks, ticks[1] ?? {}]);
+  },
+  ingestKlines() {
+    const minute = Math.floor(Date.now() / 60_000) * 60;
+    const prices = { open: 1.0854, high: 1.08551, low: 1.08538, close: 1.08548, tick_volume: 42, spread: 0.00008 };
+    return linesOf([minute - 240, minute - 180, minute].map((time) => ({ ticker: "EURUSD", time, ...prices })));
+  },
+};
+
+const linesOf = (items: readonly object[]) => items.map((item) => JSON.stringify(item)).join("\n");
+
+/** Calls each operation with its examples: with the demo key where every key may, with one of a feeder for what feeders call. */
 async function recordOperations(product: Product): Promise<RecordedAnswers["operations"]> {
-  const key = await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" });
-  const caller = keyHolder(product, key);
-  const call = async (id: OperationId) => {
-    const { method } = operations[id];
-    const path = examplePath(id);
-    return recorded(method, path, await caller.call(path, { method }));
-  };
-  const bytes = async () => {
-    const path = examplePath("file");
-    const { status, headers } = await caller.call(path, { method: "HEAD" });
-    return recorded("HEAD", path, { status, headers, text: "null" } as Answer);
-  };
+  const reader = keyHolder(product, await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" }));
+  const pusher = keyHolder(product, await makeKey(product, { venue: "live", scopes: "market:ingest" }));
   const demo = stranger(product.baseUrl, "198.51.100.8", product.demoKey);
-  const live = await makeKey(product, { venue: "live", scopes: "market:ingest" });
-  const feeder = createFeeder(keyHolder(product, live));
-  const ticks = feeder.ticks("EURUSD", [
-    [108_540, 108_548],
-    [108_543, 108_551],
-  ]);
-  const pushed = await feeder.post([...ticks, ticks[1] ?? {}]);
-  const { method, path } = operations.ingestTicks;
-  const minute = Math.floor(Date.now() / 60_000) * 60;
-  const prices = { open: 1.0854, high: 1.08551, low: 1.08538, close: 1.08548, tick_volume: 42, spread: 0.00008 };
-  const minutes = [minute - 240, minute - 180, minute].map((time) => JSON.stringify({ ticker: "EURUSD", time, ...prices }));
-  const klines = examplePath("ingestKlines");
-  const state = examplePath("ingestState");
-  const mended = await keyHolder(product, live).call(klines, { method: "POST", body: minutes.join("\n") });
-  return {
-    klines: await call("klines"),
-    ticks: await call("ticks"),
-    files: await call("files"),
-    file: await bytes(),
-    instruments: await call("instruments"),
-    latestQuotes: await call("latestQuotes"),
-    latestSnapshots: await call("latestSnapshots"),
-    conversion: await call("conversion"),
-    marketStatus: await call("marketStatus"),
-    marketHours: await call("marketHours"),
-    createStreamTicket: await call("createStreamTicket"),
-    ingestTicks: recorded(method, path, pushed),
-    ingestKlines: recorded("POST", klines, mended),
-    ingestState: recorded("GET", state, await keyHolder(product, live).call(state)),
-    key: recorded("GET", operations.key.path, await demo.call(operations.key.path)),
-  };
+  const feeder = createFeeder(pusher);
+  const found: Partial<Record<OperationId, RecordedAnswer>> = {};
+  for (const id of Object.keys(operations) as OperationId[]) {
+    const { method, scope, file, body: sent } = operations[id] as unknown as Operation;
+    const path = examplePath(id);
+    const caller = scope === "any" ? demo : scope === "market:ingest" ? pusher : reader;
+    if (file === undefined) {
+      const body = sent && (PUSHED[id]?.(feeder) ?? sent.example);
+      found[id] = recorded(method, path, await caller.call(path, { method, ...(body !== undefined && { body }) }));
+    } else {
+      const { status, headers } = await caller.call(path, { method: "HEAD" });
+      found[id] = recorded("HEAD", path, { status, headers, text: "null" } as Answer);
+    }
+  }
+  return found as RecordedAnswers["operations"];
 }
 
 const MARKET = "/api/v1/market";

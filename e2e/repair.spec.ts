@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { operations } from "#lib/contract/operations";
+import { operations } from "#lib/operations/declarations";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { keyHolder, makeLiveKey } from "./commands";
 import { readKlines } from "./plain-klines";

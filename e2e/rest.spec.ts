@@ -1,7 +1,13 @@
+import { once } from "node:events";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { success } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
-import { operations } from "#lib/contract/operations";
+import { operations } from "#lib/operations/declarations";
 import { HOUR_S } from "#lib/units";
 import { type Answer, rawRequest, type Stranger, stranger } from "./client";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -10,11 +16,18 @@ const MARKET = "/api/v1/market";
 
 let product: Product;
 let someone: Stranger;
+/** Where its processes have the sockets at which they reach each other. */
+let sockets: string;
 
 beforeAll(async () => {
-  product = await startProduct({ TRUSTED_PROXIES: "127.0.0.1" });
+  sockets = await mkdtemp(join(tmpdir(), "rest-"));
+  await chmod(sockets, 0o755);
+  product = await startProduct({ TRUSTED_PROXIES: "127.0.0.1", TMPDIR: sockets });
 }, SERVER_TIMEOUT_MS);
-afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
+afterAll(async () => {
+  await product?.dispose();
+  await rm(sockets, { recursive: true, force: true });
+}, SERVER_TIMEOUT_MS);
 
 let count = 0;
 /** A client with a new address. */
@@ -263,6 +276,7 @@ describe("an answer", () => {
   test.each([
     ["/openapi.json", "application/json"],
     ["/asyncapi.json", "application/json"],
+    ["/grafana.json", "application/json"],
     ["/metrics", "text/plain"],
     ["/docs/limits", "text/html"],
     ["/signin", "text/html"],
@@ -339,5 +353,48 @@ describe("operational routes", () => {
   test("the log never contains a key", async () => {
     await newcomer().call(`${MARKET}/quotes/latest?tickers=EURUSD`, { key: "sw_live_thisisnotakeybutlookslikeoneofthem" });
     expect(product.output()).not.toContain("thisisnotakeybutlookslikeoneofthem");
+  });
+});
+
+describe("the route files under Next", () => {
+  /** Asks the process of the pages itself, which has no market. */
+  async function askPages(path: string, { method = "GET", headers = {} } = {}) {
+    const [folder = ""] = (await readdir(sockets)).filter((name) => /^spotwire-\w+$/.test(name));
+    const socketPath = join(sockets, folder, "1.sock");
+    const authorization = `Bearer ${product.demoKey}`;
+    const own = { host: "localhost", authorization, "x-spotwire-address": "203.0.113.99", ...headers };
+    const sent = request({ socketPath, path, method, headers: own }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    return { status: response.statusCode, headers: response.headers, bytes: await buffer(response) };
+  }
+  const bodyOf = ({ bytes }: { readonly bytes: Buffer }) => JSON.parse(bytes.toString());
+
+  test("answer what the market process answers, and are counted for the client's address", async () => {
+    const path = `${MARKET}/instruments`;
+    const answer = await askPages(path);
+    expect(answer.status).toBe(200);
+    expect(bodyOf(answer).data).toEqual((await newcomer().call(path)).data);
+    const before = Number(answer.headers["x-ratelimit-remaining"]);
+    expect(Number((await askPages(path)).headers["x-ratelimit-remaining"])).toBe(before - 1);
+  });
+
+  test("refuse as the market process refuses, with the envelope", async () => {
+    const unknown = await askPages(`${MARKET}/quotes/latest?tickers=EUR/USD`);
+    expect([unknown.status, bodyOf(unknown).message]).toEqual([httpStatus("invalid_ticker"), "invalid_ticker"]);
+    const method = await askPages(`${MARKET}/instruments`, { method: "DELETE" });
+    expect([method.status, method.headers.allow]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  });
+
+  test("answer HEAD without a body, and what only POST may", async () => {
+    const head = await askPages(`${MARKET}/instruments`, { method: "HEAD" });
+    expect([head.status, head.bytes.length]).toEqual([200, 0]);
+    const ticket = await askPages(`${MARKET}/stream/tickets`, { method: "POST" });
+    expect(bodyOf(ticket).data.ticket).toEqual(expect.any(String));
+  });
+
+  test("send a part of a file as it is", async () => {
+    const { data } = await newcomer().call(`${MARKET}/files?ticker=EURUSD&type=klines`);
+    const part = await askPages(operations.files.data.parse(data).items[0]?.url ?? "", { headers: { range: "bytes=0-3" } });
+    expect([part.status, part.bytes.toString()]).toEqual([206, "PAR1"]);
   });
 });

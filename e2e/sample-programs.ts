@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder } from "#lib/testing/cache-folder";
-import { findOnPath, installPackage, run } from "./packages";
+import { findOnPath, installPackage, run } from "#lib/testing/packages";
 
 /** Maximum time to compile the samples of a language; the libraries of Rust take 30 s of processor time, once. */
 export const BUILD_TIMEOUT_MS = 300_000;

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findOnPath, PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { makeKey } from "./commands";
-import { findOnPath, PACKAGE_TIMEOUT_MS } from "./packages";
 import { BUILD_TIMEOUT_MS, installToolchain, type Program, SEPARATOR, startProgram, TOOLCHAINS } from "./sample-programs";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
-const RUN_MAX_MS = 30_000;
-const STEP_MAX_MS = 15_000;
+const RUN_MAX_MS = 180_000;
 const OPERATIONS = [
   "klines",
+  "marketSummary",
   "instruments",
   "latestQuotes",
   "latestSnapshots",
@@ -109,7 +109,6 @@ beforeAll(async () => {
   [product, browser] = await Promise.all([startProduct(), borrowBrowser()]);
   key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
   const page = await browser.newPage();
-  page.setDefaultTimeout(STEP_MAX_MS);
   for (const operation of OPERATIONS) await readCodes(page, operation, Object.keys({ ...RUN, ...TOOLCHAINS }));
   for (const operation of STREAMS) await readCodes(page, operation, Object.keys({ ...STREAMED, ...TOOLCHAINS }));
   await page.close();

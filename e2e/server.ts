@@ -134,6 +134,17 @@ async function stopRunning({ child, ended, output }: Running): Promise<number | 
   return code;
 }
 
+/** The portal's process: the child of the product that runs its pages. @throws Error when none is running */
+export async function portalPid({ pid }: Pick<Product, "pid">): Promise<number> {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ");
+  const commands = await Promise.all(
+    children.map(async (child) => [child, await readFile(`/proc/${child}/cmdline`, "utf8")] as const),
+  );
+  const [portal] = commands.find(([, command]) => command.split("\0").includes("portal")) ?? [];
+  if (portal === undefined) throw new Error("no portal is running");
+  return Number(portal);
+}
+
 /** Resident memory of a process, bytes. */
 export async function residentBytesOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");

@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import { SERVER_MESSAGES, type ServerMessage, STREAM_PATH } from "#lib/contract/stream";
 
-const MESSAGE_TIMEOUT_MS = 15_000;
+const MESSAGE_TIMEOUT_MS = 60_000;
 
 /** A parsed message with its original text. */
 export type Received<Type extends ServerMessage["type"] = ServerMessage["type"]> = Extract<ServerMessage, { type: Type }> & {

@@ -14,7 +14,6 @@ import { API_ONLY, closedPort, type Product, SERVER_TIMEOUT_MS, startProduct } f
 
 const ROOT = path.join(import.meta.dirname, "..");
 const GUIDE = path.join(ROOT, "lib", "docs", "guides", "clients.mdx");
-const STEP_MAX_MS = 30_000;
 
 let product: Product;
 let browser: Browser;
@@ -79,7 +78,6 @@ afterAll(async () => {
 const line = (page: Page, type: "log" | "warning", text: RegExp) =>
   page.waitForEvent("console", {
     predicate: (message) => message.type() === type && text.test(message.text()),
-    timeout: STEP_MAX_MS,
   });
 
 test(

@@ -1,5 +1,7 @@
 import { TOTP } from "otpauth";
+import { expect } from "vitest";
 import { TOTP_PERIOD_S } from "#lib/contract/second-factor";
+import { type Mailbox, tokenIn } from "./mailbox";
 
 /** An answer of the portal. */
 interface PortalAnswer {
@@ -79,4 +81,25 @@ export function createVisitor(baseUrl: string, address: string): Visitor {
       await post("signout", { callbackUrl: "/" });
     },
   };
+}
+
+/** Where somebody signs up, and the mailbox that all mails of the product go to. */
+interface SignUpPlace {
+  readonly baseUrl: string;
+  readonly mailbox: Pick<Mailbox, "nextLink">;
+}
+
+interface Person {
+  readonly email: string;
+  readonly password: string;
+  readonly address: string;
+}
+
+/** Somebody who signed up, verified the address and is signed in. */
+export async function signUp({ baseUrl, mailbox }: SignUpPlace, { email, password, address }: Person): Promise<Visitor> {
+  const visitor = createVisitor(baseUrl, address);
+  expect(await visitor.call("POST", "sign-up", { email, password })).toMatchObject({ status: 200 });
+  await visitor.call("POST", "verify", { token: tokenIn(await mailbox.nextLink(email, "/verify")) });
+  expect(await visitor.signIn(email, password)).toBeNull();
+  return visitor;
 }

@@ -28,6 +28,13 @@ export function durationText(ms: number, units: 1 | 2 = 2): string {
   return parts.join(" ");
 }
 
+/** How long ago in words, as "9 days", "3 hours" or "4 min 10 s". */
+export function agoText(ms: number): string {
+  const count = (of: number, unit: string) => `${of} ${unit}${of === 1 ? "" : "s"}`;
+  if (ms >= 2 * DAY_MS) return count(Math.floor(ms / DAY_MS), "day");
+  return ms >= HOUR_MS ? count(Math.floor(ms / HOUR_MS), "hour") : durationText(ms);
+}
+
 /** A countdown of fixed-width digits, as in "6 d 03:12:09", without days below one day; never below zero. */
 export function countdownText(ms: number): string {
   const given = Math.max(0, ms);

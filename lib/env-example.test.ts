@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
-import { EnvSchema, readEnv } from "./env";
+import { readEnv } from "#server/env";
+import { EnvSchema } from "./env";
 import { envExample } from "./env-example";
 
 const committed = readFileSync(".env.example", "utf8");

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { FILTER_REASONS } from "./contract/ingest";
 import { INGEST_KLINES_MAX_AGE_DAYS } from "./contract/limits";
+import { PROVIDERS, type ProviderField } from "./contract/portal-feeds";
 
 /** Providers that the live venue can connect to, and the settings that each needs. */
 export const PROVIDER_SETTINGS = {
@@ -11,15 +12,15 @@ export const PROVIDER_SETTINGS = {
   tiingo: ["TIINGO_TOKEN"],
   twelvedata: ["TWELVEDATA_KEY"],
   tradermade: ["TRADERMADE_KEY"],
-} as const;
-export type ProviderName = keyof typeof PROVIDER_SETTINGS;
-export const PROVIDER_NAMES = Object.keys(PROVIDER_SETTINGS) as [ProviderName, ...ProviderName[]];
+} as const satisfies Readonly<Record<ProviderName, readonly string[]>>;
+export type ProviderName = (typeof PROVIDERS)[number];
 
 /** Settings that may also be read from the file that NAME_FILE names. */
 export const SECRET_SETTINGS = [
   "DATABASE_URL",
   "REDIS_URL",
   "NEXTAUTH_SECRET",
+  "BACKUP_PASSPHRASE",
   "SMTP_URL",
   "METRICS_TOKEN",
   "AWS_SECRET_ACCESS_KEY",
@@ -67,7 +68,7 @@ const tickers = wordList.transform((entries, context) => {
   return chosen;
 });
 
-const FEED_NAMES = ["none", "push", "replay", ...PROVIDER_NAMES] as const;
+const FEED_NAMES = ["none", "push", "replay", ...PROVIDERS] as const;
 type FeedName = (typeof FEED_NAMES)[number];
 /** They are the only source of a venue: prices that do not come from a market now. */
 const ALONE: readonly FeedName[] = ["none", "replay"];
@@ -85,7 +86,7 @@ const urls = wordList.transform((entries, context) => {
   const found: { feed: string; url: string }[] = [];
   for (const entry of entries) {
     const [, feed = "", url = ""] = /^(?:([a-z0-9-]+)=)?(.+)$/.exec(entry) ?? [];
-    const known = feed === "" ? entries.length === 1 : PROVIDER_NAMES.some((name) => name === feed);
+    const known = feed === "" ? entries.length === 1 : PROVIDERS.some((name) => name === feed);
     if (known && /^(https?|wss?):$/.test(URL.parse(url)?.protocol ?? "") && !found.some((one) => one.feed === feed))
       found.push({ feed, url });
     else
@@ -109,7 +110,7 @@ export const feedSettings = {
   LIVE_FEED: feeds
     .prefault("none")
     .describe(
-      `Data source of the live venue: none, push (POST /api/v1/ingest/ticks), replay (recorded tick files) or a provider: ${PROVIDER_NAMES.join(", ")}. Several providers, push among them, as a comma-separated list: for each instrument, the first that is well speaks.`,
+      `Data source of the live venue: none, push (POST /api/v1/ingest/ticks), replay (recorded tick files) or a provider: ${PROVIDERS.join(", ")}. Several providers, push among them, as a comma-separated list: for each instrument, the first that is well speaks.`,
     ),
   FEED_SYMBOLS: symbols
     .default([])
@@ -202,3 +203,55 @@ export const feedSettings = {
 /** The address of a proxy in front of a provider; undefined without one. */
 export const feedUrl = ({ FEED_URL }: { readonly FEED_URL: z.infer<typeof urls> }, name: ProviderName): string | undefined =>
   FEED_URL.find(({ feed }) => feed === name || feed === "")?.url;
+
+/** The slug of the live venue's provider; null without one. */
+export function liveProvider({
+  LIVE_FEED,
+  LIVE_PROVIDER,
+}: {
+  readonly LIVE_FEED: readonly string[];
+  readonly LIVE_PROVIDER?: string | undefined;
+}): string | null {
+  const name = LIVE_FEED.join(",");
+  return name === "none" ? null : (LIVE_PROVIDER ?? name);
+}
+
+/** The settings of each provider, those it needs first. */
+export function providerFields(): Readonly<Record<ProviderName, readonly ProviderField[]>> {
+  const fieldsOf = (needed: readonly string[]): ProviderField[] => {
+    const [prefix = ""] = needed[0]?.split("_") ?? [];
+    const others = Object.keys(feedSettings).filter((name) => name.startsWith(`${prefix}_`) && !needed.includes(name));
+    return [...needed, ...others].map((name) => {
+      const schema = z.toJSONSchema(feedSettings[name as keyof typeof feedSettings], { io: "input", unrepresentable: "any" });
+      return {
+        name,
+        hint: (schema.description ?? "").replace(/ Or set \w+_FILE to the path.*$/, ""),
+        required: needed.includes(name),
+        secret: SECRET_SETTINGS.some((one) => one === name),
+        ...(schema.enum && { options: schema.enum.map(String) }),
+        ...(schema.default !== undefined && { initial: String(schema.default) }),
+      };
+    });
+  };
+  const entries = PROVIDERS.map((name) => [name, fieldsOf(PROVIDER_SETTINGS[name])]);
+  return Object.fromEntries(entries) as Record<ProviderName, ProviderField[]>;
+}
+
+/**
+ * The settings of a provider that were typed, as those of the environment; empty ones count as absent.
+ * @returns the first that is wrong, and why, where one is
+ */
+export function typedSettings(
+  name: ProviderName,
+  typed: Readonly<Record<string, string>>,
+): { readonly settings: Readonly<Record<string, unknown>> } | { readonly wrong: string; readonly problem: string } {
+  const settings: Record<string, unknown> = {};
+  for (const { name: field, required } of providerFields()[name]) {
+    const text = typed[field]?.trim() ?? "";
+    if (text === "" && required) return { wrong: field, problem: "is needed." };
+    const parsed = feedSettings[field as keyof typeof feedSettings].safeParse(text === "" ? undefined : text);
+    if (!parsed.success) return { wrong: field, problem: parsed.error.issues[0]?.message ?? "is wrong." };
+    settings[field] = parsed.data;
+  }
+  return { settings };
+}

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { systemClock as clock } from "#lib/clock";
-import { readEnv } from "./env";
-import { historyOptions } from "./segments/open-store";
+import { readEnv } from "#server/env";
+import { historyOptions } from "#server/store/segments/open-store";
 
 const folder = mkdtempSync(join(tmpdir(), "spotwire history-"));
 afterAll(() => rmSync(folder, { recursive: true }));

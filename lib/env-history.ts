@@ -1,4 +1,3 @@
-import { accessSync, constants, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
@@ -9,14 +8,14 @@ const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
 const REGION = /^[a-z0-9-]{1,40}$/;
 const OPTIONS = ["endpoint", "region"];
 
-/** A directory for segments of stored klines. */
-interface HistoryFolder {
+/** A directory. */
+interface Folder {
   readonly kind: "directory";
   readonly folder: string;
 }
 
-/** An S3-compatible bucket for them. */
-export interface HistoryBucket {
+/** An S3-compatible bucket. */
+export interface Bucket {
   readonly kind: "bucket";
   /** The address of the bucket, without a slash at the end. */
   readonly address: string;
@@ -26,24 +25,20 @@ export interface HistoryBucket {
   readonly region: string;
 }
 
-/** Where segments lie outside the database. */
-type HistoryPlace = HistoryFolder | HistoryBucket;
+/** Where files lie outside the database: segments of stored klines, backups. */
+export type Place = Folder | Bucket;
 
-/** The path of a directory that this process can write to. @throws any error for another */
-function writablePath(url: URL): string {
-  const path = fileURLToPath(url);
-  accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  if (!statSync(path).isDirectory() || path === "/") throw new Error("not a directory for klines");
-  return path;
-}
+/** What a file:// URL has to be. */
+export const FOLDER_RULE = "must name a directory that exists and that this process can write to, as file:///var/lib/spotwire.";
 
-function folderOf(url: URL): HistoryFolder | string {
-  const wrong = "must name a directory that exists and that this process can write to, as file:///var/lib/spotwire.";
-  if (url.host !== "" || url.search !== "" || url.hash !== "") return wrong;
+function folderOf(url: URL): Folder | string {
+  if (url.host !== "" || url.search !== "" || url.hash !== "") return FOLDER_RULE;
   try {
-    return { kind: "directory", folder: writablePath(url) };
+    const folder = fileURLToPath(url);
+    return folder === "/" ? FOLDER_RULE : { kind: "directory", folder };
   } catch {
-    return wrong;
+    // An escaped slash.
+    return FOLDER_RULE;
   }
 }
 
@@ -54,7 +49,7 @@ function addressOf(bucket: string, region: string, endpoint: string | null): str
   return bucket.includes(".") ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
 }
 
-function bucketOf({ host, pathname, username, password, hash, searchParams }: URL): HistoryBucket | string {
+function bucketOf({ host, pathname, username, password, hash, searchParams }: URL): Bucket | string {
   if (username !== "" || password !== "")
     return "must not have a key in it: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead.";
   const [endpoint, region] = [searchParams.get("endpoint"), searchParams.get("region") ?? REGION_DEFAULT];
@@ -72,9 +67,9 @@ function bucketOf({ host, pathname, username, password, hash, searchParams }: UR
   return { kind: "bucket", address, bucket: host, prefix: prefix === "" ? "" : `${prefix}/`, region };
 }
 
-const place = z.string().transform((text, context): HistoryPlace => {
+const place = z.string().transform((text, context): Place => {
   const url = URL.parse(text);
-  let found: HistoryPlace | string = "must be a file:// or an s3:// URL.";
+  let found: Place | string = "must be a file:// or an s3:// URL.";
   if (url?.protocol === "file:") found = folderOf(url);
   else if (url?.protocol === "s3:") found = bucketOf(url);
   if (typeof found !== "string") return found;
@@ -82,7 +77,7 @@ const place = z.string().transform((text, context): HistoryPlace => {
   return z.NEVER;
 });
 
-/** Where stored klines lie, and how much memory those take that were read last. */
+/** Where stored klines and backups lie, and how much memory those klines take that were read last. */
 export const historySettings = {
   HISTORY_URL: place
     .optional()
@@ -95,8 +90,29 @@ export const historySettings = {
     .min(8)
     .max(65_536)
     .default(64)
-    .describe("Megabytes of memory for stored klines that were read last, in each process that reads them."),
-  AWS_ACCESS_KEY_ID: z.string().min(1).optional().describe("Key of the bucket of an s3:// HISTORY_URL."),
+    .describe(
+      "Megabytes of memory for stored klines that were read last, in each process that reads them. Freed after a minute without a read.",
+    ),
+  BACKUP_EVERY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(720)
+    .optional()
+    .describe("Hours between the backups that the service makes by itself, into BACKUP_TO. Unset: it makes none."),
+  BACKUP_TO: place
+    .optional()
+    .describe(
+      "Where the service puts its backups: file:///path of a directory, or s3://bucket/prefix?endpoint=…&region=… of an S3-compatible service.",
+    ),
+  BACKUP_KEEP: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(14)
+    .describe("How many of these backups are kept; the oldest are deleted after a new one."),
+  AWS_ACCESS_KEY_ID: z.string().min(1).optional().describe("Key of the bucket of an s3:// HISTORY_URL or BACKUP_TO."),
   AWS_SECRET_ACCESS_KEY: z.string().min(1).optional().describe("Secret of this key."),
   AWS_SESSION_TOKEN: z.string().min(1).optional().describe("Session token of this key, if it is a temporary one."),
 };
@@ -104,10 +120,16 @@ export const historySettings = {
 /** What openStore and the database need of the settings. */
 export type HistoryEnv = Partial<{ readonly [Name in keyof typeof historySettings]: z.infer<(typeof historySettings)[Name]> }>;
 
-/** The settings that are required with these. */
-export function missingForHistory({ HISTORY_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY }: HistoryEnv): string[] {
-  if (HISTORY_URL?.kind !== "bucket") return [];
-  return Object.entries({ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY }).flatMap(([name, value]) =>
-    value === undefined ? name : [],
-  );
+/** The settings that are missing with these, and why they are required. */
+export function missingForHistory(
+  env: HistoryEnv,
+): [name: "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" | "BACKUP_TO", why: string][] {
+  const { HISTORY_URL, BACKUP_EVERY, BACKUP_TO } = env;
+  const missing: ReturnType<typeof missingForHistory> = [];
+  if (BACKUP_EVERY !== undefined && BACKUP_TO === undefined) missing.push(["BACKUP_TO", "is required with BACKUP_EVERY."]);
+  if (HISTORY_URL?.kind !== "bucket" && BACKUP_TO?.kind !== "bucket") return missing;
+  for (const name of ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const)
+    if (env[name] === undefined)
+      missing.push([name, `is required with an s3:// ${HISTORY_URL?.kind === "bucket" ? "HISTORY_URL" : "BACKUP_TO"}.`]);
+  return missing;
 }

@@ -15,7 +15,7 @@ const exporter = (signal: string) =>
   z
     .enum(["otlp", "none"])
     .default("otlp")
-    .describe(`otlp sends ${signal} to the collector, if there is an address for them; none does not.`);
+    .describe(`otlp sends ${signal} to the collector, if there is a URL for them; none does not.`);
 
 /**
  * The standard variables of OpenTelemetry that are checked at startup. Its SDK reads them itself, and the others of the standard,

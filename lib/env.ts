@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
-import { validate } from "./contract/validate";
-import { feedSettings, PROVIDER_NAMES, PROVIDER_SETTINGS, SECRET_SETTINGS, wordList } from "./env-feeds";
+import { KEY_PREFIX } from "./contract/key-text";
+import { PROVIDERS } from "./contract/portal-feeds";
+import { brandSettings, missingForBrand, PROGRAM_NAME } from "./env-brand";
+import { feedSettings, PROVIDER_SETTINGS, wordList } from "./env-feeds";
 import { historySettings, missingForHistory } from "./env-history";
 import { telemetrySettings } from "./env-telemetry";
 
@@ -11,6 +12,8 @@ export const DEMO_KEY_DEFAULT = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
 /** The most edge workers that one node may start. */
 export const WORKERS_MAX_COUNT = 64;
 
+/** Connections of a node, unless DATABASE_POOL_SIZE says otherwise. */
+export const POOL_COUNT = 10;
 /** Database connections of a process. With fewer, a transaction that needs a second one would wait for itself. */
 export const POOL_SHARE_MIN_COUNT = 2;
 
@@ -27,31 +30,14 @@ const METRICS_TOKEN_MIN_CHARACTERS = 16;
 const port = z.coerce.number().int().min(0).max(65_535);
 /** Comma-separated ports. */
 const portList = wordList.transform((words) => words.map(Number)).pipe(z.array(z.number().int().min(1).max(65_535)));
-/** The files that a DATABASE_URL can name. */
-const TLS_FILES = ["sslrootcert", "sslcert", "sslkey"];
-
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function namesReadableFiles(url: string): boolean {
-  const { searchParams } = new URL(url);
-  return TLS_FILES.every((name) => searchParams.getAll(name).every(isReadable));
-}
+/** Variables that many programs share, also in lower case. */
+export const PROXY_SETTINGS = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"] as const;
+const proxy = z.url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." }).optional();
 
 /**
  * Every variable the service reads, with its default. The description is printed in `.env.example`,
- * which a test compares with this schema.
+ * which a test compares with this schema. Whether a file that one names can be read is for the reader to say.
  */
-/** Variables that many programs share, also in lower case. */
-const PROXY_SETTINGS = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"] as const;
-const proxy = z.url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." }).optional();
-
 export const EnvSchema = z
   .object({
     ROLE: z
@@ -64,7 +50,6 @@ export const EnvSchema = z
       .describe("Redis 7 or Valkey that the nodes of one installation share; needs DATABASE_URL. Unset: a single node."),
     REDIS_CA_FILE: z
       .string()
-      .refine(isReadable, "must be a file that this process can read.")
       .optional()
       .describe("PEM file of the CA that signed the certificate of Redis, for a rediss:// URL. Unset: the public CAs."),
     REDIS_PREFIX: z
@@ -86,6 +71,10 @@ export const EnvSchema = z
       .describe(
         "on serves the pages (portal, docs, playground) from a second process; off serves the API and the streams alone.",
       ),
+    PLANS_PAGE: z
+      .enum(["public", "off"])
+      .default("off")
+      .describe("public shows the plans that are marked as public to everybody, at /plans."),
     WORKERS: z
       .union([z.literal("auto"), z.coerce.number().int().min(1).max(WORKERS_MAX_COUNT)], {
         error: `must be auto, or a whole number from 1 to ${WORKERS_MAX_COUNT}.`,
@@ -123,7 +112,6 @@ export const EnvSchema = z
       ),
     DATABASE_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
-      .refine(namesReadableFiles, `must name files that this process can read in ${TLS_FILES.join(", ")}.`)
       .optional()
       .describe(
         "PostgreSQL 15 or later; add ?sslmode=verify-full&sslrootcert=/path/ca.pem for TLS. Unset: an embedded PostgreSQL in DATA_DIR.",
@@ -159,10 +147,22 @@ export const EnvSchema = z
       .max(3650)
       .default(7)
       .describe("Days after which /admin warns that the last backup is too old. 0 never warns."),
+    BACKUP_PASSPHRASE: z
+      .string()
+      .min(12, "must have at least 12 characters.")
+      .max(1_000)
+      .optional()
+      .describe(
+        "Encrypts backups, which then contain the secret of the installation: a restore needs this passphrase and nothing else. Keep it elsewhere. Or set BACKUP_PASSPHRASE_FILE to the path of a file that holds it.",
+      ),
+    ALERT_EMAIL: wordList
+      .pipe(z.array(z.email("must be email addresses, separated by commas.")).max(10, "must be at most 10 addresses."))
+      .default([])
+      .describe("Comma-separated addresses that are warned when something is wrong with the service, and told when it is over."),
     WEBHOOK_ALLOWED_HOSTS: wordList
       .default([])
       .describe(
-        "Comma-separated hosts inside your network that webhooks may also reach, also over http: `hooks.internal`, or with a port `10.0.0.5:8080`. Unset: public https addresses only.",
+        "Comma-separated hosts inside your network that webhooks may also reach, also over http: `hooks.internal`, or with a port `10.0.0.5:8080`. Unset: public https URLs only.",
       ),
     WEBHOOK_PORTS: portList
       .prefault("80,443,8080,8443")
@@ -172,9 +172,12 @@ export const EnvSchema = z
       .default("info")
       .describe("Minimum level to log."),
     DEMO_KEY: z
-      .union([z.literal("off"), z.string().regex(/^sw_test_[0-9A-Za-z]{36}$/)], "must be an sw_test_ key, or `off`.")
+      .union(
+        [z.literal("off"), z.string().regex(new RegExp(`^${KEY_PREFIX}_test_[0-9A-Za-z]{36}$`))],
+        "must be a key of the sandbox, as sw_test_…, or `off`.",
+      )
       .default(DEMO_KEY_DEFAULT)
-      .describe("The public demo key: the default, another sw_test_ key, or off."),
+      .describe("The public demo key: a key of the sandbox, or off. Unset: one that is made of BRAND_NAME and KEY_PREFIX."),
     TRUSTED_PROXIES: wordList
       .default([])
       .describe("Comma-separated IP addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted."),
@@ -253,7 +256,38 @@ export const EnvSchema = z
       .describe(
         "Mail server, as smtp://user:password@host:587. Unset: emails are written to the log. Also set PUBLIC_URL, for the links.",
       ),
-    MAIL_FROM: z.string().min(3).default("Spotwire <noreply@localhost>").describe("Sender address of emails."),
+    SIGNUP: z
+      .enum(["open", "invited", "closed"])
+      .default("open")
+      .describe(
+        "Who may sign up: open lets everybody in; invited lets in anyone with an invitation or an email address in SIGNUP_DOMAINS, and everyone else waits for an operator's approval; closed creates accounts only by invitation.",
+      ),
+    SIGNUP_DOMAINS: z
+      .string()
+      .default("")
+      .transform((text) =>
+        text
+          .split(",")
+          .map((part) => part.trim().toLowerCase().replace(/^@/, ""))
+          .filter(Boolean),
+      )
+      .pipe(z.array(z.string().regex(/^([a-z0-9-]+\.)+[a-z0-9-]+$/, "must be domains, as example.com,example.org.")))
+      .describe("Comma-separated domains of email addresses that need no approval with SIGNUP=invited."),
+    TERMS_URL: z
+      .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
+      .optional()
+      .describe("Your terms, which new users accept at sign-up; version and time are kept."),
+    PRIVACY_URL: z
+      .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
+      .optional()
+      .describe("Your privacy policy, which new users accept in the same way."),
+    TERMS_VERSION: z.string().min(1).max(40).default("1").describe("Version of both that is kept with each acceptance."),
+    MAIL_FROM: z
+      .string()
+      .min(3)
+      .default(`${PROGRAM_NAME} <noreply@localhost>`)
+      .describe("Sender address of emails. Unset: <noreply@localhost> under BRAND_NAME."),
+    ...brandSettings,
     ...telemetrySettings,
   })
   .superRefine((env, context) => {
@@ -264,14 +298,16 @@ export const EnvSchema = z
       missing("WORKERS", "must be 1 with REDIS_URL, where each further core is used by another node.");
     if (workers > 1 && (env.DATABASE_POOL_SIZE ?? poolMinCount(env, workers)) < poolMinCount(env, workers))
       missing("DATABASE_POOL_SIZE", `must be at least ${poolMinCount(env, workers)} with WORKERS=${workers}.`);
+    if (env.SIGNUP_DOMAINS.length > 0 && env.SIGNUP !== "invited") missing("SIGNUP_DOMAINS", "needs SIGNUP=invited.");
     if (env.METRICS_PORT === env.PORT && env.PORT !== 0) missing("METRICS_PORT", "must be another port than PORT.");
     if (ROLE !== "all" && REDIS_URL === undefined) missing("REDIS_URL", `is required with ROLE=${ROLE}.`);
     if (REDIS_CA_FILE !== undefined && !REDIS_URL?.startsWith("rediss:"))
       missing("REDIS_CA_FILE", "needs a rediss:// REDIS_URL.");
     if (REDIS_URL !== undefined && DATABASE_URL === undefined)
       missing("DATABASE_URL", "is required with REDIS_URL, because the nodes share one database.");
-    for (const name of missingForHistory(env)) missing(name, "is required with an s3:// HISTORY_URL.");
-    const providers = PROVIDER_NAMES.filter((name) => LIVE_FEED.includes(name));
+    for (const [name, problem] of missingForBrand(env)) missing(name, problem);
+    for (const [name, problem] of missingForHistory(env)) missing(name, problem);
+    const providers = PROVIDERS.filter((name) => LIVE_FEED.includes(name));
     for (const provider of providers)
       for (const name of PROVIDER_SETTINGS[provider])
         if (env[name] === undefined) missing(name, `is required with LIVE_FEED=${provider}.`);
@@ -280,69 +316,3 @@ export const EnvSchema = z
   });
 
 export type Env = Readonly<z.infer<typeof EnvSchema>>;
-
-/** An invalid configuration; its message names every invalid variable and what is allowed. */
-export class EnvError extends Error {
-  override readonly name = "EnvError";
-}
-
-type Variables = Readonly<Record<string, string | undefined>>;
-
-/** The environment, plus the variables of a `.env` file in the working directory; variables that are set take precedence. */
-function environment(): Variables {
-  if (existsSync(".env")) process.loadEnvFile(".env");
-  return process.env;
-}
-
-/** The longest secret in a file. */
-const SECRET_MAX_BYTES = 4_096;
-
-/** The secret in the file that NAME_FILE names, without the line break at its end. @throws EnvError */
-function secretIn(file: string, name: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8").trim();
-  } catch (error) {
-    throw new EnvError(`Wrong configuration:\n  ${name}_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
-  }
-  if (text !== "" && text.length <= SECRET_MAX_BYTES) return text;
-  throw new EnvError(`Wrong configuration:\n  ${name}_FILE must name a file of 1 to ${SECRET_MAX_BYTES} characters.`);
-}
-
-/** The secrets of files. @throws EnvError when one cannot be read, or is given twice */
-function secretsOf(given: Variables): Record<string, string> {
-  const secrets: Record<string, string> = {};
-  for (const name of SECRET_SETTINGS) {
-    const file = given[`${name}_FILE`];
-    if (file === undefined) continue;
-    if (given[name] !== undefined) throw new EnvError(`Wrong configuration:\n  Set ${name} or ${name}_FILE, not both.`);
-    secrets[name] = secretIn(file, name);
-  }
-  return secrets;
-}
-
-/**
- * Reads the configuration once; empty variables count as unset.
- * @throws EnvError naming each invalid variable and what it may be; a value is never printed.
- */
-export function readEnv(source: Variables = environment()): Env {
-  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
-  const proxies = PROXY_SETTINGS.map((name) => [name, set[name.toLowerCase()] ?? set[name]]);
-  const given = { ...set, ...Object.fromEntries(proxies), ...secretsOf(set) };
-  const validated = validate(EnvSchema, given);
-  if ("data" in validated) return Object.freeze(validated.data);
-  const lines = validated.refusals.map(({ path: [name], detail }) => {
-    const description = EnvSchema.shape[name as keyof Env]?.description ?? "";
-    return `  ${detail} ${description}`;
-  });
-  throw new EnvError(`Wrong configuration:\n${lines.join("\n")}`);
-}
-
-/**
- * Makes next-auth take its own URL from the request, which lib/portal/auth fills in: next-auth reads these two variables itself
- * and has no option for it.
- */
-export function letNextAuthReadItsOrigin(): void {
-  delete process.env.NEXTAUTH_URL;
-  process.env.AUTH_TRUST_HOST = "true";
-}

@@ -85,7 +85,10 @@ function upstreamMetrics(
       });
       const gauge = (name: string, help: string, seconds: (report: UpstreamReport) => readonly [string, number | null][]) => {
         new Gauge({
-          ...{ name, help, registers, labelNames: ["upstream", "quantile"] },
+          name,
+          help,
+          registers,
+          labelNames: ["upstream", "quantile"],
           collect() {
             this.reset();
             for (const report of read())
@@ -128,7 +131,10 @@ function precedenceMetrics(registers: Registry[]): Pick<FeedMetrics, "upstreamCh
     precedence(read) {
       const gauge = (name: string, help: string, count: (provider: PrecedenceReport["providers"][number]) => number) => {
         new Gauge({
-          ...{ name, help, registers, labelNames: ["upstream"] },
+          name,
+          help,
+          registers,
+          labelNames: ["upstream"],
           collect() {
             for (const provider of read().providers) this.set({ upstream: provider.name }, count(provider));
           },

@@ -28,14 +28,15 @@ test("an alarm for a silent feed can be written: open and fresh instruments, and
   const metrics = createMetrics();
   let lastTickMs: number | null = 1_767_225_600_500;
   metrics.venues(() => [
-    { venue: "live", expected: 40, fresh: 38, lastTickMs },
-    { venue: "sandbox", expected: 0, fresh: 0, lastTickMs: null },
+    { venue: "live", expected: 40, fresh: 38, lastTickMs, unoffered: 1 },
+    { venue: "sandbox", expected: 0, fresh: 0, lastTickMs: null, unoffered: 0 },
   ]);
   const text = await metrics.registry.metrics();
   for (const line of [
     'spotwire_market_open_instruments{venue="live"} 40',
     'spotwire_market_open_instruments{venue="sandbox"} 0',
     'spotwire_market_fresh_instruments{venue="live"} 38',
+    'spotwire_market_unoffered_instruments{venue="live"} 1',
     'spotwire_market_last_tick_timestamp_seconds{venue="live"} 1767225600.5',
   ])
     expect(text).toContain(line);

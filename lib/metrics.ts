@@ -23,6 +23,7 @@ interface VenueFeed {
   readonly venue: Venue;
   readonly expected: number;
   readonly fresh: number;
+  readonly unoffered: number;
   readonly lastTickMs: number | null;
 }
 
@@ -79,7 +80,10 @@ function venueMetrics(registers: Registry[]): Pick<Metrics, "venues"> {
     venues(read) {
       const gauge = (name: string, help: string, measured: (feed: VenueFeed) => number | null) => {
         new Gauge({
-          ...{ name, help, registers, labelNames: ["venue"] },
+          name,
+          help,
+          registers,
+          labelNames: ["venue"],
           collect() {
             this.reset();
             for (const feed of read()) {
@@ -91,10 +95,15 @@ function venueMetrics(registers: Registry[]): Pick<Metrics, "venues"> {
       };
       gauge(
         "spotwire_market_open_instruments",
-        "Instruments whose market is open and that the venue's feed should deliver, without test tickers.",
+        "Instruments that the venue's feed offers and whose market is open, without test tickers.",
         ({ expected }) => expected,
       );
       gauge("spotwire_market_fresh_instruments", "Those of the open instruments that have a fresh quote.", ({ fresh }) => fresh);
+      gauge(
+        "spotwire_market_unoffered_instruments",
+        "Listed instruments that the venue's feed is known not to bring.",
+        ({ unoffered }) => unoffered,
+      );
       gauge("spotwire_market_last_tick_timestamp_seconds", "Time of the newest tick, Unix seconds.", ({ lastTickMs }) =>
         lastTickMs === null ? null : lastTickMs / SECOND_MS,
       );
@@ -143,7 +152,10 @@ function diskMetrics(registers: Registry[]): Pick<Metrics, "disk"> {
     disk(reserveBytes, read) {
       const gauge = (name: string, help: string, measured: (space: DiskSpace) => number) => {
         new Gauge({
-          ...{ name, help, registers, labelNames: ["disk"] },
+          name,
+          help,
+          registers,
+          labelNames: ["disk"],
           collect() {
             this.reset();
             const space = read();
@@ -154,7 +166,9 @@ function diskMetrics(registers: Registry[]): Pick<Metrics, "disk"> {
       gauge("spotwire_disk_free_bytes", "Free space of the disk of DATA_DIR.", (space) => space.free_bytes);
       gauge("spotwire_disk_bytes", "Size of the disk of DATA_DIR.", ({ bytes }) => bytes);
       new Gauge({
-        ...{ name: "spotwire_disk_reserve_bytes", help: "Free space of data below which pushes are refused.", registers },
+        name: "spotwire_disk_reserve_bytes",
+        help: "Free space of data below which pushes are refused.",
+        registers,
       }).set(reserveBytes);
     },
   };

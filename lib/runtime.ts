@@ -1,22 +1,24 @@
 import type { Access } from "#lib/access/access";
+import type { Brand } from "#lib/brand";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
-import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Market } from "#lib/market/ports";
 import type { MarketReports } from "#lib/market/reports";
 import type { Metrics } from "#lib/metrics";
+import type { Database } from "#server/store/database/db";
 import type { Principal } from "./access/principal";
 import type { Usage } from "./access/usage/usage";
 
 /**
- * The services of the market process; those of the portal's process are in lib/portal/runtime. The server and Next's bundle hold
+ * The services of the market process; those of the portal's process are in server/pages/runtime. The server and Next's bundle hold
  * separate copies of every module, so process-wide state is kept in such a registry on globalThis, never in a module.
  */
 export interface Runtime {
   readonly env: Env;
+  readonly brand: Brand;
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
@@ -32,7 +34,7 @@ export interface Runtime {
    * Requires a place that a stream connection of this caller could take now, and takes none.
    * @throws Fault too_many_connections
    */
-  requirePlace(principal: Principal, address: string): Promise<void>;
+  requireConnectionRoom(principal: Principal, address: string): Promise<void>;
   /** The metrics of all processes of this node, as Prometheus text. */
   scrape(): Promise<string>;
   /**
@@ -48,7 +50,7 @@ export interface Runtime {
 
 /** The health of the parts of this process. */
 export interface Readiness {
-  /** By name: null when healthy, else the problem. */
+  /** By name: null when nothing degrades the service, else the problem. */
   readonly checks: Readonly<Record<string, string | null>>;
   /** Whether requests may be sent to this process nevertheless. */
   readonly serving: boolean;

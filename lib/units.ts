@@ -7,3 +7,6 @@ export const HOUR_MS = HOUR_S * SECOND_MS;
 export const DAY_S = 24 * HOUR_S;
 export const DAY_MS = DAY_S * SECOND_MS;
 export const MIB_BYTES = 1_048_576;
+
+/** The UTC date of an instant in Unix milliseconds, as ISO 8601: 2026-01-05. */
+export const isoDate = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

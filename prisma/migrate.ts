@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { MigrationList } from "@prisma/schema-engine-wasm";
 import pg from "pg";
-import { connectionConfig, isDatabaseAway, longQuery } from "#lib/db";
+import { isDatabaseAway } from "#lib/storage-errors";
+import { connectionConfig, longQuery } from "#server/store/database/db";
 import manifest from "../package.json" with { type: "json" };
 import { FILTERS, readMigrations, withEngine } from "./engine";
 

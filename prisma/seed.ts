@@ -1,10 +1,10 @@
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import type { Venue } from "#lib/contract/primitives";
-import type { Database } from "#lib/db";
 import { SEED_CALENDARS } from "#lib/domain/calendars/index";
 import { LIVE_LISTINGS, SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import type { Listing } from "#lib/domain/instrument";
 import type { Prisma } from "#lib/generated/prisma/client";
+import type { Database } from "#server/store/database/db";
 
 /** The account of the public demo key. */
 const DEMO_ACCOUNT = "demo";

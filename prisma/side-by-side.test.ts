@@ -1,5 +1,5 @@
-import { parse } from "libpg-query";
 import { expect, test } from "vitest";
+import { importTool } from "#lib/testing/tools";
 import { readMigrations } from "./engine";
 
 /**
@@ -19,6 +19,11 @@ const BEFORE_THE_RULE: Readonly<Record<string, string>> = {
 };
 
 type Node = Readonly<Record<string, unknown>>;
+interface Parser {
+  parse(sql: string): Promise<{ readonly stmts?: readonly { readonly stmt?: Node }[] }>;
+}
+const { parse } = await importTool<Parser>("libpg-query");
+
 interface Command {
   readonly subtype: string;
   readonly name?: string;

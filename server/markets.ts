@@ -1,30 +1,33 @@
 import path from "node:path";
 import type pg from "pg";
-import { type AuditedChange, audit, auditOn } from "#lib/access/audit";
 import { createSealer } from "#lib/access/sealer";
 import type { Clock } from "#lib/clock";
 import type { PrecedenceChange } from "#lib/contract/portal-feeds";
 import type { Venue } from "#lib/contract/primitives";
-import type { Database, StartUp } from "#lib/db";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Env } from "#lib/env";
+import { liveProvider } from "#lib/env-feeds";
 import type { Logger } from "#lib/log";
-import { readPin } from "#lib/market/feed-pin";
-import { createFileThread } from "#lib/market/file-thread";
-import { createKlineFiles } from "#lib/market/kline-files";
-import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
-import { followLacking } from "#lib/market/lacking-minutes";
-import { createMadeFiles } from "#lib/market/made-files";
-import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
-import { createTickFiles } from "#lib/market/tick-files";
 import type { Metrics } from "#lib/metrics";
 import { MINUTE_MS } from "#lib/units";
-import { createFedMarket } from "./cluster/fed-market";
-import { type SharedMarketOptions, startSharedMarket } from "./cluster/shared-market";
+import { createFeedFilter } from "#server/feed/filter/feed-filter";
+import { type AuditedChange, audit, auditOn } from "#server/store/access/audit";
+import type { Database, StartUp } from "#server/store/database/db";
+import type { Redis } from "#server/store/database/redis";
+import { createFileThread } from "#server/store/files/file-thread";
+import { createKlineFiles } from "#server/store/files/kline-files";
+import { createMadeFiles } from "#server/store/files/made-files";
+import { createTickFiles } from "#server/store/files/tick-files";
+import { createKlineStore, type KlineTable } from "#server/store/klines/kline-store";
+import { followLacking } from "#server/store/klines/lacking-minutes";
+import { createMinuteMender } from "#server/store/klines/mended-minutes";
+import { readPin } from "#server/store/market/feed-pin";
+import { leadWithLease, NEVER_LEAD_NODES } from "./cluster/leased";
 import { takeJournals } from "./engine/journal";
+import type { EventLog } from "./event-log/event-log";
+import { createRedisLog } from "./event-log/redis-log";
 import type { MarketFeed } from "./feed/feed";
-import { createGuard } from "./feed/filter/guard";
 import { replayFeed } from "./feed/replay";
 import { createBlockStore } from "./feed/sandbox/block-store";
 import { startBlockThread } from "./feed/sandbox/block-thread";
@@ -37,7 +40,8 @@ import { severalFeed } from "./feed/several";
 import { openUpstream } from "./feed/upstream/choose";
 import { createKeptSecrets } from "./feed/upstream/kept-secrets";
 import { createProvider, type Provider, providerFeed } from "./feed/upstream/provider";
-import { type MarketOptions, type RunningMarket, startMarket } from "./market";
+import { type MarketOptions, type RunningMarket, startMarket } from "./market/market";
+import { leadAlone, NEVER_LEAD } from "./market/turn";
 
 interface MarketsOptions {
   env: Env;
@@ -58,7 +62,9 @@ interface MarketsOptions {
 }
 
 /** What a venue needs in a cluster. */
-type Shared = Pick<SharedMarketOptions, "redis" | "address" | "forwardPush" | "forwardKlines">;
+interface Shared extends Required<Pick<MarketOptions, "address" | "leaderAt">> {
+  readonly redis: Redis;
+}
 
 /** Starts both venues: the same parts, with different feeds and kline stores. */
 export async function startMarkets(options: MarketsOptions): Promise<Record<Venue, RunningMarket>> {
@@ -67,14 +73,27 @@ export async function startMarkets(options: MarketsOptions): Promise<Record<Venu
   return { live, sandbox };
 }
 
-/** Starts a venue: in this process alone (startMarket), or as one of several nodes (startSharedMarket). */
-function startVenue(options: MarketsOptions, venue: MarketOptions): Promise<RunningMarket> {
-  const { env, db, shared } = options;
+/** Starts a venue: led by this process alone or, in a cluster, by the node that holds its lease. */
+function startVenue({ env, db, shared, clock, log }: MarketsOptions, options: MarketOptions): Promise<RunningMarket> {
+  const { venue } = options;
   const announceHistoryChange: MarketOptions["announceHistoryChange"] = (ticker, minutes) =>
-    void db.control.publish({ kind: "klines", venue: venue.venue, ticker, minutes });
-  const market = { ...venue, announceHistoryChange };
-  if (shared === undefined) return startMarket(market);
-  return startSharedMarket({ ...market, ...shared, pool: db.pool, produces: env.ROLE !== "edge" });
+    void db.control.publish({ kind: "klines", venue, ticker, minutes });
+  // Also where nothing is taken now: an earlier process may have left ticks.
+  const openJournals = () => takeJournals({ folder: path.join(env.DATA_DIR, "journal"), clock, log });
+  if (shared === undefined) {
+    const leadership = leadAlone(clock, options.writer && openJournals);
+    return startMarket({ ...options, announceHistoryChange, leadership });
+  }
+  const { redis, address, leaderAt } = shared;
+  const inCluster = { venue, redis, pool: db.pool, address, clock, log };
+  return startMarket({
+    ...options,
+    announceHistoryChange,
+    address,
+    leaderAt,
+    events: createRedisLog(inCluster),
+    leadership: env.ROLE === "edge" ? NEVER_LEAD_NODES : leadWithLease(inCluster),
+  });
 }
 
 /** What makes files of both venues. */
@@ -95,7 +114,7 @@ type SandboxOptions = Pick<MarketsOptions, "env" | "catalogues" | "onStop" | "cl
 async function openSandbox({ env, catalogues, onStop, clock }: SandboxOptions, making: FileMaking) {
   const catalogue = catalogues.sandbox;
   const prices = createSandboxPrices({ catalogue, seed: env.SANDBOX_SEED });
-  const maker = startBlockThread();
+  const maker = startBlockThread(clock);
   onStop("sandbox history", maker.close);
   const restored = await readDays(env.DATA_DIR);
   const blocks = createBlockStore(maker, restored);
@@ -149,7 +168,7 @@ async function startLive(options: MarketsOptions, making: FileMaking): Promise<R
   const store = await openLive(options);
   const name = env.LIVE_FEED.join(",");
   const named = liveProvider(env);
-  const upstreamOf = (ticker: string) => (feed?.voices === undefined ? name : (feed.voices.speaker(ticker) ?? "none"));
+  const upstreamOf = (ticker: string) => (feed?.choice === undefined ? name : (feed.choice.providerOf(ticker) ?? "none"));
   const market = {
     venue: "live" as const,
     catalogue: catalogues.live,
@@ -159,12 +178,10 @@ async function startLive(options: MarketsOptions, making: FileMaking): Promise<R
     // A replay is taken as it was recorded, and not recorded again.
     ...(named !== null &&
       name !== "replay" && {
-        guard: createGuard({ name: upstreamOf, off: env.TICK_FILTERS_OFF, metrics }),
+        filter: createFeedFilter({ name: upstreamOf, off: env.TICK_FILTERS_OFF, metrics }),
         ...(env.FEED_RECORD === "on" && { sourceOf: upstreamOf }),
       }),
     writer: store,
-    // Also where nothing is taken now: an earlier process may have left ticks.
-    openJournals: () => takeJournals({ folder: path.join(env.DATA_DIR, "journal"), clock, log }),
     acceptsPush: env.LIVE_FEED.includes("push"),
     requireRoom: options.requireRoom,
     provider: named,
@@ -177,29 +194,40 @@ async function startLive(options: MarketsOptions, making: FileMaking): Promise<R
   return startVenue(options, market);
 }
 
-/** The slug of the live venue's provider; null without one. */
-function liveProvider({ LIVE_FEED, LIVE_PROVIDER }: Env): string | null {
-  const name = LIVE_FEED.join(",");
-  return name === "none" ? null : (LIVE_PROVIDER ?? name);
+interface FollowOptions extends SandboxOptions, Pick<MarketsOptions, "db" | "startUp" | "log" | "metrics"> {
+  readonly events: (venue: Venue) => EventLog;
+  readonly leaderAt: Shared["leaderAt"];
 }
 
-/** Makes both venues of an edge worker: they have no feed, because the market process has it. */
-export async function createFedMarkets(options: SandboxOptions & Pick<MarketsOptions, "db" | "startUp" | "log">) {
-  const { env, catalogues, clock, log } = options;
+/** Starts both venues of an edge worker: they have no feed, because the market process has it. */
+export async function followMarkets(options: FollowOptions): Promise<Record<Venue, RunningMarket>> {
+  const { env, catalogues, events, leaderAt, clock, log, metrics } = options;
   const making = openFileMaking(options);
   const { store, files } = await openSandbox(options, making);
-  const live = createFedMarket({
-    ...{ venue: "live", catalogue: catalogues.live, provider: liveProvider(env), clock, log },
-    store: await openLive(options),
-    files: openLiveFiles(options, making),
-    acceptsPush: env.LIVE_FEED.includes("push"),
-    acceptsKlines: true,
-  });
-  const sandbox = createFedMarket({
-    ...{ venue: "sandbox", catalogue: catalogues.sandbox, provider: "sandbox", store, files, clock, log },
-    acceptsPush: false,
-    acceptsKlines: false,
-  });
+  const common = { acceptsPush: false, leadership: NEVER_LEAD, leaderAt, clock, log, metrics };
+  const [live, sandbox] = await Promise.all([
+    startMarket({
+      ...common,
+      venue: "live",
+      catalogue: catalogues.live,
+      store: await openLive(options),
+      files: openLiveFiles(options, making),
+      provider: liveProvider(env),
+      namesSpeakers: env.LIVE_PROVIDER === undefined,
+      keepsTime: isReplayOfOwnTime(env),
+      events: events("live"),
+    }),
+    startMarket({
+      ...common,
+      venue: "sandbox",
+      catalogue: catalogues.sandbox,
+      store,
+      files,
+      provider: "sandbox",
+      keepsTime: true,
+      events: events("sandbox"),
+    }),
+  ]);
   return { live, sandbox };
 }
 
@@ -246,7 +274,12 @@ function openProviders(options: MarketsOptions, catalogue: Catalogue): MarketFee
     first && second === undefined
       ? providerFeed(first)
       : severalFeed({
-          ...{ members, catalogue, clock, log, metrics, pin: () => readPin(db) },
+          members,
+          catalogue,
+          clock,
+          log,
+          metrics,
+          pin: () => readPin(db),
           record: (change) => recordChange(db, change),
         });
   metrics.upstreams(() => feed.providers?.() ?? []);
@@ -254,15 +287,20 @@ function openProviders(options: MarketsOptions, catalogue: Catalogue): MarketFee
 }
 
 /** The audit entry of a change of the provider that speaks. */
-function recordChange(db: Database, { from, to, reason, tickers, some, held }: PrecedenceChange): Promise<void> {
+function recordChange(db: Database, { from, to, reason, tickers, some }: PrecedenceChange): Promise<void> {
   const system = { actor: { name: "system" }, accountId: null, address: null };
-  const after = { provider: to, reason, tickers, some, ...(held > 0 && { held }) };
-  return audit(db.prisma, { ...system, action: "feed.change", target: "live", before: { provider: from }, after });
+  const [before, after] = [{ provider: from }, { provider: to, reason, tickers, some }];
+  return audit(db.prisma, { ...system, action: "feed.change", target: "live", before, after });
 }
+
+/** A recording with its original times is its own clock. */
+const isReplayOfOwnTime = ({ LIVE_FEED, REPLAY_SHIFT }: Env) => LIVE_FEED.includes("replay") && REPLAY_SHIFT === "none";
 
 function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {
   const { REPLAY_FILES: files, REPLAY_PACE: pace, REPLAY_SHIFT: shift } = env;
   const open = replayFeed({ files, pace, shift, listings: catalogue.list, clock, log });
-  // A recording with its original times is its own clock and restores nothing: stored klines are newer than its first tick.
-  return shift === "none" ? { name: "replay", open, keepsTime: true, startMs: 0 } : { name: "replay", open, keepsTime: false };
+  // It then restores nothing: stored klines are newer than its first tick.
+  return isReplayOfOwnTime(env)
+    ? { name: "replay", open, keepsTime: true, startMs: 0 }
+    : { name: "replay", open, keepsTime: false };
 }

@@ -1,25 +1,47 @@
-import { createAuditEvents } from "#lib/access/audit-events";
 import { createAttempts } from "#lib/access/limits/attempts";
 import type { BucketStore } from "#lib/access/limits/bucket-store";
 import { createSealer } from "#lib/access/sealer";
-import type { UserContext } from "#lib/access/users/context";
-import { createPasswords } from "#lib/access/users/password-hash";
-import { createPasswordStrength, type PasswordStrength } from "#lib/access/users/password-strength";
+import type { SignUpRules } from "#lib/access/sign-up-rules";
+import type { Brand } from "#lib/brand";
 import type { Clock } from "#lib/clock";
-import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
-import { type CapturedMails, captureMails } from "#lib/mail/captured-mails";
-import { createMailer } from "#lib/mail/mailer";
-import { logDelivery, smtpDelivery } from "#lib/mail/transport";
+import { captureMails } from "#lib/mail/captured-mails";
+import { createMailer, type Mailer } from "#lib/mail/mailer";
+import { underBrand } from "#lib/mail/messages";
+import { logDelivery, smtpDelivery } from "#server/outgoing/mail";
+import { createAuditEvents } from "#server/store/access/audit-events";
+import type { Database } from "#server/store/database/db";
+import type { UserContext } from "#server/store/users/context";
+import { createPasswords } from "#server/store/users/password-hash";
+import { createPasswordStrength, type PasswordStrength } from "#server/threads/password-strength";
 
-interface UsersOptions {
+interface MailsOptions {
   readonly env: Pick<Env, "SMTP_URL" | "MAIL_FROM" | "PUBLIC_URL">;
-  readonly db: Database;
+  readonly brand: Brand;
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+/**
+ * Opens the way of emails: SMTP_URL, or without it the log. `stop` resolves when none is being sent. `capturedMails` stays empty
+ * when mails go to an SMTP server.
+ */
+export function startMails({ env: { SMTP_URL, MAIL_FROM, PUBLIC_URL }, brand, clock, log }: MailsOptions) {
+  if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
+    log.warn("PUBLIC_URL is not set; links in mails only work on this machine");
+  const capturedMails = captureMails();
+  const deliver = SMTP_URL === undefined ? logDelivery(capturedMails, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
+  return { ...createMailer({ deliver: (message) => deliver(underBrand(message, brand)), clock, log }), capturedMails };
+}
+
+interface UsersOptions extends Pick<MailsOptions, "clock" | "log"> {
+  readonly env: SignUpRules;
+  readonly db: Database;
+  readonly brand: Brand;
   /** The installation's secret. */
   readonly secret: string;
+  readonly send: Mailer["send"];
   /** Buckets shared by all nodes; in memory by default. */
   readonly buckets?: BucketStore;
   /** By default in a thread of its own. */
@@ -29,30 +51,18 @@ interface UsersOptions {
 /** User management of the portal. */
 interface Users {
   readonly users: UserContext;
-  /** Empty when mails go to an SMTP server. */
-  readonly capturedMails: CapturedMails;
-  /** Resolves when no mail is being sent and no thread runs. */
+  /** Resolves when no thread runs. */
   stop(): Promise<void>;
 }
 
-/** Starts the services behind sign-up, sign-in and their mails. */
+/** Starts the services behind sign-up and sign-in. */
 export function startUsers(options: UsersOptions): Users {
-  const { env, db, clock, log, secret, buckets, strength = createPasswordStrength(clock) } = options;
-  const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = env;
-  if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
-    log.warn("PUBLIC_URL is not set; links in mails only work on this machine");
-  const capturedMails = captureMails();
-  const deliver = SMTP_URL === undefined ? logDelivery(capturedMails, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
-  const mailer = createMailer({ deliver, clock, log });
+  const { env, db, clock, log, brand, secret, send, buckets, strength = createPasswordStrength(clock) } = options;
   const attempts = createAttempts(clock, buckets);
   const events = createAuditEvents({ db, clock, attempts, log });
   const sealer = createSealer(secret, "second factors");
-  const users = { db, clock, passwords: createPasswords(), strength, attempts, events, sealer, send: mailer.send };
   return {
-    users,
-    capturedMails,
-    async stop() {
-      await Promise.all([mailer.stop(), strength.close()]);
-    },
+    users: { rules: env, db, clock, brand, passwords: createPasswords(), strength, attempts, events, sealer, send },
+    stop: strength.close,
   };
 }

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { signedInUser } from "#app/session";
 import { SignedInArea } from "#components/shell/signed-in-area";
-import { signInChoices } from "#lib/portal/providers";
-import { portal } from "#lib/portal/runtime";
+import { portal } from "#server/pages/runtime";
+import { signInChoices } from "#server/pages/sign-in/providers";
 
 /**
  * The pages for operators, with their navigation. It checks no access: each page does so itself, with its own way back after

@@ -1,9 +1,9 @@
 import { headers } from "next/headers";
 import { forbidden, notFound } from "next/navigation";
 import type { PortalUser } from "#lib/contract/portal";
-import { noteDenial } from "#lib/portal/denial";
-import { portal } from "#lib/portal/runtime";
-import { ADDRESS_HEADER } from "#lib/portal/visitor";
+import { noteDenial } from "#server/pages/denial";
+import { portal } from "#server/pages/runtime";
+import { ADDRESS_HEADER } from "#server/pages/visitor";
 import { requireSignIn } from "../session";
 
 /**

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { PORTAL_ROUTES } from "#server/pages/api";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const here = import.meta.dirname;
@@ -11,13 +12,20 @@ const files = readdirSync(here, { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => file.endsWith("/route.ts") && !file.startsWith("v1/"))
   .map((file) => file.slice(0, -"/route.ts".length));
+const PORTAL = "portal/[...path]";
+/** Each path with its file. One file has all of the portal's. */
+const paths = files.flatMap((file) =>
+  file === PORTAL
+    ? [...new Set(PORTAL_ROUTES.map(({ name }) => `portal${name.split(" ")[1]}`))].map((path) => [path, file] as const)
+    : [[file, file] as const],
+);
 
 describe("route files", () => {
-  test.each(files)(
-    "the route file %s answers every method, and refuses those it does not have with the envelope and Allow",
-    async (path) => {
-      const module: Module = await import(`${here}/${path}/route.ts`);
-      const params = Promise.resolve({ nextauth: ["csrf"], id: "x", name: "x", request_id: "x" });
+  test.each(paths)(
+    "%s answers every method, and refuses those it does not have with the envelope and Allow",
+    async (path, file) => {
+      const module: Module = await import(`${here}/${file}/route.ts`);
+      const params = Promise.resolve({ nextauth: ["csrf"] });
       const served: string[] = [];
       const allows = new Set<string>();
       for (const method of METHODS) {

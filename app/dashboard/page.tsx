@@ -1,10 +1,14 @@
 import type { Metadata } from "next";
-import { demoKeyOf } from "#app/demo-key";
+import { credentialFor, marketReader, venueFacts } from "#app/markets/reader";
 import { requireUser } from "#app/session";
 import { LiveBoard } from "#components/board/board";
+import { VenueNotice } from "#components/markets/venue-notice";
 import { OverviewView } from "#components/overview/overview-view";
-import { overview } from "#lib/access/usage/overview";
-import { portal } from "#lib/portal/runtime";
+import { marketPath } from "#lib/contract/markets";
+import { may } from "#lib/contract/roles";
+import { overview } from "#server/pages/overview";
+import { portal } from "#server/pages/runtime";
+import { shownBoard } from "#server/pages/shown-markets";
 
 export const metadata: Metadata = { title: "Overview" };
 
@@ -13,15 +17,22 @@ const BOARD_ROWS_COUNT = 5;
 
 /** The page after signing in. */
 export default async function OverviewPage() {
-  const { name, accountId } = await requireUser("/dashboard");
+  const user = await requireUser("/dashboard");
   const parts = portal();
-  const [initial, rows] = await Promise.all([overview(parts, accountId), parts.reports.board()]);
+  const [initial, shown] = await Promise.all([overview(parts, user), shownBoard(parts, await marketReader(parts))]);
+  const { venue, report: rows } = shown;
   return (
     <OverviewView
-      name={name}
+      name={user.name}
       initial={initial}
+      firstSteps={may(user.role, "build") && !user.waiting}
       openedMs={parts.clock.now()}
-      board={<LiveBoard rows={rows.slice(0, BOARD_ROWS_COUNT)} caption="Latest sandbox prices" demoKey={demoKeyOf(parts)} />}
+      board={
+        <>
+          <VenueNotice {...venueFacts(parts, shown)} pathOf={marketPath} />
+          <LiveBoard key={venue} venue={venue} rows={rows.slice(0, BOARD_ROWS_COUNT)} credential={credentialFor(parts, shown)} />
+        </>
+      }
     />
   );
 }

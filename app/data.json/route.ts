@@ -2,9 +2,9 @@ import { marketReader } from "#app/markets/reader";
 import type { LiveRefusal } from "#lib/contract/markets";
 import { CoverageQuery } from "#lib/contract/portal-data";
 import { Fault } from "#lib/fault";
-import { otherMethods } from "#lib/portal/methods";
-import { portalRoute } from "#lib/portal/route";
-import { shownCoverage } from "#lib/portal/shown-markets";
+import { otherMethods } from "#server/pages/methods";
+import { portalHandler } from "#server/pages/route";
+import { shownCoverage } from "#server/pages/shown-markets";
 
 /** A reader who reads too often may read again after this time. */
 const RETRY_AFTER_S = 60;
@@ -20,8 +20,8 @@ function refusalOf(refused: LiveRefusal): Fault {
 }
 
 /** The coverage of all instruments of a venue, as its page shows it. */
-export const GET = portalRoute({ input: CoverageQuery, user: "none" }, async ({ input, running }) => {
-  const { report, refused } = await shownCoverage(running, await marketReader(running, input.venue === "live"));
+export const GET = portalHandler({ input: CoverageQuery, user: "none" }, async ({ input, running }) => {
+  const { report, refused } = await shownCoverage(running, await marketReader(running, input.venue));
   if (refused !== undefined) throw refusalOf(refused);
   return Response.json(report, { headers: { "cache-control": "private, no-cache" } });
 });

@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { asksForLive, lacksFeed, marketReader } from "#app/markets/reader";
+import { askedVenue, marketReader, venueFacts } from "#app/markets/reader";
 import type { PageSearch } from "#app/page-search";
 import { CoverageList } from "#components/coverage/coverage-list";
 import { VenueNotice } from "#components/markets/venue-notice";
@@ -9,8 +9,8 @@ import { Starting } from "#components/site/starting";
 import { PageHead } from "#components/ui/card";
 import { COVERAGE_DOCUMENT_PATH, COVERAGE_PATH, coveragePath } from "#lib/contract/coverage";
 import { LIVE_QUERY } from "#lib/contract/markets";
-import { runningPortal } from "#lib/portal/runtime";
-import { shownCoverage } from "#lib/portal/shown-markets";
+import { runningPortal } from "#server/pages/runtime";
+import { shownCoverage } from "#server/pages/shown-markets";
 
 const LEAD = "How far back the M1 klines of each instrument go, and how complete they are.";
 const SYNTHETIC = "The sandbox computes its klines, so only its test tickers have gaps.";
@@ -30,15 +30,15 @@ export default async function DataPage(search: PageSearch) {
         <Starting />
       </PageMain>
     );
-  const shown = await shownCoverage(parts, await marketReader(parts, await asksForLive(search)));
-  const { venue, report, liveKey, refused } = shown;
+  const shown = await shownCoverage(parts, await marketReader(parts, await askedVenue(search)));
+  const { venue, report, liveKey } = shown;
   const mayChoose = liveKey !== undefined || parts.env.DATA_PAGE === "public";
   return (
     <PageMain>
       <PageHead title="Data" action={mayChoose ? <VenueSwitch venue={venue} pathOf={coveragePath} /> : null}>
         {LEAD} {venue === "sandbox" ? SYNTHETIC : null}
       </PageHead>
-      <VenueNotice refused={refused} pathOf={coveragePath} noFeed={lacksFeed(parts, shown)} />
+      <VenueNotice {...venueFacts(parts, shown)} pathOf={coveragePath} />
       <CoverageList key={venue} venue={venue} items={report.items} />
       <p className="mt-3 max-w-prose text-ink-faint text-xs leading-5">
         Complete is the share of the minutes in which the market was open, from the first kline to the last, that have one. Klines

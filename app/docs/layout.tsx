@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { docsHere } from "#app/docs-here";
 import { DocsNav } from "#components/docs/docs-nav";
 import { docsSections } from "#lib/docs/navigation";
 import "../../components/ui/syntax.css";
@@ -14,7 +15,7 @@ import "./blocks.css";
 export default function DocsLayout({ children }: { children: ReactNode }) {
   return (
     <div className="mx-auto flex w-full max-w-(--page-width) flex-1 flex-col px-4 py-4 sm:px-8 lg:grid lg:grid-cols-[12.25rem_minmax(0,1fr)] lg:gap-10 lg:py-10 xl:grid-cols-[12.25rem_minmax(0,1fr)_11rem]">
-      <DocsNav sections={docsSections()} />
+      <DocsNav sections={docsSections(docsHere())} />
       {children}
     </div>
   );

@@ -7,12 +7,11 @@ import { PageMain } from "#components/shell/page-main";
 import { Starting } from "#components/site/starting";
 import { PageHead } from "#components/ui/card";
 import { marketPath } from "#lib/contract/markets";
-import { runningPortal } from "#lib/portal/runtime";
-import { shownMarkets } from "#lib/portal/shown-markets";
-import { asksForLive, credentialFor, lacksFeed, marketReader } from "./reader";
+import { runningPortal } from "#server/pages/runtime";
+import { shownMarkets } from "#server/pages/shown-markets";
+import { askedVenue, credentialFor, marketReader, venueFacts } from "./reader";
 
-const LEAD = "Bid and ask of every forex pair and metal as they stream, with spread, change of the day and market hours.";
-const SYNTHETIC = "Prices of the sandbox are synthetic: made by a formula, around the clock.";
+const LEAD = "Bid and ask of every forex pair and metal as they stream, with spread, day change and market hours.";
 
 export const metadata: Metadata = { title: "Markets", description: LEAD, alternates: { canonical: "/markets" } };
 
@@ -29,17 +28,16 @@ export default async function MarketsPage(search: PageSearch) {
         <Starting />
       </PageMain>
     );
-  const shown = await shownMarkets(parts, await marketReader(parts, await asksForLive(search)));
-  const { venue, report: rows, liveKey, refused } = shown;
-  const lead =
-    venue === "sandbox" ? SYNTHETIC : `Read with your key “${liveKey?.name}”: what this page reads counts for its limits.`;
+  const asked = await askedVenue(search);
+  const shown = await shownMarkets(parts, await marketReader(parts, asked));
+  const { venue, report: rows, liveKey } = shown;
   return (
     <PageMain>
       <PageHead title="Markets" action={liveKey === undefined ? null : <VenueSwitch venue={venue} pathOf={marketPath} />}>
-        {LEAD} {lead}
+        {LEAD}
       </PageHead>
-      <VenueNotice refused={refused} pathOf={marketPath} noFeed={lacksFeed(parts, shown)} />
-      <MarketsView key={venue} {...{ venue, rows }} credential={credentialFor(parts, shown)} />
+      <VenueNotice {...venueFacts(parts, shown)} pathOf={marketPath} />
+      <MarketsView key={venue} venue={venue} asked={asked} rows={rows} credential={credentialFor(parts, shown)} />
     </PageMain>
   );
 }

@@ -3,20 +3,23 @@ import { demoKeyOf } from "#app/demo-key";
 import { toOwnKey } from "#app/own-key";
 import type { PageSearch } from "#app/page-search";
 import { signedInUser } from "#app/session";
-import type { PortalRuntime } from "#lib/portal/runtime";
-import type { MarketReader, ShownMarkets } from "#lib/portal/shown-markets";
-import { visitorOf } from "#lib/portal/visitor";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import { liveProvider } from "#lib/env-feeds";
+import type { PortalRuntime } from "#server/pages/runtime";
+import type { MarketReader, ShownMarkets } from "#server/pages/shown-markets";
+import { visitorOf } from "#server/pages/visitor";
 import { type Credential, demoCredential } from "../../components/portal/credential";
 
-/** Whether the address of a page asks for the live venue. */
-export async function asksForLive({ searchParams }: PageSearch): Promise<boolean> {
-  return (await searchParams).venue === "live";
+/** The venue that the address of a page asks for, if any. */
+export async function askedVenue({ searchParams }: PageSearch): Promise<Venue | undefined> {
+  const { venue } = await searchParams;
+  return VENUES.find((one) => one === venue);
 }
 
-/** Who asks for a page of the markets, and of which venue. */
-export async function marketReader(parts: PortalRuntime, live: boolean): Promise<MarketReader> {
+/** Who asks for a page with prices, and of which venue. */
+export async function marketReader(parts: PortalRuntime, asked?: Venue): Promise<MarketReader> {
   const { address } = visitorOf(parts, await headers());
-  return { user: await signedInUser(), address, live };
+  return { user: await signedInUser(), address, asked };
 }
 
 /** What the page calls with: the demo key in the sandbox, if it is enabled, and the reader's own key in the live venue. */
@@ -24,7 +27,7 @@ export function credentialFor(parts: PortalRuntime, { venue, liveKey }: ShownMar
   return venue === "live" && liveKey !== undefined ? { kind: "own", key: toOwnKey(liveKey) } : demoCredential(demoKeyOf(parts));
 }
 
-/** True for a page of the live venue that nothing feeds. */
-export function lacksFeed({ env }: PortalRuntime, { venue }: ShownMarkets<unknown>): boolean {
-  return venue === "live" && env.LIVE_FEED.includes("none");
+/** Which venue a page shows, and why: the facts of its notice. */
+export function venueFacts({ env }: PortalRuntime, { venue, refused, liveKey }: ShownMarkets<unknown>) {
+  return { venue, refused, provider: liveProvider(env), keyName: liveKey?.name };
 }

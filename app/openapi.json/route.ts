@@ -1,4 +1,4 @@
 import { openApiResponse } from "#lib/docs/document-response";
 import { runningParts } from "#lib/runtime";
 
-export const GET = (request: Request): Response => openApiResponse(request, runningParts()?.env.PUBLIC_URL);
+export const GET = (request: Request): Response => openApiResponse(request, runningParts());

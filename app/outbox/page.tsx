@@ -5,9 +5,9 @@ import { signedInUser } from "#app/session";
 import { Instant } from "#components/portal/time";
 import { PageMain } from "#components/shell/page-main";
 import { PageHead } from "#components/ui/card";
-import { noteOutboxRead } from "#lib/portal/operator-read";
-import { portal } from "#lib/portal/runtime";
-import { ADDRESS_HEADER } from "#lib/portal/visitor";
+import { noteOutboxRead } from "#server/pages/audit";
+import { portal } from "#server/pages/runtime";
+import { ADDRESS_HEADER } from "#server/pages/visitor";
 
 export const metadata: Metadata = { title: "Outbox", robots: { index: false } };
 export const dynamic = "force-dynamic";

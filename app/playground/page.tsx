@@ -8,14 +8,19 @@ import { signedInUser } from "#app/session";
 import { CodeLanguages } from "#components/docs/code-languages";
 import { Playground } from "#components/playground/playground";
 import { WidePage } from "#components/shell/wide-page";
-import { listValidKeys } from "#lib/access/keys";
-import type { PortalRuntime } from "#lib/portal/runtime";
-import { runningPortal } from "#lib/portal/runtime";
+import type { PortalUser } from "#lib/contract/portal";
+import { may } from "#lib/contract/roles";
+import { liveProvider } from "#lib/env-feeds";
+import { listValidKeys } from "#server/pages/own-keys";
+import type { PortalRuntime } from "#server/pages/runtime";
+import { runningPortal } from "#server/pages/runtime";
+import { liveKeyOf } from "#server/pages/shown-markets";
 import { LANGUAGES_COOKIE, languagesOf } from "../../components/docs/languages";
 import { issuesOf } from "../../components/playground/check";
 import { playOperations } from "../../components/playground/operations";
 import { readLink } from "../../components/playground/share";
 import type { OwnKey } from "../../components/portal/credential";
+import { marketReader } from "../markets/reader";
 import "../../components/ui/syntax.css";
 
 export const metadata: Metadata = {
@@ -25,10 +30,10 @@ export const metadata: Metadata = {
 /** Rendered per request: a link selects the operation, and keys change. */
 export const dynamic = "force-dynamic";
 
-/** The reader's currently valid keys, without their texts. */
-async function ownKeys(parts: PortalRuntime | undefined, accountId: string | undefined): Promise<OwnKey[]> {
-  if (parts === undefined || accountId === undefined) return [];
-  return (await listValidKeys(parts, accountId)).map(toOwnKey);
+/** The currently valid keys that the reader may use, without their texts. */
+async function ownKeys(parts: PortalRuntime | undefined, user: PortalUser | undefined): Promise<OwnKey[]> {
+  if (parts === undefined || user === undefined || !may(user.role, "build")) return [];
+  return (await listValidKeys(parts, user.accountId)).map(toOwnKey);
 }
 
 /** Tries every operation and every stream of the running service. */
@@ -51,8 +56,9 @@ export default async function PlaygroundPage({ searchParams }: PageSearch) {
           start={{ operationId: operation.id, values, issues: issuesOf(operation.id, values), notices }}
           base={await readerAddress()}
           demoKey={parts === undefined ? undefined : demoKeyOf(parts)}
-          keys={await ownKeys(parts, user?.accountId)}
-          keyId={typeof keyId === "string" ? keyId : undefined}
+          keys={await ownKeys(parts, user)}
+          keyId={typeof keyId === "string" ? keyId : parts && (await liveKeyOf(parts, await marketReader(parts)))?.id}
+          provider={parts === undefined ? null : liveProvider(parts.env)}
           signedIn={user !== undefined}
         />
       </CodeLanguages>

@@ -1,8 +1,8 @@
 import { readerAddress } from "#app/reader-address";
-import { otherMethods } from "#lib/portal/methods";
+import { otherMethods } from "#server/pages/methods";
 
 /** Pages of signed-in readers, and addresses that only programs call. */
-const PRIVATE = ["/dashboard", "/admin", "/outbox", "/api/", "/metrics"];
+const PRIVATE = ["/connect", "/dashboard", "/admin", "/outbox", "/api/", "/metrics"];
 
 /** What search engines may read, and where the list of pages is. */
 export async function GET(): Promise<Response> {

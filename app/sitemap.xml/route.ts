@@ -1,9 +1,11 @@
+import { docsHere } from "#app/docs-here";
 import { readerAddress } from "#app/reader-address";
-import { docs } from "#lib/docs/source";
-import { otherMethods } from "#lib/portal/methods";
-import { runningPortal } from "#lib/portal/runtime";
+import { otherMethods } from "#server/pages/methods";
+import { hasPlansPage } from "#server/pages/public-plans";
+import { runningPortal } from "#server/pages/runtime";
 
 /** Public pages beside the docs. */
+const PLANS = "/plans";
 const PAGES = ["/", "/markets", "/data", "/playground", "/status", "/signup"];
 
 /** All public pages, for search engines (sitemaps.org). */
@@ -13,8 +15,9 @@ export async function GET(): Promise<Response> {
   const listed = markets?.filter(({ asset_class }) => asset_class !== "test") ?? [];
   const paths = [
     ...PAGES,
+    ...(hasPlansPage(runningPortal()) ? [PLANS] : []),
     ...listed.flatMap(({ ticker }) => [`/markets/${ticker}`, `/data/${ticker}`]),
-    ...docs.getPages().map(({ url }) => url),
+    ...docsHere().pages.map(({ url }) => url),
   ];
   // Paths of pages hold no character that XML reserves, and the address is a host that was checked.
   const urls = paths.map((path) => `  <url><loc>${base}${path === "/" ? "/" : path}</loc></url>`);

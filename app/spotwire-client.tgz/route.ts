@@ -1,5 +1,5 @@
-import { clientPackage } from "#lib/docs/client-package";
-import { otherMethods } from "#lib/portal/methods";
+import { clientPackage } from "#server/pages/downloads/client-package";
+import { otherMethods } from "#server/pages/methods";
 
 /** The typed client as a package: `npm install <this URL>`. */
 export function GET(request: Request): Promise<Response> {

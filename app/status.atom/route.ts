@@ -1,15 +1,12 @@
 import { readerAddress } from "#app/reader-address";
-import { otherMethods } from "#lib/portal/methods";
-import { portalRoute } from "#lib/portal/route";
-import { statusFeed } from "#lib/portal/status-feed";
+import { atomResponse } from "#server/pages/atom";
+import { otherMethods } from "#server/pages/methods";
+import { portalHandler } from "#server/pages/route";
+import { statusFeed } from "#server/pages/status-feed";
 
 /** Incidents and notes of operators, for feed readers. */
-export const GET = portalRoute({ user: "none" }, async ({ running }) => {
-  const feed = statusFeed(await readerAddress(), await running.uptime());
-  // It contains the requested host, so shared caches must not keep it.
-  return new Response(feed, {
-    headers: { "content-type": "application/atom+xml; charset=utf-8", "cache-control": "private, no-cache" },
-  });
-});
+export const GET = portalHandler({ user: "none" }, async ({ running }) =>
+  atomResponse(statusFeed(await readerAddress(), running.brand.name, await running.uptime())),
+);
 
 export const { DELETE, OPTIONS, PATCH, POST, PUT } = otherMethods({ GET });

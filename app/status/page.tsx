@@ -5,7 +5,7 @@ import { Starting } from "#components/site/starting";
 import { StatusView } from "#components/status/status-view";
 import { PageHead } from "#components/ui/card";
 import { STATUS_FEED_PATH } from "#lib/contract/uptime";
-import { runningPortal } from "#lib/portal/runtime";
+import { runningPortal } from "#server/pages/runtime";
 
 const LEAD = "The health of the service, its uptime and incidents, and the state of every market.";
 

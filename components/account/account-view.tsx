@@ -1,11 +1,12 @@
 "use client";
 
 import { useState } from "react";
-import type { PlanLimits } from "#lib/contract/limits";
+import { PLAN_LIMIT_NAMES, PLAN_LIMITS, type PlanLimits } from "#lib/contract/limits";
 import type { PortalSessionInfo, PortalUser } from "#lib/contract/portal";
 import { countText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
-import { Figure, Figures, PageHead, Section } from "../ui/card";
+import { ZoneSwitch } from "../shell/zone-switch";
+import { Card, Figure, Figures, PageHead, Section } from "../ui/card";
 import { Audit } from "./audit";
 import { DeleteAccount } from "./delete-account";
 import { LinkedProviders } from "./linked-providers";
@@ -27,10 +28,9 @@ interface AccountViewProps {
 function Limits({ plan }: { plan: PlanInForce }) {
   return (
     <Figures>
-      <Figure label="REST" value={countText(plan.restPerMinute)} note="requests per minute" />
-      <Figure label="Burst" value={countText(plan.restBurst)} note="requests at once" />
-      <Figure label="Streams" value={countText(plan.streamConnections)} note="connections at once" />
-      <Figure label="Subscriptions" value={countText(plan.subscriptionsPerConnection)} note="per connection" />
+      {PLAN_LIMIT_NAMES.map((name) => (
+        <Figure key={name} label={PLAN_LIMITS[name].head} value={countText(plan[name])} note={PLAN_LIMITS[name].unit} />
+      ))}
     </Figures>
   );
 }
@@ -53,6 +53,14 @@ export function AccountView({ user, plan, passwordMinCharacters }: AccountViewPr
       </Section>
       <Section title="Profile">
         <ProfileForm user={user} onChange={onChange} />
+      </Section>
+      <Section title="Time zone" aside="Kept on this device">
+        <Card className="flex flex-wrap items-center justify-between gap-3">
+          <p className="max-w-prose text-ink-soft text-sm leading-6">
+            All pages show times in this zone. Hover over a time for the other.
+          </p>
+          <ZoneSwitch />
+        </Card>
       </Section>
       <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-2">
         <Section title="Email">

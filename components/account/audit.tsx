@@ -9,7 +9,7 @@ import { Table } from "../ui/table";
 import { eventText } from "./event-text";
 
 /** Actions whose values say more than their sentence. */
-const DETAILED: ReadonlySet<string> = new Set(["key.create", "key.edit", "account.change"]);
+const DETAILED: ReadonlySet<string> = new Set(["key.create", "key.edit", "account.change", "organisation.change"]);
 
 function Event({ entry }: { entry: AuditLogEntry }) {
   const { at, action, target, before, after } = entry;
@@ -31,13 +31,13 @@ function Event({ entry }: { entry: AuditLogEntry }) {
   );
 }
 
-/** The changes to the account, newest first. */
-export function Audit() {
-  const log = usePages<AuditLogEntry>("audit", "");
+/** The changes to the organisation that the reader may see, newest first. @param query with its question mark, for those of one member */
+export function Audit({ query = "" }: { query?: string }) {
+  const log = usePages<AuditLogEntry>("audit", query);
   return (
     <>
       <Table
-        caption="Changes to this account"
+        caption="Changes"
         rows={log.items}
         rowKey={({ id }) => id}
         failure={log.failure}

@@ -51,15 +51,7 @@ function ConfirmApp({ setup: { secret, qr }, onConfirmed, onClose }: ConfirmAppP
           <br />
           <code className="select-all font-mono text-[13px] [overflow-wrap:anywhere]">{secret.replace(GROUP, "$& ")}</code>
         </p>
-        <TextField
-          label="Code"
-          name="code"
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          required
-          data-autofocus
-          error={errorOf("code")}
-        />
+        <TextField label="Code" name="code" inputMode="numeric" autoComplete="one-time-code" required error={errorOf("code")} />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
           Turn on
         </DialogSubmit>

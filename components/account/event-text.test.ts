@@ -24,6 +24,12 @@ test.each([
   ],
   ["key.rotate", { after: { name: "My first key", grace_until: at } }, "Rotated key My first key"],
   ["account.change", { before: { plan: "free" }, after: { plan: "pro" } }, "Plan changed to pro"],
+  [
+    "account.change",
+    { before: { sign_in_domain: null }, after: { sign_in_domain: "acme.test" } },
+    "Sign-in domain set to acme.test by an operator",
+  ],
+  ["member.role", { target: "dev@acme.test", after: { role: "reader" } }, "Made dev@acme.test reader"],
   ["account.change", { before: { suspended: false }, after: { suspended: true } }, "Account suspended by an operator"],
   ["calendar.override", { target: "forex", after: { state: "closed" } }, "Closed calendar forex by override"],
   ["feed.pin", { before: { provider: "oanda" }, after: { provider: null } }, "Released provider oanda"],

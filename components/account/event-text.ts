@@ -21,6 +21,8 @@ function changeText({ before, after }: AuditLogEntry): string {
     return is.suspended === true ? "Account suspended by an operator" : "Account restored by an operator";
   if (was.live_access !== is.live_access)
     return is.live_access === true ? "Live access granted by an operator" : "Live access withdrawn by an operator";
+  if (was.sign_in_domain !== is.sign_in_domain)
+    return `Sign-in domain ${text(is.sign_in_domain) === "" ? "removed" : `set to ${text(is.sign_in_domain)}`} by an operator`;
   if (was.plan !== is.plan) return `Plan changed to ${text(is.plan)}`;
   return "Permissions changed by an operator";
 }
@@ -44,6 +46,7 @@ const INSTALLATION: Readonly<Record<string, (entry: AuditLogEntry) => string>> =
   "history.redo": ({ target }) => `Put import ${target} back`,
   "history.correct": ({ target }) => `Corrected klines of ${target}`,
   "history.import": () => "Imported klines",
+  "history.upload": () => "Imported files in the browser",
   "history.push": ({ after }) => `Klines pushed with key ${text(partsOf(after).key)}`,
   "incident.add": (entry) => incidentText("Added", entry),
   "incident.edit": (entry) => incidentText("Changed", entry),
@@ -67,8 +70,8 @@ const SENTENCES: Readonly<Record<string, (entry: AuditLogEntry) => string>> = {
   "account.change": changeText,
   "account.delete": () => "Deleted the account",
   "account.sign_up": () => "Signed up",
-  "account.sign_up_again": () => "Signed up again before the address was verified",
-  "account.sign_up_taken": () => "Somebody tried to sign up with this address",
+  "account.sign_up_again": () => "Signed up again before the email was verified",
+  "account.sign_up_taken": () => "Somebody tried to sign up with this email",
   "account.verify_email": ({ target }) => `Verified ${target}`,
   "account.profile": ({ after }) => `Changed the name to ${text(partsOf(after).name) || "nothing"}`,
   "account.password": () => "Changed the password",
@@ -79,6 +82,15 @@ const SENTENCES: Readonly<Record<string, (entry: AuditLogEntry) => string>> = {
   "account.sign_out_everywhere": () => "Signed out everywhere",
   "account.link_provider": ({ target }) => `Linked ${target}`,
   "account.unlink_provider": ({ target }) => `Unlinked ${target}`,
+  "account.approve": () => "Account approved by an operator",
+  "account.refuse": () => "Account refused by an operator",
+  "organisation.change": () => "Changed the organisation",
+  "member.invite": ({ target, after }) => `Invited ${target} as ${text(partsOf(after).role)}`,
+  "member.withdraw_invitation": ({ target }) => `Withdrew the invitation of ${target}`,
+  "member.join": ({ after }) => `Joined as ${text(partsOf(after).role)}`,
+  "member.role": ({ target, after }) => `Made ${target} ${text(partsOf(after).role)}`,
+  "member.remove": ({ target }) => `Removed ${target}`,
+  "member.leave": () => "Left the organisation",
   "webhook.add": ({ after }) => `Added a webhook to ${text(partsOf(after).url)}`,
   "webhook.remove": ({ before }) => `Removed the webhook to ${text(partsOf(before).url)}`,
   "webhook.resume": ({ after }) => `Resumed the webhook to ${text(partsOf(after).url)}`,

@@ -9,6 +9,7 @@ import { Button } from "../ui/button";
 import { Card } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
+import { PasswordField } from "../ui/password-field";
 import { useToast } from "../ui/toast";
 
 function FormEnd({ submission: { busy, failure }, label }: { submission: Submission; label: string }) {
@@ -51,8 +52,8 @@ export function ProfileForm({ user, onChange }: FormProps) {
 
 /** The links of a requested change that have not been opened, as a sentence. */
 function linksOf({ new_address, old_address }: Omit<PendingEmail, "email">): string {
-  if (new_address && old_address) return "Open the links we sent to both addresses.";
-  return `Open the link we sent to ${new_address ? "the new address" : "your current address"}.`;
+  if (new_address && old_address) return "Open the links we sent to both emails.";
+  return `Open the link we sent to ${new_address ? "the new email" : "your current email"}.`;
 }
 
 interface PendingProps {
@@ -100,8 +101,8 @@ export function EmailForm({ user, onChange }: FormProps) {
       <p className="mb-4 text-ink-soft text-sm leading-6">
         Currently <span className="font-medium text-ink [overflow-wrap:anywhere]">{user.email}</span>
         {user.emailVerified
-          ? ". It changes when you open the links we send to this address and to the new one."
-          : " (not verified). It changes when you open the link we send to the new address."}
+          ? ". It changes when you open the links we send to this email and to the new one."
+          : " (not verified). It changes when you open the link we send to the new email."}
       </p>
       {change.data?.pending ? <PendingChange pending={change.data.pending} onWithdrawn={onWithdrawn} /> : null}
       <form {...submission.formProps} className="space-y-4">
@@ -141,10 +142,9 @@ export function PasswordForm({ passwordMinCharacters, onChange }: PasswordFormPr
   return (
     <Card>
       <form {...submission.formProps} className="space-y-4">
-        <TextField
+        <PasswordField
           label="Current password"
           name="current"
-          type="password"
           autoComplete="current-password"
           required
           error={submission.errorOf("current")}

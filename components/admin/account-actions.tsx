@@ -3,11 +3,12 @@
 import { useState } from "react";
 import type { PortalAccount } from "#lib/contract/portal-admin";
 import { ActionMenu } from "../ui/menu";
+import { SignInDomain } from "./account-domain";
 import { LiveAccess } from "./account-live";
 import { EditPermissions } from "./account-permissions";
 import { SuspendAccount } from "./account-suspend";
 
-const DIALOGS = { permissions: EditPermissions, live: LiveAccess, suspend: SuspendAccount } as const;
+const DIALOGS = { permissions: EditPermissions, live: LiveAccess, domain: SignInDomain, suspend: SuspendAccount } as const;
 
 /** What an operator can change of an account besides its plan, behind a button. */
 export function AccountActions({ account, onChange }: { account: PortalAccount; onChange: () => void }) {
@@ -21,6 +22,7 @@ export function AccountActions({ account, onChange }: { account: PortalAccount; 
         items={[
           { label: "Permissions", onSelect: () => setOpen("permissions") },
           { label: account.live_access ? "Withdraw live access" : "Grant live access", onSelect: () => setOpen("live") },
+          { label: "Sign-in domain", onSelect: () => setOpen("domain") },
           { label: suspended ? "Restore" : "Suspend", danger: !suspended, onSelect: () => setOpen("suspend") },
         ]}
       />

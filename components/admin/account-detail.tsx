@@ -1,16 +1,22 @@
 "use client";
 
 import Link from "next/link";
+import { useState } from "react";
+import type { MailDelivery } from "#lib/contract/mail";
 import type { PortalKey } from "#lib/contract/portal";
 import type { AccountReport } from "#lib/contract/portal-activity";
 import type { AdminPlan } from "#lib/contract/portal-admin";
 import { KeyMark, KeyState, LastUsed, VENUE_WORDS } from "../keys/key-text";
 import { KeyUseBars } from "../keys/key-use";
 import { LINK_COLUMNS } from "../links/link-text";
+import { InvitationsTable } from "../organisation/invitations-table";
+import { InviteDialog } from "../organisation/invite-dialog";
+import { MembersTable } from "../organisation/members-table";
 import { countText, shareText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
 import { Badge } from "../ui/badge";
+import { Button } from "../ui/button";
 import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
@@ -20,7 +26,8 @@ import { ChartCard } from "../usage/chart-card";
 import { totals } from "../usage/usage-query";
 import { AccountActions } from "./account-actions";
 import { liveText } from "./account-live";
-import { permissionsText } from "./account-permissions";
+import { readsText } from "./account-permissions";
+import { WaitingAccount } from "./account-waiting";
 import { PlanChoice } from "./plan-choice";
 
 const CALLS: readonly Series[] = [
@@ -52,7 +59,8 @@ function keyColumns({ use }: AccountReport): readonly Column<PortalKey>[] {
 }
 
 /** One account: its plan and permissions, which can be changed here, its calls of 30 days, its keys and its links. */
-export function AccountDetail({ id }: { id: string }) {
+export function AccountDetail({ id, delivery }: { id: string; delivery: MailDelivery }) {
+  const [inviting, setInviting] = useState(false);
   const { data, error, mutate } = usePortal<AccountReport>(`admin/accounts/${encodeURIComponent(id)}`);
   const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
   const reload = () => void mutate();
@@ -68,7 +76,7 @@ export function AccountDetail({ id }: { id: string }) {
         {error === undefined ? <Skeleton className="h-96 w-full" /> : <FailureNotice failure={error} retry={reload} />}
       </>
     );
-  const { account, keys, links, usage } = data;
+  const { account, members, invitations, keys, links, usage } = data;
   const { calls, errors, connections, messages } = totals(usage.items);
   return (
     <>
@@ -85,9 +93,10 @@ export function AccountDetail({ id }: { id: string }) {
           </div>
         }
       >
-        {back}. Reads: {permissionsText(account.permissions)}. Live access: {liveText(account)}. Since{" "}
-        <Instant at={account.created_at} to="day" />.
+        {back}. Reads: {readsText(account)}. Live access: {liveText(account)}. Since <Instant at={account.created_at} to="day" />.
+        {account.sign_in_domain === null ? null : ` Sign-in domain: ${account.sign_in_domain}.`}
       </PageHead>
+      <WaitingAccount account={account} onChange={reload} />
       <Section title="Last 30 days">
         <Figures>
           <Figure label="Calls" value={countText(calls)} />
@@ -105,6 +114,24 @@ export function AccountDetail({ id }: { id: string }) {
           />
         </div>
       </Section>
+      <Section title="Members" aside={<Button onClick={() => setInviting(true)}>Invite</Button>}>
+        <MembersTable members={members} />
+      </Section>
+      {invitations.length === 0 ? null : (
+        <Section title="Invitations">
+          <InvitationsTable invitations={invitations} path={`admin/accounts/${account.id}/invitations`} onChange={reload} />
+        </Section>
+      )}
+      {inviting ? (
+        <InviteDialog
+          path={`admin/accounts/${account.id}/invitations`}
+          organisation={account.name}
+          firstRole={members.length === 0 ? "owner" : "developer"}
+          delivery={delivery}
+          onInvited={reload}
+          onClose={() => setInviting(false)}
+        />
+      ) : null}
       <Section title="Keys">
         <Table caption="Keys of this account" columns={keyColumns(data)} rows={keys} rowKey={(key) => key.id} empty="No keys." />
       </Section>

@@ -7,6 +7,7 @@ import { AlertDialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { useToast } from "../ui/toast";
 import type { AccountDialogProps } from "./account-suspend";
+import { ProviderTerms } from "./provider-terms";
 
 /** Whether an account may use the live venue, and why. */
 export function liveText({ live_access, plan_live_access }: PortalAccount): string {
@@ -38,7 +39,8 @@ export function LiveAccess({ account, onClose, onChange }: AccountDialogProps) {
       title={`${granted ? "Grant" : "Withdraw"} live access of ${name}`}
       description={granted ? "The account can make live keys and read this installation's live feed." : withdrawn}
     >
-      <form {...formProps}>
+      <form {...formProps} className="space-y-5">
+        {granted ? <ProviderTerms /> : null}
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind={granted ? "primary" : "danger"}>
           {granted ? "Grant live access" : "Withdraw live access"}
         </DialogSubmit>

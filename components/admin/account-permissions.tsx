@@ -8,7 +8,7 @@ import { countText } from "../portal/numbers";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
-import { TextArea } from "../ui/field";
+import { TextArea, TextField } from "../ui/field";
 import { Checkbox, Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
 import type { AccountDialogProps } from "./account-suspend";
@@ -24,8 +24,15 @@ const KINDS: readonly { value: Kind; label: string; hint: string }[] = [
   { value: "tickers", label: "Specific tickers", hint: "Only the tickers you list." },
 ];
 
-/** A short description of what an account may read. */
-export function permissionsText(permissions: Permissions): string {
+/** A short description of the instruments and the history that an account may read by its own permissions. */
+export function readsText({ permissions, history_days }: Pick<PortalAccount, "permissions" | "history_days">): string {
+  const instruments = permissionsText(permissions);
+  return history_days === null
+    ? instruments
+    : `${instruments}, ${countText(history_days)} ${history_days === 1 ? "day" : "days"}`;
+}
+
+function permissionsText(permissions: Permissions): string {
   if (permissions.kind === "all") return "Everything";
   const { values } = permissions;
   if (values.length === 0) return "Nothing";
@@ -33,7 +40,13 @@ export function permissionsText(permissions: Permissions): string {
   return values.length > NAMED_MAX_COUNT ? `${named} and ${countText(values.length - NAMED_MAX_COUNT)} more` : named;
 }
 
-function permissionsOf(form: FormData, kind: Kind): { kind: Kind; values?: unknown } {
+/** A number, null where the field is empty. */
+export const boundOf = (form: FormData, field: string) =>
+  textOf(form, field).trim() === "" ? null : Number(textOf(form, field));
+
+/** The choice that PermissionFields offers, as a body. */
+export function permissionsOf(form: FormData): { kind: string; values?: unknown } {
+  const kind = textOf(form, "kind");
   if (kind === "all") return { kind };
   if (kind === "asset_classes") return { kind, values: form.getAll("classes") };
   const words = textOf(form, "permissions")
@@ -71,13 +84,65 @@ function Values({ kind, start, error }: { kind: Kind; start: Permissions; error:
   );
 }
 
-/** Chooses the instruments that an account may read. */
+/** The fields of a choice of instruments. @param wrong whether the service refused it */
+export function PermissionFields({ start, wrong }: { readonly start: Permissions; readonly wrong: boolean }) {
+  const [kind, setKind] = useState(start.kind);
+  const error = `Tickers are 3 to 20 letters and digits, at most ${countText(PERMISSION_TICKERS_MAX_COUNT)} of them.`;
+  return (
+    <>
+      <fieldset>
+        <legend className="mb-1.5 font-medium text-sm">Can read</legend>
+        <div className="space-y-2">
+          {KINDS.map(({ value, label, hint }) => (
+            <Radio
+              key={value}
+              name="kind"
+              value={value}
+              label={label}
+              hint={hint}
+              checked={kind === value}
+              onChange={() => setKind(value)}
+            />
+          ))}
+        </div>
+      </fieldset>
+      <Values kind={kind} start={start} error={wrong ? error : undefined} />
+    </>
+  );
+}
+
+/** The field of the days of history that a plan or an account may read. @param narrowed what else counts, in words */
+export function HistoryField({
+  days,
+  error,
+  narrowed = "",
+}: {
+  days: number | null;
+  error: string | undefined;
+  narrowed?: string;
+}) {
+  return (
+    <TextField
+      type="number"
+      inputMode="numeric"
+      min={1}
+      step={1}
+      label="Days of history"
+      name="history_days"
+      hint={`Whole UTC days before today. Empty: all of it${narrowed}.`}
+      defaultValue={days ?? ""}
+      error={error}
+      className="font-mono tabular-nums"
+    />
+  );
+}
+
+/** Chooses the instruments and the history that an account may read. */
 export function EditPermissions({ account, onClose, onChange }: AccountDialogProps) {
   const announce = useToast();
-  const [kind, setKind] = useState(account.permissions.kind);
-  const bodyOf = (form: FormData) => ({ permissions: permissionsOf(form, kind) });
+  const bodyOf = (form: FormData) => ({ permissions: permissionsOf(form), history_days: boundOf(form, "history_days") });
   const { busy, errorOf, failure, formProps } = useSubmit({
-    fields: kind === "tickers" ? ["permissions"] : [],
+    fields: ["permissions", "history_days"],
     form: "account",
     bodyOf,
     send: (form) => callPortal("PATCH", `admin/accounts/${account.id}`, bodyOf(form)),
@@ -87,30 +152,11 @@ export function EditPermissions({ account, onClose, onChange }: AccountDialogPro
       announce(`Permissions of ${account.name} saved.`);
     },
   });
-  const wrong =
-    errorOf("permissions") === undefined
-      ? undefined
-      : `Tickers are 3 to 20 letters and digits, at most ${countText(PERMISSION_TICKERS_MAX_COUNT)} of them.`;
   return (
     <Dialog open onOpenChange={onClose} title={`Permissions of ${account.name}`} description="Apply to all keys of the account.">
       <form {...formProps} className="space-y-5">
-        <fieldset>
-          <legend className="mb-1.5 font-medium text-sm">Can read</legend>
-          <div className="space-y-2">
-            {KINDS.map(({ value, label, hint }) => (
-              <Radio
-                key={value}
-                name="kind"
-                value={value}
-                label={label}
-                hint={hint}
-                checked={kind === value}
-                onChange={() => setKind(value)}
-              />
-            ))}
-          </div>
-        </fieldset>
-        <Values kind={kind} start={account.permissions} error={wrong} />
+        <PermissionFields start={account.permissions} wrong={errorOf("permissions") !== undefined} />
+        <HistoryField days={account.history_days} error={errorOf("history_days")} narrowed=" that its plan includes" />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
           Save
         </DialogSubmit>

@@ -7,6 +7,7 @@ import { queryOf } from "../portal/api";
 import { usePages, usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
 import { Badge } from "../ui/badge";
+import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
 import { Older } from "../ui/older";
 import { SearchField } from "../ui/search-field";
@@ -14,8 +15,9 @@ import { Checkbox } from "../ui/select";
 import { type Column, Table } from "../ui/table";
 import { AccountActions } from "./account-actions";
 import { liveText } from "./account-live";
-import { permissionsText } from "./account-permissions";
+import { readsText } from "./account-permissions";
 import { Address } from "./address";
+import { CreateCustomer } from "./create-customer";
 import { PlanChoice } from "./plan-choice";
 
 interface ColumnParts {
@@ -27,7 +29,7 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
   return [
     {
       head: "Account",
-      cell: ({ id, name, email, suspended_at }) => (
+      cell: ({ id, name, email, suspended_at, waiting_since }) => (
         <>
           <Link prefetch={false} href={`/admin/accounts/${id}`} className="block font-medium text-accent hover:underline">
             <Address>{name}</Address>
@@ -37,6 +39,7 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
               Suspended
             </Badge>
           )}
+          {waiting_since === null ? null : <Badge tone="warning">Waits for approval</Badge>}
           {email === null || email === name ? null : (
             <span className="block text-ink-faint text-xs leading-5">
               <Address>{email}</Address>
@@ -49,12 +52,13 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
       head: "Plan",
       cell: (account) => <PlanChoice key={account.plan} account={account} plans={plans} onChange={onChange} />,
     },
-    { head: "Can read", from: "lg", cell: ({ permissions }) => permissionsText(permissions) },
+    { head: "Can read", from: "lg", cell: readsText },
     {
       head: "Live access",
       from: "sm",
       cell: liveText,
     },
+    { head: "Members", from: "lg", numeric: true, cell: ({ members }) => members },
     { head: "Keys", from: "md", numeric: true, cell: ({ active_keys }) => active_keys },
     { head: "Since", from: "xl", cell: ({ created_at }) => <Instant at={created_at} to="day" /> },
     {
@@ -68,14 +72,27 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
 export function AccountsView() {
   const [q, setQ] = useState("");
   const [live, setLive] = useState(false);
-  const accounts = usePages<PortalAccount>("admin/accounts", queryOf({ q, live: live ? "true" : "" }));
+  const [waiting, setWaiting] = useState(false);
+  const [creating, setCreating] = useState(false);
+  const query = queryOf({ q, live: live ? "true" : "", waiting: waiting ? "true" : "" });
+  const accounts = usePages<PortalAccount>("admin/accounts", query);
   const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
   return (
     <>
-      <PageHead title="Accounts">Changes take effect within a second, including on open connections.</PageHead>
+      <PageHead
+        title="Accounts"
+        action={
+          <Button kind="primary" onClick={() => setCreating(true)}>
+            Create customer
+          </Button>
+        }
+      >
+        Changes take effect within a second, including on open connections.
+      </PageHead>
       <div className="mb-4 flex flex-wrap items-center gap-3">
         <SearchField label="Name or email" value={q} onSearch={setQ} className="w-full max-w-md" />
         <Checkbox label="With live access" checked={live} onChange={() => setLive(!live)} />
+        <Checkbox label="Waits for approval" checked={waiting} onChange={() => setWaiting(!waiting)} />
       </div>
       <Table
         caption="Accounts"
@@ -85,11 +102,12 @@ export function AccountsView() {
         failure={accounts.failure}
         retry={accounts.reload}
         expected={8}
-        empty={q === "" && !live ? <p>No accounts yet.</p> : <p>No accounts match.</p>}
+        empty={q === "" && !live && !waiting ? <p>No accounts yet.</p> : <p>No accounts match.</p>}
       />
       <Older busy={accounts.busy} more={accounts.more}>
         Older accounts
       </Older>
+      {creating ? <CreateCustomer plans={plans} onClose={() => setCreating(false)} /> : null}
     </>
   );
 }

@@ -35,8 +35,18 @@ const COLUMNS: readonly Column<AuditLogEntry>[] = [
       </>
     ),
   },
-  { head: "Actor", from: "lg", cell: ({ actor }) => <Address>{actor}</Address> },
-  { head: "From", from: "xl", cell: ({ address }) => <span className="font-mono text-[13px]">{address ?? "–"}</span> },
+  {
+    head: "Actor",
+    from: "lg",
+    cell: ({ actor, address }) => (
+      <>
+        <span title={actor} className="block max-w-44 truncate">
+          {actor}
+        </span>
+        <span className="block font-mono text-ink-faint text-xs leading-5">{address ?? "–"}</span>
+      </>
+    ),
+  },
   { head: "Changes", cell: ({ before, after }) => <Changes before={before} after={after} /> },
 ];
 

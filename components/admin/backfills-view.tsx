@@ -1,5 +1,6 @@
 "use client";
 
+import Link from "next/link";
 import type { BackfillReport, BackfillSeriesReport, BackfillState } from "#lib/contract/portal-admin";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
@@ -49,7 +50,7 @@ function changeOf({ series, state, undone_at, sealed }: BackfillReport): ImportC
 }
 
 function Progress({ share, files, files_done, file, step, problem, doubts, series }: BackfillReport) {
-  const percent = `${Math.floor(share * 100)} %`;
+  const percent = `${Math.floor(share * 100)}%`;
   return (
     <div className="w-full min-w-40 space-y-1 lg:min-w-56">
       <div className="flex items-center gap-2">
@@ -133,8 +134,10 @@ export function BackfillsView({ backfills, onChange }: BackfillsViewProps) {
           <>
             <p className="font-medium text-ink">No imports yet</p>
             <p className="mt-1">
-              <code className="font-mono text-xs">npm run import</code> loads the history of a ticker from files. Its progress
-              appears here.
+              <Link href="/admin/data" className="text-accent underline">
+                Import files
+              </Link>{" "}
+              of history, or use <code className="font-mono text-xs">npm run import</code>. Progress appears here.
             </p>
           </>
         }

@@ -7,7 +7,7 @@ import type { CalendarState } from "#lib/contract/status";
 import { type ApiFailure, callPortal, dataOf } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { READ_DEFAULTS, usePortal } from "../portal/read";
-import { Instant } from "../portal/time";
+import { Instant, ZoneName } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import { Button } from "../ui/button";
 import { Card, PageHead } from "../ui/card";
@@ -136,22 +136,44 @@ function CalendarCard({ calendar, onChange }: { calendar: AdminCalendar; onChang
   );
 }
 
+/** Calendars that no market needs: those of the sandbox and its test tickers. */
+function Folded({ calendars, onChange }: { calendars: readonly AdminCalendar[]; onChange: () => void }) {
+  if (calendars.length === 0) return null;
+  return (
+    <details>
+      <summary className="cursor-pointer text-ink-soft text-sm leading-6 hover:text-ink">
+        Of the sandbox alone: {calendars.map(({ name }) => name).join(", ")}
+      </summary>
+      <div className="mt-4 space-y-6">
+        {calendars.map((calendar) => (
+          <CalendarCard key={calendar.name} calendar={calendar} onChange={onChange} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
 /** All calendars: their market hours in the next two weeks, and the overrides of operators. */
 export function CalendarsView() {
   const { data, error, mutate } = usePortal<{ items: readonly AdminCalendar[] }>("admin/calendars");
   const reload = () => void mutate();
   return (
     <>
-      <PageHead title="Calendars">Upcoming market hours in your time zone. Hover over a bar for UTC.</PageHead>
+      <PageHead title="Calendars">
+        Upcoming market hours, times in <ZoneName />. Hover over a bar for its times.
+      </PageHead>
       {error === undefined ? null : <FailureNotice failure={error} retry={reload} />}
       {data === undefined && error === undefined ? <Skeleton className="h-64 w-full" /> : null}
       {data?.items.length === 0 ? (
         <p className="text-ink-soft text-sm">No calendars yet. They are created with the instruments.</p>
       ) : null}
       <div className="space-y-6">
-        {data?.items.map((calendar) => (
-          <CalendarCard key={calendar.name} calendar={calendar} onChange={reload} />
-        ))}
+        {data?.items
+          .filter(({ sandbox }) => !sandbox)
+          .map((calendar) => (
+            <CalendarCard key={calendar.name} calendar={calendar} onChange={reload} />
+          ))}
+        <Folded calendars={data?.items.filter(({ sandbox }) => sandbox) ?? []} onChange={reload} />
       </div>
     </>
   );

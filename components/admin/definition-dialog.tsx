@@ -2,7 +2,8 @@
 
 import { useRef, useState } from "react";
 import type { CalendarDefinitionSchema } from "#lib/contract/calendar";
-import type { AdminCalendar, CalendarPreview } from "#lib/contract/portal-admin";
+import { type AdminCalendar, type CalendarPreview, PREVIEW_DAYS } from "#lib/contract/portal-admin";
+import { DAY_MS } from "#lib/units";
 import { type ApiFailure, type ApiResult, callPortal } from "../portal/api";
 import { Changes } from "../portal/changes";
 import { changesOf } from "../portal/diff";
@@ -12,26 +13,38 @@ import { FailureNotice } from "../ui/failure";
 import { useToast } from "../ui/toast";
 import { DefinitionForm } from "./calendar/definition-form";
 import { useDraft } from "./calendar/draft";
-import { readableOf } from "./calendar/exceptions";
+import { firstChangedDate, readableOf } from "./calendar/exceptions";
 import { WeekStrip } from "./week-strip";
 
 const SHOWN_CHANGES_COUNT = 20;
+/** Days shown before a changed date. */
+const DAYS_BEFORE = 3;
 
-/** The next two weeks under a definition, with the calendar's current overrides. */
-export function previewOf(name: string, definition: unknown): Promise<ApiResult<CalendarPreview>> {
-  return callPortal<CalendarPreview>("POST", `admin/calendars/${encodeURIComponent(name)}/preview`, { definition });
+/** Two weeks under a definition with the calendar's current overrides, from a date on, today by default. */
+export function previewOf(name: string, definition: unknown, from?: string): Promise<ApiResult<CalendarPreview>> {
+  return callPortal<CalendarPreview>("POST", `admin/calendars/${encodeURIComponent(name)}/preview`, { definition, from });
+}
+
+/** The first day to show: the week of the first changed date, where the next two weeks do not reach it. */
+function shownFrom(before: CalendarDefinitionSchema, after: CalendarDefinitionSchema): string | undefined {
+  const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, "YYYY-MM-DD".length);
+  const changed = firstChangedDate(before, after, dayOf(Date.now()));
+  if (changed === undefined || changed < dayOf(Date.now() + (PREVIEW_DAYS - 1) * DAY_MS)) return undefined;
+  return dayOf(Date.parse(changed) - DAYS_BEFORE * DAY_MS);
 }
 
 interface ReviewProps {
   readonly calendar: AdminCalendar;
   readonly definition: CalendarDefinitionSchema;
   readonly preview: CalendarPreview;
+  /** The first day of the preview, where it is not today. */
+  readonly from: string | undefined;
   readonly onBack: () => void;
   readonly onSaved: () => void;
 }
 
-/** What a definition changes, and the next two weeks with it; saves it. */
-function Review({ calendar, definition, preview, onBack, onSaved }: ReviewProps) {
+/** What a definition changes, and two weeks with it; saves it. */
+function Review({ calendar, definition, preview, from, onBack, onSaved }: ReviewProps) {
   const [failure, setFailure] = useState<ApiFailure>();
   const [busy, setBusy] = useState(false);
   const [before, after] = [readableOf(calendar.definition), readableOf(definition)];
@@ -57,8 +70,8 @@ function Review({ calendar, definition, preview, onBack, onSaved }: ReviewProps)
         )}
       </section>
       <section>
-        <h3 className="mb-2 font-medium">The next two weeks</h3>
-        <WeekStrip preview={preview} />
+        <h3 className="mb-2 font-medium">{from === undefined ? "The next two weeks" : `Two weeks from ${from}`}</h3>
+        <WeekStrip preview={preview} from={from} />
       </section>
       <FailureNotice failure={failure} />
       <DialogActions>
@@ -81,8 +94,11 @@ interface DefinitionDialogProps {
 export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDialogProps) {
   const announce = useToast();
   const form = useRef<HTMLDivElement>(null);
-  const draft = useDraft(calendar.definition);
+  // The definition when the dialog opened: the list refreshes in the meantime and then holds a new object.
+  const [initial] = useState(calendar.definition);
+  const draft = useDraft(initial);
   const { definition } = draft;
+  const from = shownFrom(calendar.definition, definition);
   const [preview, setPreview] = useState<CalendarPreview>();
   const [failure, setFailure] = useState<ApiFailure>();
   const [busy, setBusy] = useState(false);
@@ -91,7 +107,7 @@ export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDial
   async function review(): Promise<void> {
     if (problem !== undefined) return form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
     setBusy(true);
-    const result = await previewOf(calendar.name, definition);
+    const result = await previewOf(calendar.name, definition, from);
     setBusy(false);
     setFailure("failure" in result ? result.failure : undefined);
     if ("data" in result) setPreview(result.data);
@@ -101,7 +117,7 @@ export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDial
     <Dialog
       open
       widest
-      sticky={definition !== calendar.definition}
+      sticky={definition !== initial}
       onOpenChange={onClose}
       title={preview === undefined ? `Hours of ${calendar.name}` : `Review the changes of ${calendar.name}`}
       description={
@@ -129,6 +145,7 @@ export function DefinitionDialog({ calendar, onClose, onChange }: DefinitionDial
           calendar={calendar}
           definition={definition}
           preview={preview}
+          from={from}
           onBack={() => setPreview(undefined)}
           onSaved={() => {
             onClose();

@@ -13,9 +13,11 @@ import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { BackfillsView } from "./backfills-view";
+import { BindProvider, type ProviderFields } from "./bind-provider";
 import { FeedGapsView } from "./feed-gaps-view";
 import { HeldBackView } from "./held-back-view";
 import { KeptTicksView } from "./kept-ticks-view";
+import { NotOffered } from "./not-offered";
 import { PrecedenceView } from "./precedence-view";
 import { ProviderView } from "./provider-view";
 
@@ -95,6 +97,7 @@ function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChan
           <PrecedenceView precedence={feed.precedence} onChange={onChange} />
         </div>
       )}
+      <NotOffered feed={feed} onChange={onChange} />
       {feed.providers.map((provider) => (
         <div key={provider.name} className="mt-3 overflow-hidden rounded-lg border border-line">
           <ProviderView provider={provider} />
@@ -119,7 +122,7 @@ function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChan
 }
 
 /** The feeds of the venues, updated each second, and the progress of backfills. */
-export function FeedsView() {
+export function FeedsView({ providers }: { providers: ProviderFields }) {
   const { data, error, mutate } = usePortal<FeedsReport>("admin/feeds", polling(REFRESH_MS));
   const [shown, setShown] = useState({ data, before: data });
   if (shown.data !== data) setShown({ data, before: shown.data });
@@ -132,6 +135,9 @@ export function FeedsView() {
         </div>
       )}
       {data === undefined && error === undefined ? <Skeleton className="h-72 w-full" /> : null}
+      {data?.feeds.some(({ venue, provider }) => venue === "live" && provider === null) ? (
+        <BindProvider providers={providers} />
+      ) : null}
       {data?.feeds.map((feed) => (
         <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, shown.before)} onChange={() => void mutate()} />
       ))}

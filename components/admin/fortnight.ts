@@ -1,4 +1,5 @@
 import type { PreviewSession } from "#lib/contract/portal-admin";
+import { DAY_MS } from "#lib/units";
 
 const WEEK_DAYS = 7;
 const WEEKS_COUNT = 2;
@@ -12,7 +13,7 @@ interface Bar {
 
 /** One row of the strip. */
 export interface Week {
-  /** Unix milliseconds of the viewer's midnights: seven starts and the end. */
+  /** Unix milliseconds of the page's midnights: seven starts and the end. */
   readonly days: readonly number[];
   /** Where each day except the first begins, as fractions of the week's length from 0 to 1. */
   readonly lines: readonly number[];
@@ -21,18 +22,28 @@ export interface Week {
   readonly now: number | null;
 }
 
-/** The viewer's midnight this many days after the one before `nowMs`; a day has 23 to 25 hours when clocks change. */
-function midnight(nowMs: number, days: number): number {
-  const now = new Date(nowMs);
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).getTime();
+/** The page's midnight this many days after the one before `atMs`; a day has 23 to 25 hours when clocks change. */
+function midnight(atMs: number, days: number, zone: string): number {
+  if (zone === "UTC") return atMs - (atMs % DAY_MS) + days * DAY_MS;
+  const at = new Date(atMs);
+  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days).getTime();
 }
 
-/** Weeks (two by default) from the viewer's today on, with the sessions split at their ends. */
-export function weeksOf(sessions: readonly PreviewSession[], nowMs: number, count: number = WEEKS_COUNT): readonly Week[] {
+/**
+ * Weeks (two by default) from the day of `fromMs` on, today by default, with the sessions split at their ends.
+ * @param zone the zone that the page shows: UTC, or that of the device
+ */
+export function weeksOf(
+  sessions: readonly PreviewSession[],
+  nowMs: number,
+  zone: string,
+  count: number = WEEKS_COUNT,
+  fromMs: number = nowMs,
+): readonly Week[] {
   return Array.from({ length: count }, (_, week) => {
-    const days = Array.from({ length: WEEK_DAYS + 1 }, (_, day) => midnight(nowMs, week * WEEK_DAYS + day));
-    const from = days[0] ?? nowMs;
-    const length = (days.at(-1) ?? nowMs) - from;
+    const days = Array.from({ length: WEEK_DAYS + 1 }, (_, day) => midnight(fromMs, week * WEEK_DAYS + day, zone));
+    const from = days[0] ?? fromMs;
+    const length = (days.at(-1) ?? fromMs) - from;
     const part = (ms: number) => Math.min(1, Math.max(0, (ms - from) / length));
     const bars = sessions
       .map((session) => {

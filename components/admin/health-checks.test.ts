@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BackupRun, HealthReport, NodeHealth } from "#lib/contract/portal-health";
 import { DAY_MS, DAY_S, HOUR_MS, MINUTE_MS } from "#lib/units";
-import { checksOf, summaryOf } from "./health-checks";
+import { checksOf, summaryOf, worstFirst } from "./health-checks";
 
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
 
@@ -12,62 +12,80 @@ const backup = (ageMs: number, problem: string | null = null): BackupRun => {
   return { started_at: at, ended_at: at, bytes: 1, rows: 1, problem };
 };
 const report = (nodes: readonly NodeHealth[], backups: Partial<HealthReport["backups"]> = {}) =>
-  ({ at_ms: NOW_MS, nodes, backups: { last: backup(HOUR_MS), failed: null, max_age_s: 7 * DAY_S, ...backups } }) as HealthReport;
+  ({
+    at_ms: NOW_MS,
+    checked: null,
+    notes: [],
+    nodes,
+    backups: { last: backup(HOUR_MS), failed: null, max_age_s: 7 * DAY_S, ...backups },
+  }) as unknown as HealthReport;
 const backupOf = (backups: Partial<HealthReport["backups"]>) =>
   checksOf(report([node("a")], backups)).find(({ name }) => name === "backup");
 
 test("all is well when every node reports, its checks pass, and the backup is recent", () => {
   const checks = checksOf(report([node("a"), node("b")]));
-  expect(checks.map(({ name }) => name)).toEqual(["store", "feed live", "disk", "nodes", "backup"]);
-  expect(checks.every(({ tone, problems }) => tone === "positive" && problems.length === 0)).toBe(true);
+  expect(checks.map(({ name }) => name)).toEqual(["store", "feed_live", "disk", "nodes", "backup"]);
+  expect(checks.every(({ impact, problems }) => impact === null && problems.length === 0)).toBe(true);
   expect(summaryOf(checks)).toBe("Everything works.");
 });
 
-test("of several nodes a problem names its own, and a full disk is one", () => {
+test("of several nodes a problem names its own, and an almost full disk is a warning", () => {
   const full = { free_bytes: 2 ** 30, bytes: 100 * 2 ** 30 };
   const checks = checksOf(report([node("a", { disk: full }), node("b", { checks: { store: "no answer" } })]));
   expect(checks).toMatchObject([
-    { name: "store", tone: "danger", problems: ["b: no answer"] },
-    { name: "feed live", tone: "positive" },
-    { name: "disk", tone: "danger", problems: ["a: only 1.0 GiB free"] },
+    { name: "store", impact: "degraded", problems: ["b: no answer"] },
+    { name: "feed_live", impact: null },
+    { name: "disk", impact: "warning", problems: ["a: only 1.0 GiB free"] },
     { name: "nodes" },
     { name: "backup" },
   ]);
-  expect(summaryOf(checks)).toBe("2 checks fail.");
+  expect(summaryOf(checks)).toBe("One check fails. One warning.");
   expect(checksOf(report([node("a", { checks: { store: "no answer" } })]))[0]?.problems).toEqual(["no answer"]);
+});
+
+test("what is wrong is listed with the worst first, and a warning after what readers feel", () => {
+  const checks = checksOf({
+    ...report([node("a", { checks: { feed_live: "The provider refused the login." } })], { last: null }),
+    checked: { at_ms: NOW_MS, rest: false, stream: true },
+  });
+  expect(worstFirst(checks).map(({ name, impact }) => [name, impact])).toEqual([
+    ["rest", "down"],
+    ["feed_live", "degraded"],
+    ["backup", "warning"],
+  ]);
 });
 
 test("a disk below its reserve is the same problem as a low one, in the words of the node", () => {
   const low = { free_bytes: 2 ** 20, bytes: 100 * 2 ** 30 };
   const checks = checksOf(report([node("a", { disk: low, checks: { disk: "1 MiB are free" } })]));
-  expect(checks[0]).toEqual({ name: "disk", tone: "danger", problems: ["1 MiB are free"] });
+  expect(checks[0]).toEqual({ name: "disk", impact: "degraded", problems: ["1 MiB are free"] });
 });
 
 test("a silent node is a problem by name, and its old checks do not count", () => {
   const silent = node("b", { silent: true, age_ms: 5 * MINUTE_MS, checks: { store: "no answer" } });
   expect(checksOf(report([node("a"), silent]))).toMatchObject([
-    { name: "store", tone: "positive" },
-    { name: "feed live" },
+    { name: "store", impact: null },
+    { name: "feed_live" },
     { name: "disk" },
-    { name: "nodes", tone: "danger", problems: ["b has not reported for 5 min."] },
+    { name: "nodes", impact: "degraded", problems: ["b has not reported for 5 min."] },
     { name: "backup" },
   ]);
   expect(checksOf(report([])).find(({ name }) => name === "nodes")?.problems).toEqual(["No node reports."]);
 });
 
 test("no backup, an old one and a failed one are warnings, in words", () => {
-  expect(backupOf({ last: null })).toMatchObject({ tone: "warning", problems: ["No backup yet."] });
-  expect(backupOf({ last: backup(9 * DAY_MS) })).toMatchObject({ tone: "warning", problems: ["Last backup 9 days ago."] });
-  expect(backupOf({ last: backup(7 * DAY_MS) })).toMatchObject({ tone: "positive" });
-  expect(backupOf({ last: backup(7 * DAY_MS + 1_000) })).toMatchObject({ tone: "warning" });
+  expect(backupOf({ last: null })).toMatchObject({ impact: "warning", problems: ["No backup yet."] });
+  expect(backupOf({ last: backup(9 * DAY_MS) })).toMatchObject({ impact: "warning", problems: ["Last backup 9 days ago."] });
+  expect(backupOf({ last: backup(7 * DAY_MS) })).toMatchObject({ impact: null });
+  expect(backupOf({ last: backup(7 * DAY_MS + 1_000) })).toMatchObject({ impact: "warning" });
   expect(backupOf({ failed: backup(HOUR_MS, "The disk is full.") })).toMatchObject({
-    tone: "warning",
+    impact: "warning",
     problems: ["Backup failed 1 hour ago: The disk is full."],
   });
   expect(summaryOf(checksOf(report([node("a")], { last: null })))).toBe("Everything works. One warning.");
 });
 
 test("an operator who backs up by other means is not warned", () => {
-  expect(backupOf({ last: null, max_age_s: 0 })).toMatchObject({ tone: "positive", problems: [] });
-  expect(backupOf({ last: backup(900 * DAY_MS), max_age_s: 0 })).toMatchObject({ tone: "positive" });
+  expect(backupOf({ last: null, max_age_s: 0 })).toMatchObject({ impact: null, problems: [] });
+  expect(backupOf({ last: backup(900 * DAY_MS), max_age_s: 0 })).toMatchObject({ impact: null });
 });

@@ -1,10 +1,12 @@
 "use client";
 
 import Link from "next/link";
+import { wordsOf } from "#lib/check-words";
 import { type HealthReport, NODE_REPORT_INTERVAL_S, type NodeHealth } from "#lib/contract/portal-health";
-import { durationText } from "#lib/duration";
+import { agoText, durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
 import { countText, msText, rateText, sizeText } from "../portal/numbers";
+import { OperatorDocsLink } from "../portal/operator-docs";
 import { polling } from "../portal/polling";
 import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
@@ -13,26 +15,26 @@ import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { type Column, Table } from "../ui/table";
-import { agoText, checksOf, summaryOf } from "./health-checks";
+import { HealthBanner } from "./health-banner";
+import { checksOf, summaryOf, toneOf } from "./health-checks";
 import { NodesTable } from "./nodes-table";
 
 const POLL_MS = 5 * SECOND_MS;
 const WORDS = { positive: "OK", warning: "Warning", danger: "Problem" } as const;
 
-function Checks({ checks }: { checks: ReturnType<typeof checksOf> }) {
+/** Which checks there are; the banner says what is wrong. Those of a venue without a provider have nothing to check. */
+function Checks({ checks, venues }: { checks: ReturnType<typeof checksOf>; venues: HealthReport["venues"] }) {
+  const unbound = venues.filter(({ provider }) => provider === null).flatMap(({ venue }) => [`feed_${venue}`, `prices_${venue}`]);
   return (
     <ul className="divide-y divide-line rounded-lg border border-line bg-surface text-sm">
-      {checks.map(({ name, tone, problems }) => (
-        <li key={name} className="flex items-center justify-between gap-4 px-4 py-2.5">
-          <span className="[overflow-wrap:anywhere]">
-            {name}
-            {problems.map((problem) => (
-              <span key={problem} className="block text-ink-soft">
-                {problem}
-              </span>
-            ))}
-          </span>
-          <Badge tone={tone}>{WORDS[tone]}</Badge>
+      {checks.map((check) => (
+        <li key={check.name} className="flex items-center justify-between gap-4 px-4 py-2.5">
+          {wordsOf(check.name).title}
+          {check.impact === null && unbound.includes(check.name) ? (
+            <Badge tone="neutral">Not bound</Badge>
+          ) : (
+            <Badge tone={toneOf(check)}>{WORDS[toneOf(check)]}</Badge>
+          )}
         </li>
       ))}
     </ul>
@@ -54,14 +56,14 @@ function Load({ nodes }: { nodes: readonly NodeHealth[] }) {
       <Figure
         label="Errors per minute"
         value={rateText(sumOf(nodes, ({ failed }) => failed))}
-        note={`and ${rateText(sumOf(nodes, ({ rejected }) => rejected))} mistakes of clients`}
+        note={`plus ${rateText(sumOf(nodes, ({ rejected }) => rejected))} client errors`}
       />
       <Figure
         label="Stream connections"
         value={countText(connections)}
         note={`${rateText(sumOf(nodes, ({ messages }) => messages))} messages per minute`}
       />
-      <Figure label="Event loop" value={msText(slowest)} note="late at the 99th percentile, of the slowest node" />
+      <Figure label="Event loop" value={msText(slowest)} note="p99 delay, slowest node" />
     </Figures>
   );
 }
@@ -82,7 +84,18 @@ function venueColumns(nodes: readonly NodeHealth[]): readonly Column<Venue>[] {
     },
     { head: "Ticks/min", numeric: true, cell: ({ venue }) => rateText(sumOf(nodes, ({ ticks }) => ticks[venue])) },
     { head: "Lag", numeric: true, cell: ({ lag_ms }) => (lag_ms === null ? "–" : durationText(lag_ms, 1)) },
-    { head: "Live", numeric: true, cell: ({ live, tickers }) => `${live} of ${tickers}` },
+    {
+      head: "With ticks",
+      numeric: true,
+      cell: ({ live, tickers, not_offered }) => (
+        <>
+          {`${live} of ${tickers}`}
+          {not_offered === 0 ? null : (
+            <span className="block text-ink-faint text-xs leading-5">{countText(not_offered)} not offered</span>
+          )}
+        </>
+      ),
+    },
   ];
 }
 
@@ -130,6 +143,7 @@ export function HealthView() {
         {summaryOf(checks)} Rates are those of the last {NODE_REPORT_INTERVAL_S} seconds, of all nodes together.
       </PageHead>
       <FailureNotice failure={error} retry={() => void mutate()} />
+      <HealthBanner report={report} />
       <Section title="Load">
         <Load nodes={reporting} />
       </Section>
@@ -138,7 +152,7 @@ export function HealthView() {
       </Section>
       <div className="mt-10 grid items-start gap-x-6 gap-y-10 lg:grid-cols-2">
         <Section title="Checks">
-          <Checks checks={checks} />
+          <Checks checks={checks} venues={report.venues} />
         </Section>
         <div className="min-w-0">
           <Section
@@ -159,14 +173,7 @@ export function HealthView() {
           </Section>
         </div>
       </div>
-      <Section
-        title="Database and backup"
-        aside={
-          <Link href="/docs/self-hosting#backups" className="text-accent underline">
-            Backups
-          </Link>
-        }
-      >
+      <Section title="Database and backup" aside={<OperatorDocsLink href="/docs/self-hosting#backups">Backups</OperatorDocsLink>}>
         <Storage {...report} />
       </Section>
     </>

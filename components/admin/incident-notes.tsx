@@ -3,9 +3,9 @@
 import { useState } from "react";
 import type { IncidentImpact, IncidentNote } from "#lib/contract/uptime";
 import { callPortal } from "../portal/api";
-import { instantOf, localText } from "../portal/local-time";
+import { instantOf } from "../portal/local-time";
 import { usePortal } from "../portal/read";
-import { Instant } from "../portal/time";
+import { Instant, useTimeZone } from "../portal/time";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Badge } from "../ui/badge";
 import { Button } from "../ui/button";
@@ -14,6 +14,7 @@ import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { FailureNotice } from "../ui/failure";
 import { Field, TextArea, TextField } from "../ui/field";
+import { InstantField } from "../ui/instant-field";
 import { Select } from "../ui/select";
 import { Skeleton } from "../ui/skeleton";
 import { useToast } from "../ui/toast";
@@ -25,24 +26,32 @@ const IMPACTS: readonly { readonly value: IncidentImpact; readonly label: string
   { value: "down", label: "Down" },
 ];
 
+/** What a new note begins with. */
+interface NoteDraft extends Pick<IncidentNote, "title" | "text" | "impact"> {
+  readonly starts_at: string | undefined;
+}
+
 interface NoteDialogProps {
   /** Undefined for a new note. */
   readonly note: IncidentNote | undefined;
+  readonly draft?: NoteDraft | undefined;
   readonly onClose: () => void;
   readonly onChange: () => void;
 }
 
-function NoteDialog({ note, onClose, onChange }: NoteDialogProps) {
+function NoteDialog({ note, draft, onClose, onChange }: NoteDialogProps) {
+  const start: Partial<NoteDraft> = note ?? draft ?? {};
   const announce = useToast();
-  const [impact, setImpact] = useState<IncidentImpact>(note?.impact ?? "degraded");
+  const [impact, setImpact] = useState<IncidentImpact>(start.impact ?? "degraded");
+  const zone = useTimeZone();
   const bodyOf = (form: FormData) => {
     const end = textOf(form, "ends_at");
     return {
       title: textOf(form, "title"),
       text: textOf(form, "text"),
       impact,
-      starts_at: instantOf(textOf(form, "starts_at")),
-      ends_at: end === "" ? null : instantOf(end),
+      starts_at: instantOf(textOf(form, "starts_at"), zone),
+      ends_at: end === "" ? null : instantOf(end, zone),
     };
   };
   const { busy, errorOf, failure, formProps } = useSubmit({
@@ -57,42 +66,42 @@ function NoteDialog({ note, onClose, onChange }: NoteDialogProps) {
       announce("The status page shows your note.");
     },
   });
-  const zone = `Your time, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
   return (
     <Dialog
       open
       onOpenChange={onClose}
-      title={note === undefined ? "Add a note" : "Edit the note"}
-      description="Everybody can read it on the status page and in its feed. While it applies, its impact sets the headline."
+      title={note === undefined ? "Add a note" : note.part === null ? "Edit the note" : "Edit the incident"}
+      description={
+        note?.automatic === true
+          ? "The service opened this incident. Once you save, it is yours: the service no longer changes or closes it."
+          : "Everybody can read it on the status page and in its feed. While it applies, its impact sets the headline."
+      }
     >
       <form {...formProps} className="space-y-5">
-        <TextField label="Title" name="title" required autoComplete="off" defaultValue={note?.title} error={errorOf("title")} />
+        <TextField label="Title" name="title" required autoComplete="off" defaultValue={start.title} error={errorOf("title")} />
         <TextArea
           label="What happens, and what to do (optional)"
           name="text"
           rows={4}
-          defaultValue={note?.text}
+          defaultValue={start.text}
           error={errorOf("text")}
         />
         <Field label="Impact" error={errorOf("impact")}>
           {(control) => <Select {...control} options={IMPACTS} value={impact} onChange={setImpact} />}
         </Field>
         <div className="grid gap-5 sm:grid-cols-2">
-          <TextField
+          <InstantField
             label="Starts"
             name="starts_at"
-            type="datetime-local"
             required
-            defaultValue={localText(note?.starts_at ?? new Date().toISOString())}
-            hint={zone}
+            start={start.starts_at ?? new Date().toISOString()}
             error={errorOf("starts_at")}
           />
-          <TextField
+          <InstantField
             label="Ends (optional)"
             name="ends_at"
-            type="datetime-local"
-            defaultValue={localText(note?.ends_at ?? null)}
-            hint="Empty while it lasts."
+            start={note?.ends_at ?? null}
+            hint="Leave empty if ongoing."
             error={errorOf("ends_at")}
           />
         </div>
@@ -104,12 +113,19 @@ function NoteDialog({ note, onClose, onChange }: NoteDialogProps) {
   );
 }
 
-/** Notes of the status page, with a form to add and edit them. */
-export function IncidentNotes() {
+/** Notes of the status page, with a form to add and edit them. @param draft opens the form of a new one with it */
+export function IncidentNotes({ draft }: { readonly draft: NoteDraft | undefined }) {
   const { data, error, mutate } = usePortal<{ items: readonly IncidentNote[] }>(PATH);
-  const [edited, setEdited] = useState<{ readonly note: IncidentNote | undefined }>();
+  const [edited, setEdited] = useState<Omit<NoteDialogProps, "onClose" | "onChange"> | undefined>(
+    draft && { note: undefined, draft },
+  );
   const [deleted, setDeleted] = useState<IncidentNote>();
   const reload = () => void mutate();
+  const close = () => {
+    setEdited(undefined);
+    // A reload does not open it again.
+    window.history.replaceState(null, "", window.location.pathname);
+  };
   return (
     <section aria-labelledby="incident-notes" className="rounded-xl border border-line bg-surface text-sm">
       <div className="flex flex-wrap items-center justify-between gap-3 px-4 py-3 sm:px-5">
@@ -132,22 +148,27 @@ export function IncidentNotes() {
               <div className="min-w-0">
                 <p className="flex items-center gap-2 [overflow-wrap:anywhere]">
                   {note.title} <Badge tone={note.ends_at === null ? "warning" : "neutral"}>{note.impact}</Badge>
+                  {note.automatic ? <Badge tone="neutral">automatic</Badge> : null}
                 </p>
                 <p className="text-ink-faint text-xs leading-5">
                   <Instant at={note.starts_at} /> to {note.ends_at === null ? "now" : <Instant at={note.ends_at} />}
                 </p>
               </div>
               <div className="flex gap-2">
-                <Button onClick={() => setEdited({ note })}>Edit</Button>
-                <Button kind="ghost" onClick={() => setDeleted(note)}>
-                  Delete
+                <Button aria-label={`Edit ${note.title}`} onClick={() => setEdited({ note })}>
+                  Edit
                 </Button>
+                {note.part === null ? (
+                  <Button kind="ghost" aria-label={`Delete ${note.title}`} onClick={() => setDeleted(note)}>
+                    Delete
+                  </Button>
+                ) : null}
               </div>
             </li>
           ))}
         </ul>
       )}
-      {edited === undefined ? null : <NoteDialog note={edited.note} onClose={() => setEdited(undefined)} onChange={reload} />}
+      {edited === undefined ? null : <NoteDialog {...edited} onClose={close} onChange={reload} />}
       {deleted === undefined ? null : (
         <ConfirmDialog
           title="Delete the note"

@@ -1,16 +1,18 @@
 import type { NodeHealth } from "#lib/contract/portal-health";
 import { durationText } from "#lib/duration";
+import { serviceState } from "#lib/service-state";
 import { countText, msText, rateText, sizeText } from "../portal/numbers";
 import { Badge } from "../ui/badge";
 import { type Column, Table } from "../ui/table";
-import { problemsOf } from "./health-checks";
 
 const ticksOf = ({ rates }: NodeHealth) => rates && Object.values(rates.ticks).reduce((sum, ticks) => sum + ticks, 0);
 
-function State({ node }: { node: NodeHealth }) {
+function State({ node, atMs }: { node: NodeHealth; atMs: number }) {
   if (node.silent) return <Badge tone="danger">Silent for {durationText(node.age_ms, 1)}</Badge>;
-  const wrong = Object.values(problemsOf(node)).some((problem) => problem !== null);
-  return <Badge tone={wrong ? "danger" : "positive"}>{wrong ? "Problem" : "OK"}</Badge>;
+  const { level, checks } = serviceState({ atMs, nodes: [node] });
+  if (level !== "operational") return <Badge tone="danger">Problem</Badge>;
+  const isWarned = checks.some(({ impact }) => impact !== null);
+  return <Badge tone={isWarned ? "warning" : "positive"}>{isWarned ? "Warning" : "OK"}</Badge>;
 }
 
 /** A figure of a node with another below it; those of a silent one are old and left out. */
@@ -52,7 +54,7 @@ const columns = (atMs: number): readonly Column<NodeHealth>[] => [
       </>
     ),
   },
-  { head: "State", cell: (node) => <State node={node} /> },
+  { head: "State", cell: (node) => <State node={node} atMs={atMs} /> },
   figure("Calls/min", ({ rates }) => rateText(rates?.calls), {
     below: ({ rates }) => `${rateText(rates?.failed)} errors`,
     from: "sm",

@@ -4,10 +4,12 @@ import { useState } from "react";
 import { type AdminOverride, OVERRIDE_NOTE_MAX_CHARACTERS } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
 import { instantOf } from "../portal/local-time";
+import { useTimeZone } from "../portal/time";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { TextField } from "../ui/field";
+import { InstantField } from "../ui/instant-field";
 import { Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
 
@@ -34,10 +36,11 @@ export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialo
   const announce = useToast();
   const [timed, setTimed] = useState(false);
   const words = WORDS[state];
+  const zone = useTimeZone();
   const bodyOf = (form: FormData) => ({
     state,
     starts_at: null,
-    ends_at: timed ? instantOf(textOf(form, "ends_at")) : null,
+    ends_at: timed ? instantOf(textOf(form, "ends_at"), zone) : null,
     note: textOf(form, "note"),
   });
   const { busy, errorOf, failure, formProps } = useSubmit({
@@ -60,22 +63,18 @@ export function OverrideDialog({ name, state, onClose, onChange }: OverrideDialo
     >
       <form {...formProps} className="space-y-5">
         <fieldset>
-          <legend className="mb-1.5 font-medium text-sm">Until</legend>
+          <legend className="mb-1.5 font-medium text-sm">How long</legend>
           <div className="grid gap-2 sm:grid-cols-2">
-            <Radio name="until" label="I end it" checked={!timed} onChange={() => setTimed(false)} />
-            <Radio name="until" label="A set time" checked={timed} onChange={() => setTimed(true)} />
+            <Radio
+              name="until"
+              label={state === "closed" ? "Until I reopen it" : "Until I close it"}
+              checked={!timed}
+              onChange={() => setTimed(false)}
+            />
+            <Radio name="until" label="Until a set time" checked={timed} onChange={() => setTimed(true)} />
           </div>
         </fieldset>
-        {timed ? (
-          <TextField
-            label="Ends"
-            name="ends_at"
-            type="datetime-local"
-            required
-            hint={`Your time, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`}
-            error={errorOf("ends_at")}
-          />
-        ) : null}
+        {timed ? <InstantField label="Ends" name="ends_at" required error={errorOf("ends_at")} /> : null}
         <TextField
           label="Note"
           name="note"

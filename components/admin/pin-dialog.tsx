@@ -32,7 +32,7 @@ export function PinDialog({ provider, onClose, onChange }: PinDialogProps) {
       title={provider === null ? "Release the pin" : `Pin ${provider}`}
       description={
         provider === null
-          ? "For each instrument, the first provider that is well speaks again, a minute after the last change."
+          ? "For each instrument, the first provider that was well for five minutes speaks again."
           : "It speaks at once for all instruments that it offers, and stays even if its connection is lost, until you release it."
       }
     >

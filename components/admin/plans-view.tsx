@@ -1,11 +1,13 @@
 "use client";
 
 import { useState } from "react";
+import { PLAN_LIMITS, PLAN_PRICE_MAX_CHARACTERS } from "#lib/contract/limits";
 import { type AdminPlan, PLAN_NAME_MAX_CHARACTERS, type PlanForm } from "#lib/contract/portal-admin";
+import { termsOf } from "../plans/terms";
 import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
-import { textOf, useSubmit } from "../portal/use-submit";
+import { type Submission, textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
 import { Dialog } from "../ui/dialog";
@@ -14,29 +16,99 @@ import { TextField } from "../ui/field";
 import { Checkbox } from "../ui/select";
 import { type Column, Table } from "../ui/table";
 import { useToast } from "../ui/toast";
+import { boundOf, HistoryField, PermissionFields, permissionsOf } from "./account-permissions";
+import { ProviderTerms } from "./provider-terms";
 
-const LIMITS = [
-  {
-    field: "rest_per_minute",
-    label: "REST calls per minute",
-    hint: "Sustained rate.",
-    start: 120,
-  },
-  { field: "rest_burst", label: "REST burst", hint: "Calls allowed at once when idle.", start: 20 },
-  { field: "stream_connections", label: "Stream connections", hint: "Open at the same time.", start: 2 },
-  {
-    field: "subscriptions_per_connection",
-    label: "Subscriptions per connection",
-    hint: "Each ticker on a stream counts as one.",
-    start: 50,
-  },
-] as const satisfies readonly { field: Exclude<keyof PlanForm, "live_access">; label: string; hint: string; start: number }[];
+const LIMITS = Object.values(PLAN_LIMITS);
+const WIDTHS = ["sm", "md", "lg"] as const;
+const HIDDEN = { sm: "sm:hidden", md: "md:hidden", lg: "lg:hidden" };
+/** The limits, and from which width each has a column; on narrower screens it is below the name of the plan. */
+const PLACED = LIMITS.map((limit, at) => ({ ...limit, from: at === 0 ? undefined : (WIDTHS[at - 1] ?? "lg") }));
 
-const LIVE = "live_access";
 const planOf = (form: FormData) => ({
   ...Object.fromEntries(LIMITS.map(({ field }) => [field, Number(textOf(form, field))])),
-  [LIVE]: form.has(LIVE),
+  live_access: form.has("live_access"),
+  month_units: boundOf(form, "month_units"),
+  month_hard: form.has("month_hard"),
+  history_days: boundOf(form, "history_days"),
+  streams: form.has("streams"),
+  permissions: permissionsOf(form),
+  price: textOf(form, "price").trim() || null,
+  public: form.has("public"),
 });
+
+/** What a new plan includes besides its rates: everything but the live venue. */
+const NEW_PLAN = {
+  live_access: false,
+  month_units: null,
+  month_hard: false,
+  history_days: null,
+  streams: true,
+  permissions: { kind: "all" },
+  price: null,
+  public: false,
+} as const satisfies Partial<PlanForm>;
+
+/** The fields of what a plan includes besides its rates. */
+function TermFields({ plan, errorOf }: { readonly plan: AdminPlan | undefined; readonly errorOf: Submission["errorOf"] }) {
+  const terms = plan ?? NEW_PLAN;
+  return (
+    <>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <TextField
+          type="number"
+          inputMode="numeric"
+          min={1}
+          step={1}
+          className="font-mono tabular-nums"
+          label="Units per month"
+          name="month_units"
+          hint="For all calls of an account in a UTC month. Empty: no quota."
+          defaultValue={terms.month_units ?? ""}
+          error={errorOf("month_units")}
+        />
+        <HistoryField days={terms.history_days} error={errorOf("history_days")} />
+      </div>
+      <div className="grid gap-2">
+        <Checkbox
+          name="month_hard"
+          label="Refuse calls beyond the quota"
+          hint="Otherwise they are only counted. Open streams go on either way."
+          defaultChecked={terms.month_hard}
+        />
+        <Checkbox
+          name="streams"
+          label="Streams"
+          hint="Its accounts can open stream connections. Without it, open ones are closed."
+          defaultChecked={terms.streams}
+        />
+        <Checkbox
+          name="live_access"
+          label="Live access"
+          hint="Every account on this plan can make live keys and read the live feed."
+          defaultChecked={terms.live_access}
+        />
+      </div>
+      <ProviderTerms />
+      <PermissionFields start={terms.permissions} wrong={errorOf("permissions") !== undefined} />
+      <TextField
+        label="Price"
+        name="price"
+        maxLength={PLAN_PRICE_MAX_CHARACTERS}
+        autoComplete="off"
+        hint="Shown as it is, for example “€ 49 a month”. Empty: none."
+        defaultValue={terms.price ?? ""}
+        error={errorOf("price")}
+      />
+      <Checkbox
+        name="public"
+        label="On the page of plans"
+        hint="Everybody can see it at /plans, where PLANS_PAGE=public."
+        defaultChecked={terms.public}
+      />
+    </>
+  );
+}
 
 interface PlanDialogProps {
   /** The plan to change; undefined creates one. */
@@ -57,14 +129,17 @@ const TAKEN = {
 function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
   const announce = useToast();
   const { busy, errorOf, failure, formProps } = useSubmit<{ plan: PlanForm & { name: string } }>({
-    fields: ["name", ...LIMITS.map(({ field }) => field)],
+    fields: ["name", ...LIMITS.map(({ field }) => field), "month_units", "history_days", "permissions", "price"],
     form: "plan",
     bodyOf: (form) => ({ name: textOf(form, "name").trim(), ...planOf(form) }),
     send: async (form) => {
       const name = plan?.name ?? textOf(form, "name").trim();
       // Otherwise this would change the limits of the existing plan and its accounts.
       if (plan === undefined && names.includes(name)) return { failure: TAKEN };
-      return callPortal("PUT", `admin/plans/${encodeURIComponent(name)}`, planOf(form));
+      return callPortal("PUT", `admin/plans/${encodeURIComponent(name)}`, {
+        ...planOf(form),
+        revision: plan?.revision ?? null,
+      });
     },
     done: ({ plan: { name } }) => {
       onClose();
@@ -94,7 +169,7 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
           />
         ) : null}
         <div className="grid gap-5 sm:grid-cols-2">
-          {LIMITS.map(({ field, label, hint, start }) => (
+          {LIMITS.map(({ field, label, hint, defaults }) => (
             <TextField
               key={field}
               label={label}
@@ -105,18 +180,13 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
               step={1}
               required
               hint={hint}
-              defaultValue={plan?.[field] ?? start}
+              defaultValue={plan?.[field] ?? defaults.free}
               error={errorOf(field)}
               className="font-mono tabular-nums"
             />
           ))}
         </div>
-        <Checkbox
-          name={LIVE}
-          label="Live access"
-          hint="Every account on this plan can make live keys and read the live feed."
-          defaultChecked={plan?.live_access ?? false}
-        />
+        <TermFields plan={plan} errorOf={errorOf} />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
           {plan === undefined ? "Add plan" : "Save"}
         </DialogSubmit>
@@ -130,28 +200,27 @@ function accountsText(count: number): string {
 }
 
 function columns(edit: (plan: AdminPlan) => void): readonly Column<AdminPlan>[] {
-  const [perMinute, burst, connections, subscriptions] = LIMITS;
-  const limit = (head: string, { field }: (typeof LIMITS)[number], from?: "sm" | "md" | "lg"): Column<AdminPlan> => {
-    return { head, numeric: true, cell: (plan) => countText(plan[field]), ...(from && { from }) };
-  };
   return [
     {
       head: "Plan",
-      cell: ({ name, rest_burst, stream_connections, subscriptions_per_connection }) => (
+      grow: true,
+      cell: (plan) => (
         <>
-          <span className="block font-medium [overflow-wrap:anywhere]">{name}</span>
-          <span className="block text-ink-faint text-xs leading-5 sm:hidden">burst {countText(rest_burst)}</span>
-          <span className="block text-ink-faint text-xs leading-5 lg:hidden">
-            {countText(stream_connections)} × {countText(subscriptions_per_connection)} subscriptions
-          </span>
+          <span className="block font-medium [overflow-wrap:anywhere]">{plan.name}</span>
+          <span className="block text-ink-faint text-xs leading-5">{termsOf(plan).join(", ")}</span>
+          {PLACED.map(({ field, head, from }) =>
+            from === undefined ? null : (
+              <span key={field} className={`block text-ink-faint text-xs leading-5 ${HIDDEN[from]}`}>
+                {head.toLowerCase()} {countText(plan[field])}
+              </span>
+            ),
+          )}
         </>
       ),
     },
-    limit("REST / min", perMinute),
-    limit("Burst", burst, "sm"),
-    limit("Connections", connections, "md"),
-    limit("Subscriptions", subscriptions, "lg"),
-    { head: "Live access", from: "md", cell: ({ live_access }) => (live_access ? "Yes" : "No") },
+    ...PLACED.map(({ field, head, from }): Column<AdminPlan> => {
+      return { head, numeric: true, cell: (plan) => countText(plan[field]), ...(from && { from }) };
+    }),
     { head: "Accounts", numeric: true, from: "sm", cell: ({ accounts }) => countText(accounts) },
     {
       head: <span className="sr-only">Actions</span>,
@@ -166,7 +235,7 @@ function columns(edit: (plan: AdminPlan) => void): readonly Column<AdminPlan>[] 
   ];
 }
 
-/** All plans with their limits and whether they give live access. */
+/** All plans with their limits and what they include. */
 export function PlansView() {
   const { data, error, mutate } = usePortal<{ items: readonly AdminPlan[] }>("admin/plans");
   const reload = () => void mutate();
@@ -179,7 +248,7 @@ export function PlansView() {
   return (
     <>
       <PageHead title="Plans" action={add}>
-        Limits and live access per account, shared by all its keys.
+        What accounts may use, shared by all their keys.
       </PageHead>
       <Table
         caption="Plans"

@@ -25,7 +25,7 @@ function whyText(name: string, { from, to, reason }: PrecedenceChange): string {
   return to === name ? `Took over from ${from}: ${why}` : `Replaced by ${to}: ${why}`;
 }
 
-function ChangeText({ at, from, to, reason, tickers, some, held }: PrecedenceChange) {
+function ChangeText({ at, from, to, reason, tickers, some }: PrecedenceChange) {
   return (
     <>
       <Instant at={at} to="second" /> <span className="font-medium">{REASONS[reason]}</span>
@@ -35,7 +35,6 @@ function ChangeText({ at, from, to, reason, tickers, some, held }: PrecedenceCha
       <span className="text-ink-faint text-xs">
         {some.join(", ")}
         {tickers > some.length ? " …" : null}
-        {held === 0 ? null : `; ${countText(held)} stay there for an hour, because they changed too often`}
       </span>
     </>
   );
@@ -43,7 +42,7 @@ function ChangeText({ at, from, to, reason, tickers, some, held }: PrecedenceCha
 
 /** Which of several providers speaks, and why; `onChange` is called after one was pinned or released. */
 export function PrecedenceView({ precedence, onChange }: { precedence: PrecedenceReport; onChange: () => void }) {
-  const { providers, waiting, pinned, held, changes, divergent } = precedence;
+  const { providers, waiting, pinned, changes, divergent } = precedence;
   const [asked, setAsked] = useState<{ readonly provider: string | null }>();
   return (
     <div className="space-y-3 bg-surface p-4">
@@ -88,12 +87,6 @@ export function PrecedenceView({ precedence, onChange }: { precedence: Precedenc
         })}
       </ol>
       {waiting === 0 ? null : <p className="text-ink-faint text-sm">No provider speaks for {instruments(waiting)} yet.</p>}
-      {held === 0 ? null : (
-        <p className="text-sm text-warning">
-          {instruments(held)} changed four times within an hour and {held === 1 ? "stays" : "stay"} with the present provider for
-          an hour.
-        </p>
-      )}
       {divergent.length === 0 ? null : (
         <div className="text-sm">
           <p className="text-warning">

@@ -6,13 +6,14 @@ import { durationText } from "#lib/duration";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
+import { TickerList } from "../ui/ticker-list";
 
 const STATES: Record<UpstreamState, { tone: Tone; label: string; title: string }> = {
   idle: { tone: "neutral", label: "Idle", title: "Another process runs this feed." },
   connecting: { tone: "neutral", label: "Connecting", title: "Asking for the instruments, then for a connection." },
   authenticating: { tone: "neutral", label: "Signing in", title: "Connected; the key is sent." },
   subscribing: { tone: "neutral", label: "Subscribing", title: "Signed in; requesting prices of the instruments." },
-  live: { tone: "positive", label: "Live", title: "Connected and subscribed." },
+  live: { tone: "positive", label: "Streaming", title: "Connected and subscribed." },
   quiet: {
     tone: "warning",
     label: "Quiet",
@@ -24,10 +25,11 @@ const STATES: Record<UpstreamState, { tone: Tone; label: string; title: string }
 
 const TICKER_STATES: Record<UpstreamTickerState, { tone: Tone; label: string }> = {
   awaited: { tone: "neutral", label: "Awaiting a tick" },
-  live: { tone: "positive", label: "Live" },
+  live: { tone: "positive", label: "Receiving" },
   quiet: { tone: "warning", label: "Quiet" },
   closed: { tone: "neutral", label: "Market closed" },
   missing: { tone: "danger", label: "Missing" },
+  not_offered: { tone: "neutral", label: "Not offered" },
 };
 
 const LOSSES: Record<LossReason, string> = {
@@ -62,14 +64,14 @@ function TickerLine({ ticker, symbol, state, since, reason, digits }: UpstreamTi
         {symbol === null ? null : <code className="ml-2 font-mono text-ink-faint text-xs">{symbol}</code>}
       </span>
       <span className="text-ink-soft">
-        {reason === null ? null : <span className="mr-2 [overflow-wrap:anywhere]">{reason}</span>}
+        {reason === null || state === "not_offered" ? null : <span className="mr-2 [overflow-wrap:anywhere]">{reason}</span>}
         {digits === null ? null : (
           <span className="mr-2">
             {digits[0]} decimal places, {digits[1]} here
           </span>
         )}
         <Badge tone={tone}>{label}</Badge>
-        {state === "missing" ? null : (
+        {symbol === null ? null : (
           <span className="ml-1 text-ink-faint text-xs">
             since <Instant at={since} to="second" />
           </span>
@@ -79,7 +81,9 @@ function TickerLine({ ticker, symbol, state, since, reason, digits }: UpstreamTi
   );
 }
 
-function Tickers({ tickers, wanted }: Pick<UpstreamReport, "tickers" | "wanted">) {
+function Tickers({ tickers: all, wanted }: Pick<UpstreamReport, "tickers" | "wanted">) {
+  const tickers = all.filter(({ state }) => state !== "not_offered");
+  const unoffered = all.filter(({ state }) => state === "not_offered");
   const rest = tickers.slice(SHOWN_MAX_COUNT);
   return (
     <>
@@ -91,15 +95,22 @@ function Tickers({ tickers, wanted }: Pick<UpstreamReport, "tickers" | "wanted">
       {rest.length === 0 ? null : (
         <details className="text-sm">
           <summary className="mb-1 cursor-pointer text-ink-soft hover:text-ink">
-            {countText(wanted - SHOWN_MAX_COUNT)} more instruments
+            {countText(wanted - unoffered.length - SHOWN_MAX_COUNT)} more instruments
           </summary>
           <ul className="space-y-1">
             {rest.map((one) => (
               <TickerLine key={one.ticker} {...one} />
             ))}
           </ul>
-          {tickers.length < wanted ? <p className="mt-1 text-ink-faint">Showing {countText(tickers.length)}.</p> : null}
+          {all.length < wanted ? <p className="mt-1 text-ink-faint">Showing {countText(tickers.length)}.</p> : null}
         </details>
+      )}
+      {unoffered.length === 0 ? null : (
+        <Folded title={`${countText(unoffered.length)} ${unoffered.length === 1 ? "instrument" : "instruments"} not offered`}>
+          <li>
+            <TickerList tickers={unoffered.map(({ ticker }) => ticker)} />
+          </li>
+        </Folded>
       )}
     </>
   );

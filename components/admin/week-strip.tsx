@@ -31,12 +31,18 @@ function SessionList({ sessions, cut = false }: { sessions: readonly PreviewSess
   );
 }
 
-/** When a market is open in the next two weeks, in the viewer's time zone; a skeleton while `preview` is undefined. */
-export function WeekStrip({ preview }: { preview: CalendarPreview | undefined }) {
+interface WeekStripProps {
+  readonly preview: CalendarPreview | undefined;
+  /** The first of the two weeks' days, where it is not today. */
+  readonly from?: string | undefined;
+}
+
+/** When a market is open in two weeks, the next ones by default, in the zone that the page shows; a skeleton while `preview` is undefined. */
+export function WeekStrip({ preview, from }: WeekStripProps) {
   const now = useNow();
   if (preview === undefined || now === null) return <Skeleton className="h-36 w-full" />;
   const { sessions, sessions_cut } = preview;
-  if (sessions === null) return <p className="text-ink-soft text-sm">The calendar does not cover all of the next two weeks.</p>;
+  if (sessions === null) return <p className="text-ink-soft text-sm">The calendar does not cover all of these two weeks.</p>;
   const coming = sessions.filter(({ closes_at }) => Date.parse(closes_at) > now);
   // Bars of a calendar that opens about every hour would be thinner than a pixel.
   if (sessions_cut)
@@ -50,7 +56,11 @@ export function WeekStrip({ preview }: { preview: CalendarPreview | undefined })
     );
   return (
     <div className="space-y-2">
-      <Weeks sessions={sessions} nowMs={Math.floor(now / MINUTE_MS) * MINUTE_MS} />
+      <Weeks
+        sessions={sessions}
+        nowMs={Math.floor(now / MINUTE_MS) * MINUTE_MS}
+        fromMs={from === undefined ? undefined : Date.parse(from)}
+      />
       {coming.length === 0 ? <p className="text-ink-soft text-sm">Always closed.</p> : <SessionList sessions={coming} />}
     </div>
   );

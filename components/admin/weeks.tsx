@@ -1,19 +1,19 @@
+"use client";
+
 import { memo } from "react";
 import type { PreviewSession } from "#lib/contract/portal-admin";
 import { dateFormat } from "../portal/date-format";
+import { useOtherZone, useTimeZone } from "../portal/time";
 import { type Week, weeksOf } from "./fortnight";
 
 /** The drawing has one unit per minute, so that the shortest break is still visible. */
 const WIDTH = 7 * 24 * 60;
 const HEIGHT = 40;
 
-const local = (at: string) =>
-  dateFormat({ weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(new Date(at));
-const utc = (at: string) => at.replace(/:\d\d\.\d+Z$/, "Z");
-
-/** The tooltip of a bar: the viewer's time, then UTC. */
-function spanText({ opens_at, closes_at }: PreviewSession): string {
-  return `${local(opens_at)} – ${local(closes_at)}\n${utc(opens_at)} – ${utc(closes_at)}`;
+/** A session in a zone, with its name. */
+function spanText({ opens_at, closes_at }: PreviewSession, timeZone: string): string {
+  const { format } = dateFormat({ weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
+  return `${format(new Date(opens_at))} – ${format(new Date(closes_at))} ${timeZone}`;
 }
 
 /** @param at position in the week, 0 to 1 */
@@ -22,12 +22,16 @@ function VerticalLine({ at, className }: { at: number; className: string }) {
 }
 
 function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
+  const timeZone = useTimeZone();
+  const other = useOtherZone();
+  const zones = other === undefined ? [timeZone] : [timeZone, other];
   return (
     <div>
       <div aria-hidden="true" className="grid grid-cols-7 text-ink-faint text-xs leading-5 max-sm:text-[11px]">
         {days.slice(0, -1).map((day) => (
           <span key={day} className="truncate pr-0.5">
-            {dateFormat({ weekday: "short" }).format(day)} <span className="tabular-nums">{new Date(day).getDate()}</span>
+            {dateFormat({ weekday: "short", timeZone }).format(day)}{" "}
+            <span className="tabular-nums">{dateFormat({ day: "numeric", timeZone }).format(day)}</span>
           </span>
         ))}
       </div>
@@ -39,7 +43,7 @@ function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
       >
         {bars.map(({ start, width, session }) => (
           <rect key={session.opens_at} x={start * WIDTH} width={width * WIDTH} y="0" height={HEIGHT} className="fill-positive/55">
-            <title>{spanText(session)}</title>
+            <title>{zones.map((zone) => spanText(session, zone)).join("\n")}</title>
           </rect>
         ))}
         {lines.map((at) => (
@@ -57,9 +61,12 @@ interface WeeksProps {
   readonly nowMs: number;
   /** Two weeks by default. */
   readonly count?: number;
+  /** When the first week begins: today by default. */
+  readonly fromMs?: number | undefined;
 }
 
-/** When a market is open, one row per week, in the viewer's time zone. */
-export const Weeks = memo(function Weeks({ sessions, nowMs, count }: WeeksProps) {
-  return weeksOf(sessions, nowMs, count).map((week) => <WeekRow key={week.days[0]} week={week} />);
+/** When a market is open, one row per week, in the zone that the page shows, with the other one on hover. */
+export const Weeks = memo(function Weeks({ sessions, nowMs, count, fromMs }: WeeksProps) {
+  const timeZone = useTimeZone();
+  return weeksOf(sessions, nowMs, timeZone, count, fromMs).map((week) => <WeekRow key={week.days[0]} week={week} />);
 });

@@ -4,7 +4,7 @@ import { type ChangeEvent, useEffect, useRef, useState } from "react";
 import type { PasswordRating } from "#lib/contract/portal";
 import { callPortal } from "../portal/api";
 import { textOf } from "../portal/use-submit";
-import { TextField } from "../ui/field";
+import { PasswordField } from "../ui/password-field";
 
 /** A password is rated when nothing was typed for so long. */
 const PAUSE_MS = 400;
@@ -61,10 +61,9 @@ interface NewPasswordFieldProps {
 export function NewPasswordField({ label, minCharacters, error }: NewPasswordFieldProps) {
   const { rating, onChange } = useRating(minCharacters);
   return (
-    <TextField
+    <PasswordField
       label={label}
       name="password"
-      type="password"
       autoComplete="new-password"
       required
       minLength={minCharacters}

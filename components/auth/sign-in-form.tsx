@@ -16,8 +16,10 @@ import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { FailureNotice } from "../ui/failure";
 import { TextField } from "../ui/field";
+import { PasswordField } from "../ui/password-field";
 import { AuthCard, TEXT_LINK } from "./auth-card";
 import { AuthForm } from "./auth-form";
+import { hasTerms, type Terms, TermsLinks } from "./terms-field";
 
 /** Another way to sign in. */
 interface Provider {
@@ -123,12 +125,16 @@ interface SignInFormProps {
   /** The email address, if the URL contains it. */
   readonly email: string | undefined;
   readonly providers: readonly Provider[];
+  /** What a new user accepts who continues with a provider. */
+  readonly terms: Terms;
+  /** Whether people can sign up without an invitation. */
+  readonly signUp: boolean;
   /** The error of the last attempt, from the page's URL. */
   readonly error: string | undefined;
 }
 
 /** The card of the sign-in page, for each of its steps. Signs in, then opens the next page. */
-export function SignInForm({ next, email, providers, error }: SignInFormProps) {
+export function SignInForm({ next, email, providers, terms, signUp, error }: SignInFormProps) {
   const [secondStep, setSecondStep] = useState(error === SECOND_FACTOR);
   const submission = useSubmit<{ secondFactor: boolean }>({
     fields: ["email"],
@@ -137,13 +143,15 @@ export function SignInForm({ next, email, providers, error }: SignInFormProps) {
     done: ({ secondFactor }) => (secondFactor ? setSecondStep(true) : open(next)),
   });
   if (secondStep) return <CodeStep next={next} onCancel={() => setSecondStep(false)} />;
-  const foot = (
+  const foot = signUp ? (
     <>
       New here?{" "}
       <Link href="/signup" className={TEXT_LINK}>
         Create an account
       </Link>
     </>
+  ) : (
+    "New here? Accounts are created by invitation: open the link of yours."
   );
   return (
     <AuthCard title="Sign in" lead="Access your keys, usage and logs." foot={foot}>
@@ -162,7 +170,7 @@ export function SignInForm({ next, email, providers, error }: SignInFormProps) {
           required
           error={submission.errorOf("email")}
         />
-        <TextField label="Password" name="password" type="password" autoComplete="current-password" required />
+        <PasswordField label="Password" name="password" autoComplete="current-password" required />
       </AuthForm>
       <p className="mt-4 text-sm">
         <Link href="/forgot" className={TEXT_LINK}>
@@ -170,6 +178,11 @@ export function SignInForm({ next, email, providers, error }: SignInFormProps) {
         </Link>
       </p>
       <OtherWays providers={providers} next={next} passkeyLabel="Sign in with a passkey" />
+      {providers.length > 0 && hasTerms(terms) ? (
+        <p className="mt-4 text-ink-faint text-xs leading-5">
+          If you have no account yet, continuing creates one and accepts the <TermsLinks terms={terms} />.
+        </p>
+      ) : null}
     </AuthCard>
   );
 }

@@ -10,6 +10,7 @@ import { AuthDone, AuthForm } from "./auth-form";
 import { NewPasswordField } from "./new-password-field";
 import { type Mailed, NoMail } from "./no-mail";
 import { ResendButton } from "./resend-button";
+import { type Terms, TermsField } from "./terms-field";
 
 interface SentProps extends Mailed {
   readonly email: string;
@@ -40,15 +41,38 @@ function Sent({ email, delivery, foot }: SentProps) {
   );
 }
 
+/** Replaces the form where accounts are created only by invitation. */
+function ByInvitation({ foot }: { foot: ReactNode }) {
+  return (
+    <AuthCard title="Sign-up by invitation" lead="Accounts of this service are created by invitation." foot={foot}>
+      <AuthDone>
+        <p>Open the link of your invitation, or ask the operator for one. The docs and the playground need no account.</p>
+      </AuthDone>
+    </AuthCard>
+  );
+}
+
+interface SignUpFormProps {
+  readonly mode: "open" | "invited" | "closed";
+  readonly terms: Terms;
+  readonly passwordMinCharacters: number;
+}
+
+const LEADS = {
+  open: "Create API keys, track their usage, and stream prices.",
+  invited: "An operator approves new accounts before they can create keys.",
+} as const;
+
 /** The card of the sign-up page. Creates an account. The answer is the same for an address that already has one: only the mail differs. */
-export function SignUpForm({ passwordMinCharacters }: { passwordMinCharacters: number }) {
+export function SignUpForm({ mode, terms, passwordMinCharacters }: SignUpFormProps) {
   const [sent, setSent] = useState<Mailed & { readonly email: string }>();
   const submission = useSubmit<Mailed>({
-    fields: ["email", "password", "name"],
+    fields: ["email", "password", "name", "terms"],
     form: "signUp",
+    bodyOf: (form) => ({ ...Object.fromEntries(form), terms: form.has("terms") }),
     send: (form) => {
       const name = textOf(form, "name");
-      const account = { email: textOf(form, "email"), password: textOf(form, "password") };
+      const account = { email: textOf(form, "email"), password: textOf(form, "password"), terms: form.has("terms") };
       return callPortal("POST", "sign-up", name === "" ? account : { ...account, name });
     },
     done: ({ delivery }, form) => setSent({ delivery, email: textOf(new FormData(form), "email") }),
@@ -62,13 +86,15 @@ export function SignUpForm({ passwordMinCharacters }: { passwordMinCharacters: n
       </Link>
     </>
   );
+  if (mode === "closed") return <ByInvitation foot={foot} />;
   if (sent !== undefined) return <Sent {...sent} foot={foot} />;
   return (
-    <AuthCard title="Create an account" lead="Create API keys, track their usage, and stream prices." foot={foot}>
+    <AuthCard title="Create an account" lead={LEADS[mode]} foot={foot}>
       <AuthForm submission={submission} action="Create account">
         <TextField label="Email" name="email" type="email" autoComplete="email" required error={errorOf("email")} />
         <TextField label="Name (optional)" name="name" autoComplete="name" error={errorOf("name")} />
         <NewPasswordField label="Password" minCharacters={passwordMinCharacters} error={errorOf("password")} />
+        <TermsField terms={terms} error={errorOf("terms")} />
       </AuthForm>
     </AuthCard>
   );

@@ -6,7 +6,7 @@ import { callPortal } from "../portal/api";
 import { SECOND_FACTOR, signInWithEntry } from "../portal/sign-in";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { buttonClass } from "../ui/button";
-import { TextField } from "../ui/field";
+import { PasswordField } from "../ui/password-field";
 import { AuthCard } from "./auth-card";
 import { AuthDone, AuthForm } from "./auth-form";
 import { LinkFoot, LinkRead, MailLink } from "./mail-link";
@@ -20,12 +20,12 @@ const PURPOSES = {
   verify: { title: "Verify your email", lead: "Verify your address, then create your first API key.", action: "Verify my email" },
   change_email: {
     title: "Confirm your new email",
-    lead: "Your account moves to this address when your old address has approved it, too.",
-    action: "Confirm this address",
+    lead: "Your account moves to this email when your old email has approved it, too.",
+    action: "Confirm this email",
   },
   approve_email: {
     title: "Approve your new email",
-    lead: "Your account moves to the new address when the link sent there is opened, too. You are then signed out everywhere.",
+    lead: "Your account moves to the new email when the link sent there is opened, too. You are then signed out everywhere.",
     action: "Approve the change",
   },
 } as const;
@@ -57,12 +57,14 @@ const newLink = (signedIn: boolean) =>
 function Waiting({ email, waiting_for }: Omit<Verified, "entry">) {
   const address = <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>;
   return (
-    <AuthCard title="One more step" lead="A change of email needs both addresses.">
+    <AuthCard title="One more step" lead="A change of email needs the old and the new one.">
       <AuthDone>
         {waiting_for === "old_address" ? (
           <p>Now approve the change: open the link in the email we sent to {address}.</p>
         ) : (
-          <p>Now open the link in the email we sent to the new address. Until then, the address of your account is {address}.</p>
+          <p>
+            Now open the link in the email we sent to the new email address. Until then, the email of your account is {address}.
+          </p>
         )}
       </AuthDone>
     </AuthCard>
@@ -120,10 +122,9 @@ function Verification({ token, purpose, signedIn }: VerificationProps) {
       <AuthCard title={title} lead={lead} foot={foot}>
         <AuthForm submission={{ ...submission, busy: submission.busy || leaving }} action={action}>
           {needsPassword ? (
-            <TextField
+            <PasswordField
               label="Password"
               name="password"
-              type="password"
               autoComplete="current-password"
               required
               error={submission.errorOf("password")}
@@ -137,7 +138,7 @@ function Verification({ token, purpose, signedIn }: VerificationProps) {
   return (
     <AuthCard
       title="Email verified"
-      lead={purpose === "verify" ? `Sign in as ${email} to create your first API key.` : "Sign in with your new address."}
+      lead={purpose === "verify" ? `Sign in as ${email} to create your first API key.` : "Sign in with your new email."}
     >
       <AuthDone>
         <p>

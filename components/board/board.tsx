@@ -4,7 +4,8 @@ import Link from "next/link";
 import { memo } from "react";
 import { StatusBadge } from "#components/board/status-badge";
 import type { BoardRow } from "#lib/contract/board";
-import { demoCredential } from "../portal/credential";
+import type { Venue } from "#lib/contract/primitives";
+import type { Credential } from "../portal/credential";
 import type { BoardStore } from "./board-store";
 import { FeedLine, FeedNote } from "./feed-line";
 import { Change, Price } from "./price";
@@ -39,18 +40,18 @@ const Row = memo(function Row({ store, row: first }: { store: BoardStore; row: B
 });
 
 interface BoardProps {
+  readonly venue: Venue;
   readonly rows: readonly BoardRow[];
   readonly store: BoardStore;
-  readonly caption: string;
 }
 
 /** Latest prices with the state of their market: as rendered, then updated. */
-export function Board({ rows, store, caption }: BoardProps) {
+export function Board({ venue, rows, store }: BoardProps) {
   return (
     <div className="overflow-hidden rounded-xl border border-line bg-surface">
       <FeedLine store={store} />
       <table className="w-full table-fixed text-sm">
-        <caption className="sr-only">{caption}</caption>
+        <caption className="sr-only">Latest {venue} prices and the state of their markets</caption>
         <thead>
           <tr className="border-line border-t bg-sunken/60">
             <th scope="col" className={`${HEAD} pl-4 text-left sm:pl-5`}>
@@ -76,19 +77,17 @@ export function Board({ rows, store, caption }: BoardProps) {
           ))}
         </tbody>
       </table>
-      <FeedNote store={store} />
+      <FeedNote store={store} venue={venue} />
     </div>
   );
 }
 
-interface LiveBoardProps {
-  readonly rows: readonly BoardRow[];
-  readonly caption: string;
-  /** The public demo key; undefined when it is disabled, and then nothing streams. */
-  readonly demoKey: string | undefined;
+interface LiveBoardProps extends Omit<BoardProps, "store"> {
+  /** Undefined when nothing streams. */
+  readonly credential: Credential | undefined;
 }
 
 /** A board with a connection of its own. */
-export function LiveBoard({ rows, caption, demoKey }: LiveBoardProps) {
-  return <Board rows={rows} store={useBoardStore(rows, demoCredential(demoKey))} caption={caption} />;
+export function LiveBoard({ venue, rows, credential }: LiveBoardProps) {
+  return <Board venue={venue} rows={rows} store={useBoardStore(rows, credential)} />;
 }

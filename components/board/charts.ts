@@ -22,7 +22,7 @@ interface Chart {
 
 /** Likely reasons, where the service gave none. */
 const NO_STREAM = {
-  demo: `The demo key allows ${PLAN_DEFAULTS.demo.streamConnections} streams per address.`,
+  demo: `The demo key allows ${PLAN_DEFAULTS.demo.streamConnections} streams per IP address.`,
   own: "Your key needs the scope market:stream, and a connection that its plan still allows.",
 };
 

@@ -1,12 +1,13 @@
 "use client";
 
-import { Instant, useNow } from "../portal/time";
+import type { Venue } from "#lib/contract/primitives";
+import { TickInstant, useNow } from "../portal/time";
 import type { BoardStore } from "./board-store";
 import { type Feed, troubleOf } from "./feed";
 import { useFeed } from "./use-board";
 
 const LOOKS: Record<Feed["by"], { readonly word: string; readonly colour: string }> = {
-  page: { word: "Not live", colour: "bg-neutral" },
+  page: { word: "Not streaming", colour: "bg-neutral" },
   stream: { word: "Streaming", colour: "bg-positive" },
   polling: { word: "Polling", colour: "bg-warning" },
   none: { word: "Disconnected", colour: "bg-warning" },
@@ -36,7 +37,7 @@ export function FeedLine({ store }: { store: BoardStore }) {
         <p className="text-ink-faint text-xs">
           last tick{" "}
           <span className="font-mono">
-            <Instant at={new Date(last).toISOString()} to="clock" />
+            <TickInstant at={new Date(last).toISOString()} />
           </span>
         </p>
       )}
@@ -44,23 +45,25 @@ export function FeedLine({ store }: { store: BoardStore }) {
   );
 }
 
-const SANDBOX_NOTE = "Sandbox venue: synthetic prices around the clock, identical for every installation with the same seed.";
+const NOTES: Readonly<Record<Venue, string>> = {
+  live: "Live venue: prices of its provider.",
+  sandbox: "Sandbox venue: synthetic prices, 24/7, identical for every installation with the same seed.",
+};
 
 interface FeedNoteProps {
   readonly store: BoardStore;
-  /** What these prices are, unless they are the sandbox's. */
-  readonly note?: string;
+  readonly venue: Venue;
 }
 
 /** The footer of the board: what these prices are, or what is wrong. Its height is fixed, so the layout never shifts. */
-export function FeedNote({ store, note = SANDBOX_NOTE }: FeedNoteProps) {
+export function FeedNote({ store, venue }: FeedNoteProps) {
   const trouble = troubleOf(useFeed(store));
   return (
     <p
       role="status"
       className={`flex min-h-14 items-center border-line border-t px-4 py-2 text-xs leading-5 sm:px-5 ${trouble === undefined ? "text-ink-faint" : "text-warning"}`}
     >
-      {trouble ?? note}
+      {trouble ?? NOTES[venue]}
     </p>
   );
 }

@@ -19,6 +19,6 @@ test("a chart without a stream says why, where the service said so", () => {
   expect(states).toEqual([
     undefined,
     `Can't open a stream, so this chart is not updated. ${WHY}`,
-    expect.stringContaining("The demo key allows 2 streams per address."),
+    expect.stringContaining("The demo key allows 2 streams per IP address."),
   ]);
 });

@@ -23,7 +23,9 @@ export function troubleOf(feed: Feed): string | undefined {
   if (feed.by !== "none") return undefined;
   if (feed.why === "limited") {
     const who =
-      feed.key === "demo" ? "The demo key has reached its rate limit for your address." : "Your key has reached its rate limit.";
+      feed.key === "demo"
+        ? "The demo key has reached its rate limit for your IP address."
+        : "Your key has reached its rate limit.";
     return `${who} Retrying in ${durationText(feed.retryInS * SECOND_MS)}.`;
   }
   if (feed.why === "refused") return `The service refused the request: ${feed.detail} Reload the page to try again.`;

@@ -1,7 +1,7 @@
 "use client";
 
 import { type ReactNode, useEffect, useRef } from "react";
-import { changeText } from "../portal/numbers";
+import { changeText, priceText } from "../portal/numbers";
 
 const TINT_MS = 400;
 const UNKNOWN = "–";
@@ -28,7 +28,7 @@ function Tinted({ value, children }: { value: number | undefined; children: Reac
 
 /** A price with its digits, tinted when it changes; an en dash for none. */
 export function Price({ value, digits }: { value: number | null | undefined; digits: number }) {
-  return <Tinted value={value ?? undefined}>{value?.toFixed(digits) ?? UNKNOWN}</Tinted>;
+  return <Tinted value={value ?? undefined}>{value == null ? UNKNOWN : priceText(value, digits)}</Tinted>;
 }
 
 /** The change of a trading day in percent. */

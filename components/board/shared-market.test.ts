@@ -7,11 +7,16 @@ import type { Topic, Union } from "./wants";
 
 const MAX = 20;
 const price = (ticker: string, bid: number, ticks = 1): MarketRecord => ({
-  ...{ stream: "snapshot", ticker, ticks },
+  stream: "snapshot",
+  ticker,
+  ticks,
   data: { ticker, bid } as Snapshot,
 });
 const kline = (time: number, removed = false): MarketRecord => ({
-  ...{ stream: "kline", ticker: "EURUSD", timeframe: "M1", removed },
+  stream: "kline",
+  ticker: "EURUSD",
+  timeframe: "M1",
+  removed,
   data: { time } as Kline,
 });
 
@@ -67,7 +72,9 @@ function createBrowser() {
     const feeds: Feed["by"][] = [];
     const member = joinMarket(
       {
-        ...{ id, sharing, topicsMaxCount: MAX },
+        id,
+        sharing,
+        topicsMaxCount: MAX,
         open(events, signal) {
           const opened: Opened = { by: id, events, wanted: { followed: [], polled: [] } };
           open.push(opened);
@@ -89,7 +96,10 @@ function createBrowser() {
     );
     member.want(topics);
     return {
-      ...{ member, records, states, feeds },
+      member,
+      records,
+      states,
+      feeds,
       close: () => closing.abort(),
       /** The tab crashed: it says nothing, and the browser takes its lock away without its help. */
       mute: () => listeners.delete(id),

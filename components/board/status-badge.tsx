@@ -10,6 +10,7 @@ export const LABELS: Record<FinalDisplayState, string> = {
   open_data_stale: "Stale",
   late_open_data_stale: "Late open",
   open_data_missing: "No data",
+  not_offered: "Not offered",
 };
 
 /** The state of a market in one word; the reason as the contract names it on hover. */

@@ -57,7 +57,11 @@ function label(pen: CanvasRenderingContext2D, { left, width, height }: Place, te
 }
 
 /** Draws breaks behind the candles: closed hours as a tint, missing klines hatched, both with a label. */
-export function createBands(chart: IChartApi, bands: () => readonly Band[], colours: () => ChartColours): ISeriesPrimitive<Time> {
+export function createBands(
+  chart: Pick<IChartApi, "timeScale">,
+  bands: () => readonly Band[],
+  colours: () => ChartColours,
+): ISeriesPrimitive<Time> {
   const renderer: IPrimitivePaneRenderer = {
     draw: () => undefined,
     drawBackground(target) {

@@ -7,6 +7,8 @@ export interface ChartColours {
   readonly down: string;
   /** Bars of the tick volume. */
   readonly volume: string;
+  /** The line of a second instrument. */
+  readonly second: string;
   /** Bands of closed hours and of missing klines. */
   readonly closed: string;
   readonly missing: string;
@@ -20,6 +22,7 @@ const NAMES: { readonly [Name in keyof ChartColours]: readonly [name: string, op
   up: ["--positive", 1],
   down: ["--danger", 1],
   volume: ["--ink-faint", 0.35],
+  second: ["--accent", 1],
   closed: ["--ink-faint", 0.09],
   missing: ["--warning", 0.28],
 };
@@ -41,7 +44,7 @@ export function chartColours(place: HTMLElement): ChartColours {
   const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const read = ([name, opacity]: readonly [string, number]) =>
     pen === null ? `rgba(128, 128, 128, ${opacity})` : asRgb(place, pen, name, opacity);
-  const { ground, text, line, up, down, volume, closed, missing } = NAMES;
+  const { ground, text, line, up, down, volume, second, closed, missing } = NAMES;
   return {
     ground: read(ground),
     text: read(text),
@@ -49,6 +52,7 @@ export function chartColours(place: HTMLElement): ChartColours {
     up: read(up),
     down: read(down),
     volume: read(volume),
+    second: read(second),
     closed: read(closed),
     missing: read(missing),
   };

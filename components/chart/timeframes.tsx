@@ -24,7 +24,7 @@ export function Timeframes({ value, onChange, offered }: TimeframesProps) {
           type="button"
           aria-pressed={timeframe === value}
           onClick={() => onChange(timeframe)}
-          className="min-h-8 min-w-8 flex-1 rounded-md px-1 font-mono text-ink-soft text-xs hover:text-ink aria-pressed:bg-surface aria-pressed:text-ink aria-pressed:shadow-sm pointer-coarse:min-h-10"
+          className="min-h-8 min-w-7 flex-1 rounded-md px-0.5 sm:px-1 font-mono text-ink-soft text-xs hover:text-ink aria-pressed:bg-surface aria-pressed:text-ink aria-pressed:shadow-sm pointer-coarse:min-h-10"
         >
           {timeframe}
         </button>

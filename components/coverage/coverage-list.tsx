@@ -6,7 +6,7 @@ import { type CoverageReport, type CoverageRow, coveragePath } from "#lib/contra
 import { searchInstruments } from "#lib/instrument-search";
 import { byGroup } from "../markets/groups";
 import { compactText, countText } from "../portal/numbers";
-import { Utc } from "../portal/utc";
+import { Instant } from "../portal/time";
 import { CONTROL } from "../ui/field";
 import { InstrumentMark } from "../ui/instrument-mark";
 import { type ColumnSorting, SORT_HEAD, SortHead } from "../ui/sort-head";
@@ -78,12 +78,22 @@ function Row({ row, href, first, last }: RowProps) {
             <span className="block font-medium font-mono text-sm leading-5">{ticker}</span>
             <span className="block truncate text-ink-faint text-xs leading-4">
               <span className="max-sm:hidden">{name}</span>
-              <span className="sm:hidden">{first_at === null ? "Nothing is stored" : `since ${first_at.slice(0, 10)}`}</span>
+              <span className="sm:hidden">
+                {first_at === null ? (
+                  "Nothing is stored"
+                ) : (
+                  <>
+                    since <Instant at={first_at} to="day" />
+                  </>
+                )}
+              </span>
             </span>
           </span>
         </Link>
       </th>
-      <td className={`${COLUMNS.since} font-mono text-[13px] tabular-nums`}>{first_at?.slice(0, 10) ?? "–"}</td>
+      <td className={`${COLUMNS.since} font-mono text-[13px]`}>
+        <Instant at={first_at} to="day" />
+      </td>
       <td className={COLUMNS.years} title={yearsText(row)}>
         <span className="sr-only">{yearsText(row)}</span>
         <YearBars years={years} first={first} last={last} />
@@ -92,7 +102,9 @@ function Row({ row, href, first, last }: RowProps) {
       <td className={`${COLUMNS.rows} font-mono text-[13px] tabular-nums`} title={countText(rows)}>
         {compactText(rows)}
       </td>
-      <td className={COLUMNS.changed}>{changed_at === null ? "–" : <Utc at={changed_at} />}</td>
+      <td className={COLUMNS.changed}>
+        <Instant at={changed_at} />
+      </td>
     </tr>
   );
 }
@@ -146,7 +158,7 @@ export function CoverageList({ venue, items }: Pick<CoverageReport, "venue" | "i
                 M1 klines
               </SortHead>
               <SortHead column="changed" className={COLUMNS.changed} {...head}>
-                Last change, UTC
+                Last change
               </SortHead>
             </tr>
           </thead>

@@ -1,9 +1,9 @@
 import type { CoverageSource } from "#lib/contract/coverage";
+import { SOURCE_NAMES } from "#lib/data-words";
 import { countText, shareText } from "../portal/numbers";
-import { Utc } from "../portal/utc";
+import { Instant } from "../portal/time";
 import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
-import { SOURCE_NAMES } from "./reasons";
 
 const columnsOf = (total: number): readonly Column<CoverageSource>[] => [
   {
@@ -21,7 +21,7 @@ const columnsOf = (total: number): readonly Column<CoverageSource>[] => [
   { head: "Share", numeric: true, from: "sm", cell: ({ rows }) => shareText(rows, total) },
   { head: "From", numeric: true, from: "md", cell: ({ first_month }) => first_month },
   { head: "To", numeric: true, from: "md", cell: ({ last_month }) => last_month },
-  { head: "Last one, UTC", numeric: true, from: "sm", cell: ({ last_at }) => (last_at === null ? "–" : <Utc at={last_at} />) },
+  { head: "Last one", numeric: true, from: "sm", cell: ({ last_at }) => <Instant at={last_at} /> },
 ];
 
 /** Where the klines that show come from. */

@@ -7,9 +7,9 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 
 /** The colors of months, by the share that they have at least. */
 const LEVELS = [
-  { least: 0.999, className: "bg-positive/45", label: "99.9 % and more" },
-  { least: 0.98, className: "bg-positive/25", label: "98 %" },
-  { least: 0.9, className: "bg-warning/30", label: "90 %" },
+  { least: 0.999, className: "bg-positive/45", label: "99.9% and more" },
+  { least: 0.98, className: "bg-positive/25", label: "98%" },
+  { least: 0.9, className: "bg-warning/30", label: "90%" },
   { least: 0, className: "bg-danger/35", label: "less" },
 ] as const;
 const UNKNOWN = "bg-edge/40";
@@ -19,7 +19,7 @@ const levelOf = (share: number | null) => LEVELS.find(({ least }) => share !== n
 function Month({ month }: { month: MonthCoverage | undefined }) {
   if (month === undefined) return <td className="p-px" />;
   const share = coveredShare(month);
-  const text = coveredText(share).replace(" %", "");
+  const text = coveredText(share).replace("%", "");
   return (
     <td className="p-px">
       <span

@@ -7,7 +7,7 @@ export function coveredShare({ open_minutes: open, missing_minutes: missing }: C
   return open === null || missing === null || open === 0 ? null : 1 - missing / open;
 }
 
-/** A share in percent. It is rounded down, so that only what is complete is called 100 %. */
+/** A share in percent. It is rounded down, so that only what is complete is called 100%. */
 export function coveredText(share: number | null): string {
-  return share === null ? "–" : `${share === 1 ? "100" : (Math.floor(share * 1_000) / 10).toFixed(1)} %`;
+  return share === null ? "–" : `${share === 1 ? "100" : (Math.floor(share * 1_000) / 10).toFixed(1)}%`;
 }

@@ -1,13 +1,13 @@
 import type { DataClosure, DataGap, DataLack, DataYearCoverage } from "#lib/contract/portal-data";
+import { GAP_REASONS } from "#lib/data-words";
 import { durationText } from "#lib/duration";
 import { MINUTE_MS } from "#lib/units";
 import { CLOSURE_REASONS } from "../markets/fortnight";
 import { countText, shareText } from "../portal/numbers";
-import { Utc } from "../portal/utc";
+import { Instant } from "../portal/time";
 import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
 import { CoverageLegend, CoverageStrip } from "./coverage-strip";
-import { GAP_REASONS } from "./reasons";
 
 /** Gaps that are listed at first; most of the others are single minutes. */
 const FIRST_COUNT = 12;
@@ -19,18 +19,18 @@ interface Stretch {
 
 /** When it was; where there is room, its end is a column of its own. */
 const FROM: Column<Stretch> = {
-  head: "From, UTC",
+  head: "From",
   cell: ({ from, to }) => (
     <>
-      <Utc at={from} />
+      <Instant at={from} />
       <span className="block whitespace-nowrap sm:hidden">
         <span className="text-ink-faint text-xs">to </span>
-        <Utc at={to} />
+        <Instant at={to} />
       </span>
     </>
   ),
 };
-const TO: Column<Stretch> = { head: "To, UTC", from: "sm", cell: ({ to }) => <Utc at={to} /> };
+const TO: Column<Stretch> = { head: "To", from: "sm", cell: ({ to }) => <Instant at={to} /> };
 
 const GAPS: readonly Column<DataGap>[] = [
   FROM,

@@ -1,6 +1,6 @@
 "use client";
 
-import { Tabs as Radix } from "radix-ui";
+import * as Radix from "@radix-ui/react-tabs";
 import type { ReactNode } from "react";
 import { useCodeLanguages } from "./code-languages";
 
@@ -17,7 +17,7 @@ export function CodeTabs({ tabs }: { tabs: readonly CodeTab[] }) {
   const value = chosen.find(known) ?? tabs[0]?.language ?? "";
   return (
     <Radix.Root value={value} onValueChange={choose} className="code-tabs">
-      <Radix.List aria-label="Language" className="flex gap-1 overflow-x-auto overflow-y-hidden px-2">
+      <Radix.List aria-label="Language" className="flex flex-wrap gap-x-1 px-2">
         {tabs.map(({ language }) => (
           <Radix.Trigger
             key={language}

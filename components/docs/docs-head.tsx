@@ -1,9 +1,11 @@
+import { Prose } from "../ui/prose";
 import { CopyPage } from "./copy-page";
 
 interface DocsHeadProps {
   /** Where the page is in the tree: "Reference · REST operations". */
   readonly section: string | undefined;
   readonly title: string;
+  /** With code between backticks. */
   readonly description: string | undefined;
   readonly url: string;
 }
@@ -22,7 +24,9 @@ export function DocsHead({ section, title, description, url }: DocsHeadProps) {
           </a>
         </div>
       </div>
-      <p className="mt-2 max-w-prose text-ink-soft leading-7">{description}</p>
+      <p className="mt-2 max-w-prose text-ink-soft leading-7">
+        <Prose text={description ?? ""} />
+      </p>
     </header>
   );
 }

@@ -9,7 +9,8 @@ import { textOf, withTexts } from "./texts";
 /** Links to pages of the portal go through the router; links to documents and other sites do not. */
 const PAGE = /^\/(?!.*\.\w+$)/;
 
-function Anchor({ href = "", children }: ComponentProps<"a">) {
+function Anchor({ href = "", children, isHidden }: ComponentProps<"a"> & Pick<Changes, "isHidden">) {
+  if (isHidden(href)) return children;
   if (!PAGE.test(href)) return <a href={href}>{children}</a>;
   return (
     <Link prefetch={false} href={href}>
@@ -63,10 +64,12 @@ interface Changes {
   readonly words: (text: string) => string;
   /** The call that code follows when the form of the page changes, as path and query. */
   readonly call: string | undefined;
+  /** Whether a link leads to a page that this installation does not show: of such a link the words stay. */
+  readonly isHidden: (href: string) => boolean;
 }
 
 interface CodeProps extends ComponentProps<"pre"> {
-  readonly changes: Changes;
+  readonly changes: Pick<Changes, "words" | "call">;
 }
 
 /** Code with this reader's address and key, and with the call of the form. */
@@ -96,7 +99,7 @@ function Picture({ src, alt }: ComponentProps<"img">) {
 /** The components of a page. */
 export function mdxComponents(changes: Changes) {
   return {
-    a: Anchor,
+    a: (props: ComponentProps<"a">) => <Anchor {...props} isHidden={changes.isHidden} />,
     h2: heading("h2"),
     h3: heading("h3"),
     h4: heading("h4"),
@@ -107,7 +110,8 @@ export function mdxComponents(changes: Changes) {
     Callout,
     Tab,
     Tabs,
-    Card,
+    // biome-ignore lint/correctness/noComponentHookFactories: rendered once, on the server, and without state
+    Card: (props: ComponentProps<typeof Card>) => (changes.isHidden(props.href) ? null : <Card {...props} />),
     Cards,
     Steps,
     Diagram,

@@ -1,9 +1,9 @@
 "use client";
 
 import { useEffect, useState } from "react";
-import { type DocsHit, searchDocs } from "./search-docs";
+import { type DocsHit, searchDocs } from "#lib/docs/search-docs";
 
-export type { DocsHit } from "./search-docs";
+export type { DocsHit } from "#lib/docs/search-docs";
 
 const INDEX = "/docs/search.json";
 const QUERY_MIN_CHARACTERS = 2;

@@ -19,7 +19,7 @@ const STEPS: readonly { step: Step; title: string; how: ReactNode }[] = [
     title: "Create a key",
     how: (
       <Link href="/dashboard/keys?new=1" className="text-accent underline">
-        Create a test key
+        Create a sandbox key
       </Link>
     ),
   },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PortalKey } from "#lib/contract/portal";
-import { arrangeKeys } from "./arrange";
+import { arrangeKeys, replacedInGrace } from "./arrange";
 
 const key = (id: string, state: PortalKey["state"], replaced_by: string | null = null) =>
   ({ id, state, replaced_by }) as PortalKey;
@@ -27,4 +27,16 @@ test("a key that was rotated follows the one that replaced it, and keys that no 
 test("a key in grace whose successor was revoked stays in the list", () => {
   const { current } = arrangeKeys([key("next", "revoked"), key("old", "grace", "next")]);
   expect(current.map(({ key, isReplaced }) => [key.id, isReplaced])).toEqual([["old", false]]);
+});
+
+test("the keys that one replaced and that still work are named, also across one that was revoked", () => {
+  const keys = [
+    key("newest", "active"),
+    key("older", "revoked", "newest"),
+    key("oldest", "grace", "older"),
+    key("first", "grace", "oldest"),
+    key("other", "grace", "elsewhere"),
+  ];
+  expect(replacedInGrace(keys, { id: "newest" }).map(({ id }) => id)).toEqual(["oldest", "first"]);
+  expect(replacedInGrace(keys, { id: "first" })).toEqual([]);
 });

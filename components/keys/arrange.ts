@@ -26,3 +26,10 @@ export function arrangeKeys(keys: readonly PortalKey[]): Arranged {
   ];
   return { current: working.filter((key) => !isReplaced(key)).flatMap(withReplaced), past: keys.filter(isPast) };
 }
+
+/** Of the keys that one replaced, directly or by way of others, those that still work in their grace period; the newest first. */
+export function replacedInGrace(keys: readonly PortalKey[], { id }: Pick<PortalKey, "id">): PortalKey[] {
+  const previous = keys.find(({ replaced_by }) => replaced_by === id);
+  if (previous === undefined) return [];
+  return [...(previous.state === "grace" ? [previous] : []), ...replacedInGrace(keys, previous)];
+}

@@ -9,6 +9,7 @@ import { ResendButton } from "../auth/resend-button";
 import { callPortal } from "../portal/api";
 import { NoLiveFeed } from "../portal/no-live-feed";
 import { usePortal } from "../portal/read";
+import { useTimeZone } from "../portal/time";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { Dialog, DialogActions } from "../ui/dialog";
@@ -19,7 +20,7 @@ import { KeySettings, NEW_KEY, SETTING_FIELDS, settingsOf } from "./key-settings
 import { type MadeKey, Secret } from "./secret";
 
 const KINDS: readonly { value: Venue; label: string; hint: string }[] = [
-  { value: "sandbox", label: "Test", hint: "Synthetic prices, around the clock." },
+  { value: "sandbox", label: "Sandbox", hint: "Synthetic prices, 24/7." },
   { value: "live", label: "Live", hint: "Prices from this installation's live feed." },
 ];
 
@@ -33,10 +34,11 @@ interface CreateFormProps {
 function CreateForm({ liveAccess, liveFeed, onMade, onCancel }: CreateFormProps) {
   const [venue, setVenue] = useState<Venue>("sandbox");
   const refused = venue === "live" && !liveAccess;
+  const zone = useTimeZone();
   const bodyOf = (form: FormData) => ({
-    ...settingsOf(form, NEW_KEY),
+    ...settingsOf(form, NEW_KEY, zone),
     venue: textOf(form, "venue"),
-    expires_at: expiryOf(form),
+    expires_at: expiryOf(form, zone),
   });
   const { busy, errorOf, failure, formProps } = useSubmit<MadeKey>({
     fields: ["venue", ...SETTING_FIELDS, "expires_at"],
@@ -57,13 +59,13 @@ function CreateForm({ liveAccess, liveFeed, onMade, onCancel }: CreateFormProps)
         {refused ? (
           <p role="status" className="mt-2 rounded-md border border-line bg-sunken px-3 py-2 text-sm leading-6">
             Your account has no access to live data. Ask the operator of this installation to grant it; then you can make live
-            keys. A test key works now.
+            keys. A sandbox key works now.
           </p>
         ) : venue === "live" && !liveFeed ? (
           <div className="mt-2">
             <NoLiveFeed>
-              calls with a live key return <code className="font-mono text-[13px]">market_data_not_ready</code>. A test key works
-              now.
+              calls with a live key return <code className="font-mono text-[13px]">market_data_not_ready</code>. A sandbox key
+              works now.
             </NoLiveFeed>
           </div>
         ) : null}

@@ -2,7 +2,8 @@
 
 import { useState } from "react";
 import { DAY_MS } from "#lib/units";
-import { Instant } from "../portal/time";
+import { instantOf } from "../portal/local-time";
+import { Instant, useTimeZone } from "../portal/time";
 import { textOf } from "../portal/use-submit";
 import { CONTROL, Field } from "../ui/field";
 import { Select } from "../ui/select";
@@ -28,6 +29,7 @@ interface ExpiryFieldProps {
 /** When a key or a link expires: a year from now for a new one, no change for a key that is edited. */
 export function ExpiryField({ current, error, isRequired = false }: ExpiryFieldProps) {
   const changed = current !== undefined;
+  const zone = useTimeZone();
   const [expiry, setExpiry] = useState<Expiry>(changed ? "keep" : "365");
   const choices = isRequired ? EXPIRIES : [...EXPIRIES, NEVER];
   const kept =
@@ -39,7 +41,11 @@ export function ExpiryField({ current, error, isRequired = false }: ExpiryFieldP
       </>
     );
   return (
-    <Field label="Expires" hint={expiry === "keep" ? kept : undefined} error={error}>
+    <Field
+      label="Expires"
+      hint={expiry === "keep" ? kept : expiry === "date" ? `At the end of the day in ${zone}.` : undefined}
+      error={error}
+    >
       {(control) => (
         <div className="grid gap-2 sm:auto-cols-fr sm:grid-flow-col">
           <Select
@@ -56,12 +62,12 @@ export function ExpiryField({ current, error, isRequired = false }: ExpiryFieldP
   );
 }
 
-/** The instant chosen, in ISO 8601: null for never, undefined for no change. A date means its end in the viewer's time zone. */
-export function expiryOf(form: FormData): string | null | undefined {
+/** The instant chosen, in ISO 8601: null for never, undefined for no change. A date means its end in `zone`. */
+export function expiryOf(form: FormData, zone: string): string | null | undefined {
   const expiry = textOf(form, "expiry") as Expiry;
   if (expiry === "keep") return undefined;
   if (expiry === "never") return null;
   if (expiry !== "date") return new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
   const date = textOf(form, "expires_at");
-  return date === "" ? "" : new Date(`${date}T23:59:59`).toISOString();
+  return date === "" ? "" : instantOf(`${date}T23:59:59`, zone);
 }

@@ -4,12 +4,14 @@ import { useState } from "react";
 import type { RotationGrace } from "#lib/contract/limits";
 import type { PortalKey } from "#lib/contract/portal";
 import { callPortal } from "../portal/api";
+import { Countdown, useTimeZone } from "../portal/time";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { ConfirmDialog } from "../ui/confirm-dialog";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
-import { Radio } from "../ui/select";
+import { Checkbox, Radio } from "../ui/select";
 import { useToast } from "../ui/toast";
+import { replacedInGrace } from "./arrange";
 import { ExpiryField, expiryOf } from "./expiry-field";
 import { KeySettings, SETTING_FIELDS, settingsOf } from "./key-settings";
 import { KeyMark } from "./key-text";
@@ -17,6 +19,8 @@ import { type MadeKey, Secret } from "./secret";
 
 interface KeyDialogProps {
   readonly apiKey: PortalKey;
+  /** All keys of the account. */
+  readonly keys: readonly PortalKey[];
   readonly onClose: () => void;
   readonly onChange: () => void;
 }
@@ -33,7 +37,8 @@ const USUAL_GRACE: RotationGrace = "24h";
 /** Changes the settings of a key. */
 export function EditKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
-  const bodyOf = (form: FormData) => ({ ...settingsOf(form, apiKey), expires_at: expiryOf(form) });
+  const zone = useTimeZone();
+  const bodyOf = (form: FormData) => ({ ...settingsOf(form, apiKey, zone), expires_at: expiryOf(form, zone) });
   const { busy, errorOf, failure, formProps } = useSubmit({
     fields: [...SETTING_FIELDS, "expires_at"],
     form: "editKey",
@@ -99,14 +104,7 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
             <legend className="mb-1.5 font-medium text-sm">Keep the old key working for</legend>
             <div className="grid gap-2 sm:grid-cols-2">
               {GRACES.map((grace) => (
-                <Radio
-                  key={grace.value}
-                  {...grace}
-                  name="grace"
-                  defaultChecked={grace.value === USUAL_GRACE}
-                  // With the first option focused, the space bar would choose "None" and end the old key at once.
-                  data-autofocus={grace.value === USUAL_GRACE || undefined}
-                />
+                <Radio key={grace.value} {...grace} name="grace" defaultChecked={grace.value === USUAL_GRACE} />
               ))}
             </div>
           </fieldset>
@@ -119,9 +117,37 @@ export function RotateKey({ apiKey, onClose, onChange }: KeyDialogProps) {
   );
 }
 
-/** Revokes a key for good, once its name was typed. */
-export function RevokeKey({ apiKey, onClose, onChange }: KeyDialogProps) {
+/** Offers to end the keys that one replaced, by name and how long each still works. The field is `replaced`. */
+function AlsoReplaced({ keys }: { keys: readonly PortalKey[] }) {
+  const plural = keys.length > 1;
+  return (
+    <div className="space-y-3 rounded-md border border-warning/40 bg-sunken p-3 text-sm leading-6">
+      <p>{plural ? "Older keys that it replaced still work:" : "The older key that it replaced still works:"}</p>
+      <ul className="space-y-1">
+        {keys.map((key) => (
+          <li key={key.id} className="flex flex-wrap gap-x-2 [overflow-wrap:anywhere]">
+            {key.name} <KeyMark apiKey={key} />
+            {key.grace_until === null ? null : (
+              <span className="text-ink-soft">
+                <Countdown until={key.grace_until} /> left
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Checkbox
+        name="replaced"
+        label={plural ? "Revoke these too" : "Revoke this one too"}
+        hint="Otherwise it works until its grace period ends."
+      />
+    </div>
+  );
+}
+
+/** Revokes a key for good, once its name was typed, and those that it replaced if asked to. */
+export function RevokeKey({ apiKey, keys, onClose, onChange }: KeyDialogProps) {
   const announce = useToast();
+  const replaced = replacedInGrace(keys, apiKey);
   return (
     <ConfirmDialog
       title={`Revoke ${apiKey.name}`}
@@ -132,13 +158,18 @@ export function RevokeKey({ apiKey, onClose, onChange }: KeyDialogProps) {
       }
       word={apiKey.name}
       action="Revoke key"
-      send={(form) => callPortal("POST", `keys/${apiKey.id}/revoke`, { confirm: textOf(form, "confirm") })}
+      send={(form) => {
+        const body = { confirm: textOf(form, "confirm"), replaced: form.has("replaced") };
+        return callPortal("POST", `keys/${apiKey.id}/revoke`, body);
+      }}
       onClose={onClose}
       onDone={() => {
         onClose();
         onChange();
         announce(`${apiKey.name} was revoked.`);
       }}
-    />
+    >
+      {replaced.length === 0 ? null : <AlsoReplaced keys={replaced} />}
+    </ConfirmDialog>
   );
 }

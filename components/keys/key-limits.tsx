@@ -1,26 +1,20 @@
+import { eachLimitField, PLAN_LIMITS } from "#lib/contract/limits";
 import type { PortalKey } from "#lib/contract/portal";
 import { instantOf, localText } from "../portal/local-time";
 import { textOf } from "../portal/use-submit";
 import { TextField } from "../ui/field";
+import { InstantField } from "../ui/instant-field";
 
-const LIMITS = [
-  { name: "rest_per_minute", label: "Units per minute" },
-  { name: "rest_burst", label: "Units at once" },
-  { name: "stream_connections", label: "Stream connections" },
-  { name: "subscriptions_per_connection", label: "Subscriptions per connection" },
-] as const;
+const LIMITS = Object.values(PLAN_LIMITS);
 
 /** Names of the fields. */
-export const LIMIT_FIELDS = [...LIMITS.map(({ name }) => name), "not_before"] as const;
+export const LIMIT_FIELDS = [...LIMITS.map(({ field }) => field), "not_before"] as const;
 
 type Limited = Pick<PortalKey, (typeof LIMIT_FIELDS)[number]>;
 
 /** A key without any of them. */
 export const UNLIMITED: Limited = {
-  rest_per_minute: null,
-  rest_burst: null,
-  stream_connections: null,
-  subscriptions_per_connection: null,
+  ...eachLimitField(() => null),
   not_before: null,
 };
 
@@ -37,41 +31,40 @@ export function KeyLimits({ start, errorOf }: KeyLimitsProps) {
         <legend className="font-medium text-sm">Limits</legend>
         <p className="mt-0.5 mb-3 text-ink-faint text-xs leading-5">The smaller of these and your plan's limits applies.</p>
         <div className="grid gap-4 sm:grid-cols-2">
-          {LIMITS.map(({ name, label }) => (
+          {LIMITS.map(({ field, ownLabel }) => (
             <TextField
-              key={name}
+              key={field}
               type="number"
               min={1}
               step={1}
-              label={label}
-              name={name}
-              defaultValue={start[name] ?? ""}
+              label={ownLabel}
+              name={field}
+              defaultValue={start[field] ?? ""}
               placeholder="As in your plan"
-              error={errorOf(name)}
+              error={errorOf(field)}
             />
           ))}
         </div>
       </fieldset>
-      <TextField
-        type="datetime-local"
+      <InstantField
         label="Valid from"
         name="not_before"
-        defaultValue={localText(start.not_before)}
-        hint="In your time zone. Leave empty to start now."
+        start={start.not_before}
+        hint="Leave empty to start now."
         error={errorOf("not_before")}
       />
     </>
   );
 }
 
-/** The limits as entered; an unchanged time stays, although the control leaves out its seconds. */
-export function limitsOf(form: FormData, start: Limited) {
-  const limits = LIMITS.map(({ name }) => {
-    const text = textOf(form, name);
-    return [name, text === "" ? null : Number(text)];
+/** The limits as entered, with times in `zone`; an unchanged time stays, although the control leaves out its seconds. */
+export function limitsOf(form: FormData, start: Limited, zone: string) {
+  const limits = LIMITS.map(({ field }) => {
+    const text = textOf(form, field);
+    return [field, text === "" ? null : Number(text)];
   });
   const text = textOf(form, "not_before");
-  const unchanged = text === localText(start.not_before);
-  const not_before = unchanged ? start.not_before : text === "" ? null : instantOf(text);
+  const unchanged = text === localText(start.not_before, zone);
+  const not_before = unchanged ? start.not_before : text === "" ? null : instantOf(text, zone);
   return { ...Object.fromEntries(limits), not_before };
 }

@@ -55,7 +55,7 @@ function Restrictions({ start, errorOf }: KeySettingsProps) {
       <summary className="cursor-pointer font-medium text-sm">Restrictions</summary>
       <div className="mt-3 space-y-5">
         <ListField
-          label="Allowed addresses"
+          label="Allowed IP addresses"
           name="addresses"
           start={start.addresses}
           placeholder={"203.0.113.7\n2001:db8::/32"}
@@ -139,14 +139,14 @@ function entriesOf(form: FormData, name: string): string[] {
     .filter((entry) => entry !== "");
 }
 
-/** The settings as entered, in a form that began with `start`. */
-export function settingsOf(form: FormData, start: Settings) {
+/** The settings as entered, in a form that began with `start` and shows times in `zone`. */
+export function settingsOf(form: FormData, start: Settings, zone: string) {
   return {
     name: textOf(form, "name"),
     scopes: form.getAll("scopes").map(String),
     origins: entriesOf(form, "origins"),
     addresses: entriesOf(form, "addresses"),
     tickers: entriesOf(form, "tickers"),
-    ...limitsOf(form, start),
+    ...limitsOf(form, start, zone),
   };
 }

@@ -65,16 +65,20 @@ export function keyName(keys: readonly PortalKey[], id: string): string {
   return alone ? key.name : `${key.name} (${key.prefix}…${key.last4})`;
 }
 
-/** When a key was last used, and from which network. */
-export function LastUsed({ apiKey }: { apiKey: Pick<PortalKey, "last_used_at" | "last_used_address"> }) {
-  if (apiKey.last_used_at === null) return <span className="text-ink-faint">Never</span>;
+type Used = Pick<PortalKey, "last_used_at" | "last_used_address" | "refused_at" | "refused_address">;
+
+/** When a key was last used, and from which network; of a key that ended, when somebody tried to use it. */
+export function LastUsed({ apiKey: { last_used_at, last_used_address, refused_at, refused_address } }: { apiKey: Used }) {
+  const at = refused_at ?? last_used_at;
+  if (at === null) return <span className="text-ink-faint">Never</span>;
   return (
     <>
-      <Instant at={apiKey.last_used_at} />
-      <span className="block text-ink-faint text-xs leading-5">{apiKey.last_used_address}</span>
+      <Instant at={at} />
+      <span className="block text-ink-faint text-xs leading-5">{refused_at === null ? last_used_address : refused_address}</span>
+      {refused_at === null ? null : <span className="block text-warning text-xs leading-5">Rejected</span>}
     </>
   );
 }
 
 /** Live or test, as in the key's own text. */
-export const VENUE_WORDS: Record<PortalKey["venue"], string> = { live: "Live", sandbox: "Test" };
+export const VENUE_WORDS: Record<PortalKey["venue"], string> = { live: "Live", sandbox: "Sandbox" };

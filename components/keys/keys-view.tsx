@@ -13,7 +13,7 @@ import { type Column, Table } from "../ui/table";
 import { arrangeKeys } from "./arrange";
 import { CreateKey } from "./create-key";
 import { EditKey, RevokeKey, RotateKey } from "./key-dialogs";
-import { KeyMark, KeyState, LastUsed, VENUE_WORDS } from "./key-text";
+import { KeyMark, KeyState, keyName, LastUsed, VENUE_WORDS } from "./key-text";
 import { KeyUseBars } from "./key-use";
 
 const DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
@@ -22,24 +22,20 @@ type Action = { readonly kind: keyof typeof DIALOGS; readonly key: PortalKey };
 /** Up to this many keys there is no search field. */
 const SEARCH_FROM_COUNT = 12;
 
-function isWanted({ name, prefix, last4 }: PortalKey, wanted: string): boolean {
-  return `${name} ${prefix}…${last4}`.toLowerCase().includes(wanted.trim().toLowerCase());
+function isWanted({ name, prefix, last4, agent_host }: PortalKey, wanted: string): boolean {
+  return `${name} ${agent_host ?? ""} ${prefix}…${last4}`.toLowerCase().includes(wanted.trim().toLowerCase());
 }
 
 const scopeWord = (scope: string) => scope.replace("market:", "");
 
-/** Where a key may be used from: its origins, then its addresses. */
-function Sources({ apiKey: { origins, addresses } }: { apiKey: Pick<PortalKey, "origins" | "addresses"> }) {
-  return (
-    <>
-      {origins.length === 0 ? <span className="whitespace-nowrap text-ink-faint">Servers only</span> : null}
-      {[...origins, ...addresses].map((source) => (
-        <code key={source} title={source} className="block max-w-44 truncate font-mono text-xs leading-5">
-          {source}
-        </code>
-      ))}
-    </>
-  );
+/** What a key is narrowed to: the origins and IP addresses that may use it, and the tickers that it reads. */
+function Narrowed({ apiKey: { origins, addresses, tickers } }: { apiKey: PortalKey }) {
+  const texts = [...origins, ...addresses, ...(tickers.length === 0 ? [] : [tickers.join(", ")])];
+  return texts.map((text) => (
+    <code key={text} title={text} className="block max-w-44 truncate font-mono text-xs leading-5">
+      {text}
+    </code>
+  ));
 }
 
 /** True when only operators may change the key, because they alone give out one of its scopes. */
@@ -53,7 +49,9 @@ function actionsOf(key: PortalKey, act: (action: Action) => void) {
     danger: kind === "revoke",
   });
   if (key.state !== "active" && key.state !== "scheduled") return key.state === "grace" ? [item("Revoke", "revoke")] : [];
-  const changes = isOperators(key) ? [] : [item("Edit", "edit"), item("Rotate", "rotate")];
+  // An agent gets a new key when it is connected again.
+  const rotate = key.agent_host === null ? [item("Rotate", "rotate")] : [];
+  const changes = isOperators(key) ? [] : [item("Edit", "edit"), ...rotate];
   return [...changes, item("Revoke", "revoke")];
 }
 
@@ -63,7 +61,11 @@ interface Row {
   readonly isReplaced: boolean;
 }
 
-function columns(act: (action: Action) => void, callsOf: (id: string) => readonly number[] | undefined): readonly Column<Row>[] {
+function columns(
+  keys: readonly PortalKey[],
+  act: (action: Action) => void,
+  callsOf: (id: string) => readonly number[] | undefined,
+): readonly Column<Row>[] {
   return [
     {
       head: "Name",
@@ -74,6 +76,9 @@ function columns(act: (action: Action) => void, callsOf: (id: string) => readonl
             {key.name}
           </span>
           <KeyMark apiKey={key} />
+          {key.agent_host === null ? null : (
+            <span className="block text-ink-faint text-xs leading-5 [overflow-wrap:anywhere]">Agent of {key.agent_host}</span>
+          )}
           {isReplaced ? <span className="block text-ink-faint text-xs leading-5">Replaced by the key above</span> : null}
         </div>
       ),
@@ -81,19 +86,14 @@ function columns(act: (action: Action) => void, callsOf: (id: string) => readonl
     {
       head: "Access",
       from: "sm",
-      cell: ({ key: { venue, scopes, tickers } }) => (
+      cell: ({ key }) => (
         <>
-          <span className="block">{VENUE_WORDS[venue]}</span>
-          <span className="block whitespace-nowrap text-ink-faint text-xs leading-5">{scopes.map(scopeWord).join(", ")}</span>
-          {tickers.length === 0 ? null : (
-            <code title={tickers.join(", ")} className="block max-w-44 truncate font-mono text-xs leading-5">
-              {tickers.join(", ")}
-            </code>
-          )}
+          <span className="block">{VENUE_WORDS[key.venue]}</span>
+          <span className="block whitespace-nowrap text-ink-faint text-xs leading-5">{key.scopes.map(scopeWord).join(", ")}</span>
+          <Narrowed apiKey={key} />
         </>
       ),
     },
-    { head: "Used from", from: "xl", cell: ({ key }) => <Sources apiKey={key} /> },
     { head: `Last ${KEY_USE_DAYS} days`, from: "lg", cell: ({ key }) => <KeyUseBars calls={callsOf(key.id)} /> },
     { head: "Last used", from: "lg", cell: ({ key }) => <LastUsed apiKey={key} /> },
     { head: "State", cell: ({ key }) => <KeyState apiKey={key} /> },
@@ -104,7 +104,7 @@ function columns(act: (action: Action) => void, callsOf: (id: string) => readonl
         return items.length === 0 ? (
           <span className="block size-8" />
         ) : (
-          <ActionMenu label={`Actions for ${key.name}`} items={items} />
+          <ActionMenu label={`Actions for ${keyName(keys, key.id)}`} items={items} />
         );
       },
     },
@@ -113,10 +113,12 @@ function columns(act: (action: Action) => void, callsOf: (id: string) => readonl
 
 interface KeysViewProps extends Pick<ComponentProps<typeof CreateKey>, "creating" | "delivery" | "liveFeed"> {
   readonly initial: { readonly items: readonly PortalKey[] };
+  /** Whether the reader's role may make and change keys. */
+  readonly mayBuild: boolean;
 }
 
 /** The keys of the user, and all actions on them. */
-export function KeysView({ initial, ...setup }: KeysViewProps) {
+export function KeysView({ initial, mayBuild, ...setup }: KeysViewProps) {
   const { data, error, mutate } = usePortal<{ items: readonly PortalKey[] }>("keys", { fallbackData: initial });
   const reload = () => void mutate();
   const [action, setAction] = useState<Action>();
@@ -126,10 +128,14 @@ export function KeysView({ initial, ...setup }: KeysViewProps) {
   const shown = many ? data?.items.filter((key) => isWanted(key, wanted)) : data?.items;
   const arranged = shown && arrangeKeys(shown);
   const use = usePortal<{ items: readonly KeyUse[] }>("keys/use").data?.items;
-  const shape = columns(setAction, (id) => use?.find(({ key_id }) => key_id === id)?.calls);
+  const all = columns(data?.items ?? [], setAction, (id) => use?.find(({ key_id }) => key_id === id)?.calls);
+  const shape = mayBuild ? all : all.slice(0, -1);
   return (
     <>
-      <PageHead title="Keys" action={<CreateKey {...setup} isFirst={data?.items.length === 0} onChange={reload} />}>
+      <PageHead
+        title="Keys"
+        action={mayBuild ? <CreateKey {...setup} isFirst={data?.items.length === 0} onChange={reload} /> : null}
+      >
         Each key belongs to one venue. All keys share your plan's limits.
       </PageHead>
       {many ? (
@@ -155,9 +161,11 @@ export function KeysView({ initial, ...setup }: KeysViewProps) {
           ) : (
             <>
               <p className="font-medium text-ink">{data?.items.length === 0 ? "No keys yet" : "No active keys"}</p>
-              <p className="mt-1">
-                Create a test key to get synthetic prices around the clock. You can make your first call within a minute.
-              </p>
+              {mayBuild ? (
+                <p className="mt-1">
+                  Create a sandbox key to get synthetic prices, 24/7. You can make your first call within a minute.
+                </p>
+              ) : null}
             </>
           )
         }
@@ -177,7 +185,7 @@ export function KeysView({ initial, ...setup }: KeysViewProps) {
         </details>
       )}
       {action !== undefined && Open !== undefined ? (
-        <Open apiKey={action.key} onClose={() => setAction(undefined)} onChange={reload} />
+        <Open apiKey={action.key} keys={data?.items ?? []} onClose={() => setAction(undefined)} onChange={reload} />
       ) : null}
     </>
   );

@@ -2,9 +2,9 @@
 
 import type { PortalKey } from "#lib/contract/portal";
 import { FirstCalls } from "../first-steps/checklist";
-import { Button, buttonClass } from "../ui/button";
+import { buttonClass } from "../ui/button";
 import { CodeBlock } from "../ui/code-block";
-import { DialogActions } from "../ui/dialog";
+import { ShownOnce } from "../ui/shown-once";
 import { Tabs } from "../ui/tabs";
 
 /** A key just created, with its full text. */
@@ -36,8 +36,16 @@ export function Secret({ made, firstCalls = false, onDone }: SecretProps) {
   const { text, key } = made;
   const base = window.location.origin;
   return (
-    <>
-      <CodeBlock label="Copy it now. You won't see it again.">{text}</CodeBlock>
+    <ShownOnce
+      text={text}
+      action={
+        // A tab of its own: the key is shown here once.
+        <a href={`/playground?key=${key.id}`} target="_blank" rel="noreferrer" className={buttonClass("secondary")}>
+          Open in playground
+        </a>
+      }
+      onDone={onDone}
+    >
       <div className="mt-5">
         <Tabs
           label="How to use it"
@@ -59,15 +67,6 @@ export function Secret({ made, firstCalls = false, onDone }: SecretProps) {
         />
       </div>
       {firstCalls ? <FirstCalls /> : null}
-      <DialogActions>
-        {/* A tab of its own: the key is shown here once. */}
-        <a href={`/playground?key=${key.id}`} target="_blank" rel="noreferrer" className={buttonClass("secondary")}>
-          Open in playground
-        </a>
-        <Button kind="primary" onClick={onDone}>
-          I've saved it
-        </Button>
-      </DialogActions>
-    </>
+    </ShownOnce>
   );
 }

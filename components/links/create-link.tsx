@@ -13,6 +13,7 @@ import { useIssues } from "../playground/use-issues";
 import { callPortal } from "../portal/api";
 import { createBearers } from "../portal/bearers";
 import type { Credential, OwnKey } from "../portal/credential";
+import { useTimeZone } from "../portal/time";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
@@ -40,7 +41,7 @@ const NO_ISSUES = {};
 /** What is special about an operation in a link. */
 const HINTS: Readonly<Record<string, string>> = {
   file: " Without its last part, the revision, an `id` means the file of the month as it is now.",
-  klines: " Leave `from` and `to` empty, and the link always answers the newest.",
+  klines: " Leave `from` and `to` empty, and the link returns the newest klines.",
 };
 
 /** The call of the form: its operation, and the values of each operation that was chosen so far. */
@@ -76,12 +77,13 @@ function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
   const formats: readonly { readonly value: Format; readonly label: string }[] = operation.id === "file" ? FILE_FORMATS : FORMATS;
   const format = formats.some(({ value }) => value === chosen) ? chosen : "csv";
   const { instruments, want } = useInstrumentsOf(parts, keys.find(({ id }) => id === keyId) ?? keys[0]);
+  const zone = useTimeZone();
   const bodyOf = (form: FormData) => ({
     name: textOf(form, "name"),
     key_id: keyId,
     operation: operation.id,
     parameters: { ...values, format },
-    expires_at: expiryOf(form),
+    expires_at: expiryOf(form, zone),
   });
   const parameters = operation.fields.map(({ name }) => name);
   const { busy, errorOf, failure, formProps } = useSubmit<MadeLink>({
@@ -134,7 +136,9 @@ function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
         )}
       </Field>
       <RequestFields
-        {...{ operation, values, instruments }}
+        operation={operation}
+        values={values}
+        instruments={instruments}
         issues={Object.fromEntries(refused)}
         onInstrumentsWanted={want}
         onChange={change}
@@ -164,7 +168,7 @@ export function CreateLink({ onMade, onClose, ...parts }: CreateLinkProps) {
       open
       onOpenChange={onClose}
       title="Create a link"
-      description="An address that answers one call without a key, for spreadsheets."
+      description="A URL that returns one result, no key needed. Made for spreadsheets."
     >
       <CreateForm
         {...parts}

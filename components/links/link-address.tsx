@@ -22,7 +22,7 @@ export function LinkAddress({ link, address, onClose }: LinkAddressProps) {
       description="Treat it like a password: anyone who has it can make this call until the link ends."
     >
       <div className="space-y-5">
-        <CodeBlock label="Address">{address}</CodeBlock>
+        <CodeBlock label="URL">{address}</CodeBlock>
         {isCsv ? <CodeBlock label="Google Sheets">{`=IMPORTDATA("${address}")`}</CodeBlock> : null}
         <p className="text-ink-soft text-sm leading-6">
           In Excel choose <strong className="font-medium text-ink">Data</strong>,{" "}

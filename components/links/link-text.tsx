@@ -1,5 +1,5 @@
 import type { LinkInfo } from "#lib/contract/portal-links";
-import { VENUE_WORDS } from "../keys/key-text";
+import { KeyMark, VENUE_WORDS } from "../keys/key-text";
 import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import type { Column } from "../ui/table";
@@ -27,11 +27,12 @@ export const LINK_COLUMNS: readonly Column<LinkInfo>[] = [
   {
     head: "Key",
     from: "md",
-    cell: ({ key_name, venue }) => (
+    cell: ({ key_name, key_prefix, key_last4, venue }) => (
       <>
         <span className="block max-w-40 truncate" title={key_name}>
           {key_name}
         </span>
+        <KeyMark apiKey={{ prefix: key_prefix, last4: key_last4 }} />
         <span className="block text-ink-faint text-xs leading-5">{VENUE_WORDS[venue]}</span>
       </>
     ),

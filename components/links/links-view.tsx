@@ -33,7 +33,7 @@ const withActions = ({ show, revoke }: Actions): readonly Column<LinkInfo>[] => 
       <ActionMenu
         label={`Actions for ${link.name}`}
         items={[
-          ...(link.state === "active" ? [{ label: "Show address", onSelect: () => show(link) }] : []),
+          ...(link.state === "active" ? [{ label: "Show URL", onSelect: () => show(link) }] : []),
           { label: "Revoke", onSelect: () => revoke(link), danger: true },
         ]}
       />
@@ -48,7 +48,7 @@ function NoLinks({ hasKeys }: { hasKeys: boolean }) {
       <p className="font-medium text-ink">No links yet</p>
       <p className="mt-1">
         {hasKeys ? (
-          "Create one, and put its address into a spreadsheet."
+          "Create one, and put its URL into a spreadsheet."
         ) : (
           <>
             A link reads with one of your keys.{" "}
@@ -66,10 +66,12 @@ function NoLinks({ hasKeys }: { hasKeys: boolean }) {
 interface LinksViewProps extends Pick<LinkParts, "operations"> {
   /** The reader's valid keys with the scope market:read. */
   readonly keys: readonly OwnKey[];
+  /** Whether the reader's role may make, open and revoke links. */
+  readonly mayBuild: boolean;
 }
 
 /** The account's links, and all actions on them. */
-export function LinksView({ operations, keys }: LinksViewProps) {
+export function LinksView({ operations, keys, mayBuild }: LinksViewProps) {
   const { data, error, mutate } = usePortal<{ items: readonly LinkInfo[] }>("links");
   const announce = useToast();
   const [creating, setCreating] = useState(false);
@@ -91,12 +93,14 @@ export function LinksView({ operations, keys }: LinksViewProps) {
       <PageHead
         title="Links"
         action={
-          <Button kind="primary" disabled={first === undefined || data === undefined || full} onClick={() => setCreating(true)}>
-            Create link
-          </Button>
+          mayBuild ? (
+            <Button kind="primary" disabled={first === undefined || data === undefined || full} onClick={() => setCreating(true)}>
+              Create link
+            </Button>
+          ) : null
         }
       >
-        An address that answers one call without a key, for Google Sheets, Excel and other programs.{" "}
+        A URL that returns one result, no key needed. For Google Sheets, Excel and other programs.{" "}
         <Link prefetch={false} href="/docs/spreadsheets" className="text-accent underline">
           How it works
         </Link>
@@ -105,12 +109,12 @@ export function LinksView({ operations, keys }: LinksViewProps) {
       <FailureNotice failure={failure} />
       <Table
         caption="Your links"
-        columns={withActions({ show: (link) => void show(link), revoke: setRevoking })}
+        columns={mayBuild ? withActions({ show: (link) => void show(link), revoke: setRevoking }) : LINK_COLUMNS}
         rows={data?.items}
         rowKey={({ id }) => id}
         failure={error}
         retry={reload}
-        empty={<NoLinks hasKeys={first !== undefined} />}
+        empty={mayBuild ? <NoLinks hasKeys={first !== undefined} /> : <p>No links yet.</p>}
       />
       {creating && first !== undefined ? (
         <CreateLink operations={operations} keys={[first, ...others]} onMade={reload} onClose={() => setCreating(false)} />
@@ -119,7 +123,7 @@ export function LinksView({ operations, keys }: LinksViewProps) {
       {revoking === undefined ? null : (
         <ConfirmDialog
           title={`Revoke ${revoking.name}`}
-          description="Its address is refused within a second, in every file that has it. This cannot be undone."
+          description="Its URL is refused within a second, in every file that has it. This cannot be undone."
           word={revoking.name}
           action="Revoke link"
           send={() => callPortal("DELETE", `links/${revoking.id}`)}

@@ -36,10 +36,10 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 function Explanation({
   explanation: { title, cause, fix },
-  code,
+  entry: { code, detail },
 }: {
   explanation: NonNullable<LogDetail["explanation"]>;
-  code: number;
+  entry: RequestLogEntry;
 }) {
   return (
     <section className="mb-5 rounded-lg border border-warning/40 p-4 text-sm leading-6">
@@ -47,6 +47,11 @@ function Explanation({
       <p className="font-medium">
         {title} <code className="ml-1 font-mono text-ink-faint text-xs">{code}</code>
       </p>
+      {detail === null || detail === title ? null : (
+        <p className="mt-1 [overflow-wrap:anywhere]">
+          <Prose text={detail} />
+        </p>
+      )}
       <p className="mt-1 text-ink-soft">
         <Prose text={cause} />
       </p>
@@ -72,7 +77,7 @@ function Facts({ entry, keys }: { entry: RequestLogEntry; keys: readonly PortalK
       <Fact name="Key">{keyName(keys, entry.key_id)}</Fact>
       <Fact name="Operation">{entry.operation}</Fact>
       <Fact name="Latency">{msText(entry.latency_ms)}</Fact>
-      <Fact name="Address">{entry.address}</Fact>
+      <Fact name="IP address">{entry.address}</Fact>
       <Fact name="Origin">{entry.origin ?? "–"}</Fact>
       <Fact name="User agent">{entry.user_agent || "–"}</Fact>
     </dl>
@@ -101,7 +106,7 @@ export function LogDetailDialog({ requestId, keys, onClose }: LogDetailProps) {
       {data === undefined && error === undefined ? <Skeleton className="h-60 w-full" /> : null}
       {data === undefined ? null : (
         <>
-          {data.explanation === null ? null : <Explanation explanation={data.explanation} code={data.entry.code} />}
+          {data.explanation === null ? null : <Explanation explanation={data.explanation} entry={data.entry} />}
           <Facts entry={data.entry} keys={keys} />
         </>
       )}

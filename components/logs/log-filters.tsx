@@ -56,7 +56,7 @@ export function LogFilters({ filter, onChange, keys, operations }: LogFiltersPro
         onChange={(operation) => onChange({ ...filter, operation })}
       />
       <SearchField
-        label="Path, request id or address"
+        label="Path, request ID or IP address"
         value={filter.q}
         onSearch={(q) => onChange({ ...filter, q })}
         className="col-span-2 sm:col-span-3"

@@ -6,6 +6,7 @@ import { dateFormat } from "../portal/date-format";
 import { countText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { useTimeZone } from "../portal/time";
+import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 
 /** The same before and after it is loaded. */
@@ -14,10 +15,16 @@ const HEIGHT = "h-25";
 /** How many requests match the filters over the last day. */
 export function LogHistogram({ query, refreshMs }: { query: string; refreshMs: number }) {
   const timeZone = useTimeZone();
-  const { data } = usePortal<{ items: readonly LogInterval[] }>(`logs/histogram${query}`, {
+  const { data, error, mutate } = usePortal<{ items: readonly LogInterval[] }>(`logs/histogram${query}`, {
     keepPreviousData: true,
     refreshInterval: refreshMs,
   });
+  if (data === undefined && error !== undefined)
+    return (
+      <div className="mb-4">
+        <FailureNotice failure={error} retry={() => void mutate()} />
+      </div>
+    );
   if (data === undefined) return <Skeleton className={`mb-4 w-full ${HEIGHT}`} />;
   const format = dateFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
   const sum = (field: "calls" | "errors") => data.items.reduce((total, item) => total + item[field], 0);

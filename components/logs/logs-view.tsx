@@ -3,14 +3,15 @@
 import { usePathname, useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { PortalKey, RequestLogEntry } from "#lib/contract/portal";
+import { LOG_EXPORT_MAX_ROWS } from "#lib/contract/portal-activity";
 import { SECOND_MS } from "#lib/units";
 import { keyName } from "../keys/key-text";
 import { queryOf } from "../portal/api";
-import { msText } from "../portal/numbers";
+import { countText, msText } from "../portal/numbers";
 import { usePages, usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
-import { Button } from "../ui/button";
+import { Button, buttonClass } from "../ui/button";
 import { PageHead } from "../ui/card";
 import { Older } from "../ui/older";
 import { type Column, Table } from "../ui/table";
@@ -31,7 +32,7 @@ function toneOf(status: number): Tone {
 
 function KeyCell({ name }: { name: string }) {
   return (
-    <span className="block w-28 truncate" title={name}>
+    <span className="block w-28 truncate xl:w-44" title={name}>
       {name}
     </span>
   );
@@ -39,7 +40,8 @@ function KeyCell({ name }: { name: string }) {
 
 function columns(keys: readonly PortalKey[], open: (requestId: string) => void): readonly Column<RequestLogEntry>[] {
   return [
-    { head: "Status", cell: ({ status, code }) => <Badge tone={toneOf(status)}>{code === 0 ? status : code}</Badge> },
+    { head: "Status", cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
+    { head: "Code", from: "md", cell: ({ code }) => <span className="font-mono text-[13px]">{code === 0 ? "–" : code}</span> },
     {
       head: "Request",
       grow: true,
@@ -48,7 +50,7 @@ function columns(keys: readonly PortalKey[], open: (requestId: string) => void):
           <button
             type="button"
             onClick={() => open(request_id)}
-            className="line-clamp-2 min-w-56 break-all text-left font-mono text-[13px] text-accent leading-6 hover:underline"
+            className="line-clamp-2 min-w-56 break-all md:line-clamp-1 text-left font-mono text-[13px] text-accent leading-6 hover:underline"
             title={`${method} ${path}`}
           >
             {method} {path.startsWith(MARKET) ? path.slice(MARKET.length) : path}
@@ -98,9 +100,17 @@ export function LogsView({ operations }: { operations: readonly string[] }) {
           <div className="flex gap-2">
             <Button aria-pressed={live} onClick={() => setLive(!live)}>
               <span aria-hidden="true" className={`size-2 rounded-full ${live ? "bg-positive" : "bg-edge"}`} />
-              Live
+              Auto-refresh
             </Button>
             <Button onClick={log.reload}>Refresh</Button>
+            <a
+              href={`/api/portal/logs/export${query}`}
+              download
+              title={`The newest ${countText(LOG_EXPORT_MAX_ROWS)} requests that match the filters`}
+              className={buttonClass("secondary")}
+            >
+              Export CSV
+            </a>
           </div>
         }
       >

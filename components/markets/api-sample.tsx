@@ -15,7 +15,7 @@ export function ApiSample({ title, samples }: ApiSampleProps) {
   if (shown === undefined) return null;
   return (
     <>
-      <SampleBar label={`Language of ${title}`} {...{ samples, shown }} className="border-y bg-sunken/60 px-4" />
+      <SampleBar label={`Language of ${title}`} samples={samples} shown={shown} className="border-y bg-sunken/60 px-4" />
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
         tabIndex={0}

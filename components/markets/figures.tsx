@@ -1,9 +1,11 @@
 "use client";
 
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
+import type { BarSource } from "#lib/client/bar-source";
 import type { BoardRow } from "#lib/contract/board";
-import type { MarketRow } from "#lib/contract/markets";
+import type { MarketDetail, MarketRow, PeriodRange } from "#lib/contract/markets";
 import { Change, Price } from "../board/price";
+import { priceText } from "../portal/numbers";
 import { pipsOf } from "./groups";
 
 function Line({ label, children }: { label: string; children: ReactNode }) {
@@ -17,14 +19,21 @@ function Line({ label, children }: { label: string; children: ReactNode }) {
 
 const PERCENT = 100;
 
-/** Where the bid is between the lowest and the highest of the day. */
-function DayRange({ price, digits }: { price: NonNullable<BoardRow["price"]>; digits: number }) {
-  const { bid, bid_high: high, bid_low: low } = price;
-  if (high === null || high === undefined || low === null || low === undefined) return null;
+interface RangeProps {
+  readonly label: string;
+  readonly low: number | null | undefined;
+  readonly high: number | null | undefined;
+  readonly bid: number;
+  readonly digits: number;
+}
+
+/** Where the bid is between the lowest and the highest of a time. */
+function Range({ label, low, high, bid, digits }: RangeProps) {
+  if (high == null || low == null) return null;
   const place = high === low ? PERCENT / 2 : (PERCENT * (bid - low)) / (high - low);
   return (
     <div className="border-line border-t px-4 py-3">
-      <dt className="flex justify-between text-ink-faint text-sm">Range of the day</dt>
+      <dt className="text-ink-faint text-sm">{label}</dt>
       <dd className="mt-2">
         <div aria-hidden="true" className="relative h-1 rounded-full bg-line">
           <span
@@ -35,11 +44,11 @@ function DayRange({ price, digits }: { price: NonNullable<BoardRow["price"]>; di
         <div className="mt-2 flex justify-between font-mono text-xs tabular-nums">
           <span>
             <span className="sr-only">Low </span>
-            {low.toFixed(digits)}
+            {priceText(low, digits)}
           </span>
           <span>
             <span className="sr-only">High </span>
-            {high.toFixed(digits)}
+            {priceText(high, digits)}
           </span>
         </div>
       </dd>
@@ -47,10 +56,35 @@ function DayRange({ price, digits }: { price: NonNullable<BoardRow["price"]>; di
   );
 }
 
-/** The numbers of a market: its quote, and its trading day. */
-export function MarketFigures({ row, price }: { row: MarketRow; price: BoardRow["price"] }) {
+/** The newest kline of a week or a month: as rendered, then followed. */
+function usePeriod(source: BarSource, timeframe: "W1" | "MN1", rendered: PeriodRange | null): PeriodRange | null {
+  const [range, setRange] = useState(rendered);
+  useEffect(
+    () =>
+      source.follow?.(timeframe, {
+        onBar: (bar, removed) => setRange((known) => (removed || bar.time < (known?.time ?? 0) ? known : bar)),
+        onState: () => undefined,
+      }),
+    [source, timeframe],
+  );
+  return range;
+}
+
+interface MarketFiguresProps {
+  readonly row: MarketRow;
+  readonly price: BoardRow["price"];
+  readonly ranges: MarketDetail["ranges"];
+  readonly source: BarSource;
+}
+
+const priceOr = (price: number | null | undefined, digits: number) => (price == null ? "–" : priceText(price, digits));
+
+/** The numbers of a market: its quote, and its trading day, week and month. */
+export function MarketFigures({ row, price, ranges, source }: MarketFiguresProps) {
   const { digits, pip_size } = row;
   const pips = pipsOf({ price, pip_size });
+  const week = usePeriod(source, "W1", ranges.W1);
+  const month = usePeriod(source, "MN1", ranges.MN1);
   return (
     <dl className="overflow-hidden rounded-xl border border-line bg-surface">
       <Line label="Bid">
@@ -59,17 +93,23 @@ export function MarketFigures({ row, price }: { row: MarketRow; price: BoardRow[
       <Line label="Ask">
         <Price value={price?.ask} digits={digits} />
       </Line>
-      <Line label="Mid">{price === null ? "–" : ((price.bid + price.ask) / 2).toFixed(digits + 1)}</Line>
+      <Line label="Mid">{price === null ? "–" : priceText((price.bid + price.ask) / 2, digits + 1)}</Line>
       <Line label="Spread">
         {pips === undefined ? "–" : `${pips.toFixed(1)} pips`}
         {pips === undefined ? null : <span className="ml-2 text-ink-faint">{(pips * pip_size).toFixed(digits)}</span>}
       </Line>
-      <Line label="Change of the day">
+      <Line label="Day change">
         <Change value={price?.change_pct} />
       </Line>
-      <Line label="Open">{price?.open?.toFixed(digits) ?? "–"}</Line>
-      <Line label="Previous close">{price?.close?.toFixed(digits) ?? "–"}</Line>
-      {price === null ? null : <DayRange price={price} digits={digits} />}
+      <Line label="Open">{priceOr(price?.open, digits)}</Line>
+      <Line label="Previous close">{priceOr(price?.close, digits)}</Line>
+      {price === null ? null : (
+        <>
+          <Range label="Day range" low={price.bid_low} high={price.bid_high} bid={price.bid} digits={digits} />
+          <Range label="Week range" low={week?.low} high={week?.high} bid={price.bid} digits={digits} />
+          <Range label="Month range" low={month?.low} high={month?.high} bid={price.bid} digits={digits} />
+        </>
+      )}
     </dl>
   );
 }

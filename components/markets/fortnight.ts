@@ -49,13 +49,16 @@ function clockText(part: number): string {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** The open times of a day in words, as in "00:00–21:00, 22:00–24:00". */
-export function openText({ closed }: Pick<MarketDay, "closed">): string {
+/** The open times of a day, as in "00:00–21:00" and "22:00–24:00". */
+export function openTimes({ closed }: Pick<MarketDay, "closed">): string[] {
   const open: string[] = [];
   let at = 0;
   for (const { from, to } of [...closed, { from: 1, to: 1 }]) {
     if (from > at) open.push(`${clockText(at)}–${clockText(from)}`);
     at = to;
   }
-  return open.length === 0 ? "Closed" : open.join(", ");
+  return open;
 }
+
+/** The same in words. */
+export const openText = (day: Pick<MarketDay, "closed">): string => openTimes(day).join(", ") || "Closed";

@@ -1,7 +1,7 @@
 import type { MarketDetail } from "#lib/contract/markets";
 import { DAY_MS, SECOND_MS } from "#lib/units";
 import { dateFormat } from "../portal/date-format";
-import { daysOf, type MarketDay, openText } from "./fortnight";
+import { daysOf, type MarketDay, openText, openTimes } from "./fortnight";
 
 const DAY = { timeZone: "UTC", weekday: "short", day: "2-digit", month: "short" } as const;
 const percent = (part: number) => `${(100 * part).toFixed(2)}%`;
@@ -12,7 +12,10 @@ function Day({ day, today }: { day: MarketDay; today: boolean }) {
   const unusual = day.reasons.filter((reason) => !USUAL.includes(reason));
   return (
     <tr className={`border-line border-t ${today ? "bg-sunken/60" : ""}`}>
-      <th scope="row" className="w-32 whitespace-nowrap px-4 py-2 text-left font-normal tabular-nums">
+      <th
+        scope="row"
+        className="w-32 whitespace-nowrap px-4 py-2 text-left align-top max-sm:w-auto max-sm:pr-0 font-normal tabular-nums"
+      >
         {dateFormat(DAY).format(new Date(day.time * SECOND_MS))}
         {today ? <span className="sr-only"> (today)</span> : null}
       </th>
@@ -23,7 +26,7 @@ function Day({ day, today }: { day: MarketDay; today: boolean }) {
           ))}
         </div>
       </td>
-      <td className="whitespace-nowrap px-4 py-2 font-mono text-xs tabular-nums">{openText(day)}</td>
+      <td className="px-4 py-2 font-mono text-xs tabular-nums leading-5 sm:whitespace-nowrap">{openText(day)}</td>
       <td className="min-w-32 px-4 py-2 text-ink-faint text-xs max-md:hidden">
         <span className={unusual.length > 0 ? "text-warning" : ""}>{day.reasons.join(", ")}</span>
       </td>
@@ -36,6 +39,9 @@ export function MarketHours({ closures, nowMs }: { closures: MarketDetail["closu
   if (closures === null)
     return <p className="text-ink-soft text-sm leading-6">The calendar of this market has no days that could be listed.</p>;
   const today = Math.floor(nowMs / DAY_MS) * (DAY_MS / SECOND_MS);
+  const days = daysOf(closures, today);
+  if (days.every((day) => openTimes(day).length === 0))
+    return <p className="text-ink-soft text-sm leading-6">Closed on all of the coming {days.length} days.</p>;
   return (
     <div className="overflow-x-auto rounded-xl border border-line bg-surface">
       <table className="w-full text-sm">
@@ -53,7 +59,7 @@ export function MarketHours({ closures, nowMs }: { closures: MarketDetail["closu
           </tr>
         </thead>
         <tbody className="[&>tr:first-child]:border-t-0">
-          {daysOf(closures, today).map((day) => (
+          {days.map((day) => (
             <Day key={day.time} day={day} today={day.time === today} />
           ))}
         </tbody>

@@ -6,7 +6,7 @@ import { type MarketRow, marketPath } from "#lib/contract/markets";
 import type { Venue } from "#lib/contract/primitives";
 import type { BoardStore } from "../board/board-store";
 import { Change, Price } from "../board/price";
-import { StatusBadge } from "../board/status-badge";
+import { LABELS, StatusBadge } from "../board/status-badge";
 import { useRow } from "../board/use-board";
 import { InstrumentMark } from "../ui/instrument-mark";
 import { pipsOf } from "./groups";
@@ -14,19 +14,19 @@ import { Spark } from "./spark";
 
 /** The columns and from which width they are shown; head and rows share them. */
 export const COLUMNS = {
-  star: "w-10 pl-2 sm:w-12 sm:pl-3",
-  name: "pr-2 text-left",
-  bid: "w-24 px-2 text-right sm:w-28",
-  ask: "w-28 px-2 text-right max-md:hidden",
-  spread: "w-32 px-2 text-right max-sm:hidden",
-  change: "w-24 px-2 pr-4 text-right max-[359px]:hidden",
-  spark: "w-32 px-2 max-lg:hidden",
+  star: "w-9 pl-1 max-[359px]:hidden sm:w-12 sm:pl-3",
+  name: "pr-1 text-left max-[359px]:pl-3 sm:pr-2",
+  bid: "w-22 px-1 text-right max-[359px]:w-18 max-[359px]:text-xs sm:w-28 sm:px-2",
+  ask: "w-22 px-1 text-right max-[359px]:w-18 max-[359px]:text-xs sm:w-28 sm:px-2",
+  spread: "w-32 px-2 text-right max-md:hidden",
+  day: "w-18 pr-3 pl-1 text-right sm:w-52 sm:pr-4 sm:pl-2",
   state: "w-32 px-2 pr-4 text-right max-md:hidden",
 } as const;
 
 interface MarketRowViewProps {
   readonly store: BoardStore;
-  readonly venue: Venue;
+  /** The venue that the address of the page asks for. */
+  readonly asked: Venue | undefined;
   readonly row: MarketRow;
   readonly favorite: boolean;
   readonly onToggle: (ticker: string) => void;
@@ -41,7 +41,7 @@ function Star({ ticker, on, onToggle }: { ticker: string; on: boolean; onToggle:
       aria-pressed={on}
       aria-label={`Favorite ${ticker}`}
       onClick={() => onToggle(ticker)}
-      className="relative z-10 inline-flex size-8 items-center justify-center rounded-md text-ink-faint hover:text-ink aria-pressed:text-warning"
+      className="relative z-10 inline-flex size-8 pointer-coarse:h-12 items-center justify-center rounded-md text-ink-faint hover:text-ink aria-pressed:text-warning"
     >
       <svg viewBox="0 0 20 20" aria-hidden="true" className="size-4" fill={on ? "currentColor" : "none"}>
         <path
@@ -57,7 +57,7 @@ function Star({ ticker, on, onToggle }: { ticker: string; on: boolean; onToggle:
 
 /** One market of the list. The whole row leads to its page. */
 export const MarketRowView = memo(function MarketRowView(props: MarketRowViewProps) {
-  const { store, venue, row, favorite, onToggle, onShown } = props;
+  const { store, asked, row, favorite, onToggle, onShown } = props;
   const { ticker, digits, price, state, reason } = useRow(store, row);
   const element = useRef<HTMLTableRowElement>(null);
   useEffect(() => (element.current === null ? undefined : onShown(ticker, element.current)), [ticker, onShown]);
@@ -68,11 +68,14 @@ export const MarketRowView = memo(function MarketRowView(props: MarketRowViewPro
         <Star ticker={ticker} on={favorite} onToggle={onToggle} />
       </td>
       <th scope="row" className={`${COLUMNS.name} font-normal`}>
-        <Link prefetch={false} href={marketPath(venue, ticker)} className="flex items-center gap-3 after:absolute after:inset-0">
-          <InstrumentMark base={row.base_currency} quote={row.quote_currency} />
+        <Link prefetch={false} href={marketPath(asked, ticker)} className="flex items-center gap-3 after:absolute after:inset-0">
+          <span className="max-sm:hidden">
+            <InstrumentMark base={row.base_currency} quote={row.quote_currency} />
+          </span>
           <span className="min-w-0">
-            <span className="block font-medium font-mono text-sm leading-5">{ticker}</span>
-            <span className="block truncate text-ink-faint text-xs leading-4">{row.name}</span>
+            <span className="block font-medium font-mono text-sm leading-5 [overflow-wrap:anywhere]">{ticker}</span>
+            {state === "open" ? null : <span className="block text-ink-faint text-xs leading-4 md:hidden">{LABELS[state]}</span>}
+            <span className="block truncate text-ink-faint text-xs leading-4 max-sm:hidden">{row.name}</span>
           </span>
         </Link>
       </th>
@@ -83,11 +86,13 @@ export const MarketRowView = memo(function MarketRowView(props: MarketRowViewPro
         <Price value={price?.ask} digits={digits} />
       </td>
       <td className={`${COLUMNS.spread} font-mono text-ink-soft tabular-nums`}>{pips?.toFixed(1) ?? "–"}</td>
-      <td className={COLUMNS.change}>
-        <Change value={price?.change_pct} />
-      </td>
-      <td className={COLUMNS.spark}>
-        <Spark values={row.spark} />
+      <td className={COLUMNS.day}>
+        <span className="flex flex-col items-end gap-x-4 sm:flex-row sm:items-center sm:justify-end">
+          <Spark values={row.spark} />
+          <span className="max-sm:text-xs max-sm:leading-4 sm:w-20">
+            <Change value={price?.change_pct} />
+          </span>
+        </span>
       </td>
       <td className={COLUMNS.state}>
         <StatusBadge state={state} reason={reason} />

@@ -10,9 +10,10 @@ import { StatusBadge } from "../board/status-badge";
 import { useBoardStore, useRow } from "../board/use-board";
 import { LazyChart } from "../chart/lazy-chart";
 import { Timeframes } from "../chart/timeframes";
-import type { Credential, OwnKey } from "../portal/credential";
+import type { Credential } from "../portal/credential";
 import { Badge } from "../ui/badge";
 import { InstrumentMark } from "../ui/instrument-mark";
+import { CompareSelect, useCompared } from "./compare";
 import { MarketFigures } from "./figures";
 
 /** The timeframe of the klines that the page has from the start. */
@@ -22,15 +23,13 @@ const NONE: readonly Bar[] = [];
 const STILL: BarSource = {};
 
 interface MarketViewProps {
-  readonly detail: Pick<MarketDetail, "row" | "instrument" | "bars" | "hours">;
+  readonly detail: Pick<MarketDetail, "row" | "instrument" | "bars" | "hours" | "ranges">;
   /** Undefined when nothing streams. */
   readonly credential: Credential | undefined;
 }
 
-const noteOf = ({ name }: OwnKey) => `Live venue, read with your key “${name}”: what this page reads counts for its limits.`;
-
 /** The head of a market's page, its chart and its numbers, live while the page is visible. */
-export function MarketView({ detail: { row, instrument, bars, hours }, credential }: MarketViewProps) {
+export function MarketView({ detail: { row, instrument, bars, hours, ranges }, credential }: MarketViewProps) {
   const rows = useMemo(() => [row], [row]);
   const store = useBoardStore(rows, credential);
   const { ticker, digits, price, state, reason } = useRow(store, row);
@@ -40,6 +39,11 @@ export function MarketView({ detail: { row, instrument, bars, hours }, credentia
     [bars],
   );
   const source = useMemo(() => (credential === undefined ? STILL : store.bars(ticker)), [store, credential, ticker]);
+  const { others, compared, onCompare } = useCompared(ticker);
+  const second = useMemo(
+    () => (compared === undefined || credential === undefined ? undefined : { ticker: compared, source: store.bars(compared) }),
+    [store, credential, compared],
+  );
   return (
     <>
       <div className="mb-6 flex flex-wrap items-end justify-between gap-x-8 gap-y-4">
@@ -67,21 +71,30 @@ export function MarketView({ detail: { row, instrument, bars, hours }, credentia
       <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="min-w-0">
           {credential === undefined ? null : (
-            <div className="mb-3">
-              <Timeframes value={timeframe} onChange={setTimeframe} offered={instrument.timeframes} />
+            <div className="mb-3 flex flex-wrap items-center gap-3">
+              <div className="min-w-0 grow">
+                <Timeframes value={timeframe} onChange={setTimeframe} offered={instrument.timeframes} />
+              </div>
+              <CompareSelect others={others} compared={compared} onCompare={onCompare} />
             </div>
           )}
           <LazyChart
-            {...{ ticker, digits, timeframe, source, hours }}
+            ticker={ticker}
+            digits={digits}
+            timeframe={timeframe}
+            source={source}
+            hours={hours}
+            last={price?.bid}
+            second={second}
             first={timeframe === FIRST ? first : NONE}
             height="h-80 sm:h-[28rem]"
           />
         </div>
         <div className="min-w-0">
-          <MarketFigures row={row} price={price} />
+          <MarketFigures row={row} price={price} ranges={ranges} source={source} />
           <div className="mt-4 overflow-hidden rounded-xl border border-line bg-surface">
             <FeedLine store={store} />
-            <FeedNote store={store} {...(credential?.kind === "own" && { note: noteOf(credential.key) })} />
+            <FeedNote store={store} venue={credential?.kind === "own" ? "live" : "sandbox"} />
           </div>
         </div>
       </div>

@@ -45,7 +45,7 @@ function Filter({ groups, group, onGroup, text, onText }: FilterProps) {
             type="button"
             aria-pressed={one === group}
             onClick={() => onGroup(one)}
-            className="min-h-9 whitespace-nowrap rounded-full border border-line px-3 text-ink-soft text-sm hover:text-ink aria-pressed:border-edge aria-pressed:bg-sunken aria-pressed:text-ink"
+            className="min-h-9 pointer-coarse:min-h-10 whitespace-nowrap rounded-full border border-line px-3 text-ink-soft text-sm hover:text-ink aria-pressed:border-edge aria-pressed:bg-sunken aria-pressed:text-ink"
           >
             {one}
           </button>
@@ -69,6 +69,8 @@ function useLines(venue: Venue, rows: readonly MarketRow[]): void {
 
 interface MarketsViewProps {
   readonly venue: Venue;
+  /** The venue that the address asks for: links keep it. */
+  readonly asked: Venue | undefined;
   readonly rows: readonly MarketRow[];
   /** Undefined when nothing streams. */
   readonly credential: Credential | undefined;
@@ -79,7 +81,7 @@ const EMPTY: Readonly<Partial<Record<Group, string>>> = {
 };
 
 /** All markets of a venue: searched, filtered and sorted here, live while they are in view. */
-export function MarketsView({ venue, rows, credential }: MarketsViewProps) {
+export function MarketsView({ venue, asked, rows, credential }: MarketsViewProps) {
   const store = useBoardStore(rows, credential);
   useLines(venue, rows);
   const { favorites, toggle } = useFavorites();
@@ -98,7 +100,7 @@ export function MarketsView({ venue, rows, credential }: MarketsViewProps) {
   const shown = order.flatMap((ticker) => byTicker.get(ticker) ?? []);
   return (
     <>
-      <Filter {...{ groups, group, text }} onGroup={setGroup} onText={setText} />
+      <Filter groups={groups} group={group} text={text} onGroup={setGroup} onText={setText} />
       <div className="overflow-hidden rounded-xl border border-line bg-surface">
         <FeedLine store={store} />
         <table className="w-full table-fixed text-sm">
@@ -120,12 +122,9 @@ export function MarketsView({ venue, rows, credential }: MarketsViewProps) {
               <SortHead column="spread" className={COLUMNS.spread} sorting={sorting} onSort={setSorting}>
                 Spread (pips)
               </SortHead>
-              <SortHead column="change" className={COLUMNS.change} sorting={sorting} onSort={setSorting}>
+              <SortHead column="change" className={COLUMNS.day} sorting={sorting} onSort={setSorting}>
                 Day
               </SortHead>
-              <th scope="col" className={`${HEAD} ${COLUMNS.spark} text-left`}>
-                24 h
-              </th>
               <th scope="col" className={`${HEAD} ${COLUMNS.state}`}>
                 State
               </th>
@@ -135,7 +134,10 @@ export function MarketsView({ venue, rows, credential }: MarketsViewProps) {
             {shown.map((row) => (
               <MarketRowView
                 key={row.ticker}
-                {...{ store, venue, row, onShown }}
+                store={store}
+                asked={asked}
+                row={row}
+                onShown={onShown}
                 favorite={favorites.includes(row.ticker)}
                 onToggle={toggle}
               />

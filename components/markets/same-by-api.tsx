@@ -1,8 +1,8 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { operations } from "#lib/contract/operations";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
 import { generate, type RestCall, type StreamCall } from "#lib/docs/samples/index";
+import { operations } from "#lib/operations/declarations";
 import type { Credential } from "../portal/credential";
 import { ApiSample } from "./api-sample";
 
@@ -53,7 +53,7 @@ export function SameByApi({ ticker, base, credential }: SameByApiProps) {
         The candles of the chart.
       </Sample>
       <Sample
-        title="Live prices"
+        title="Streaming prices"
         call={{ operation: stream, base, key, parameters: { stream: "snapshot", tickers: [ticker] } }}
         playground={`/playground?op=snapshotStream&tickers=${ticker}${own}`}
       >

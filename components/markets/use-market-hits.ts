@@ -23,15 +23,18 @@ async function readList(path: string): Promise<readonly SearchableInstrument[]> 
   return response.json();
 }
 
+/** All instruments of the sandbox; `data` is undefined until they are loaded, and where they cannot be. */
+export const useInstruments = () => useSWRImmutable(LIST, readList, { shouldRetryOnError: false });
+
 /**
  * The markets that match a query, best first, at most five; none for an empty query. The list is loaded when this is first used; until then the search is
  * `pending`, and without it nothing is found.
  */
 export function useMarketHits(query: string): { readonly hits: readonly MarketHit[]; readonly pending: boolean } {
-  const { data, isLoading } = useSWRImmutable(LIST, readList, { shouldRetryOnError: false });
+  const { data, isLoading } = useInstruments();
   const hits = useMemo(() => {
     const found = query.trim() === "" ? NONE : searchInstruments(data ?? NONE, query);
-    return found.slice(0, HITS_MAX_COUNT).map(({ ticker, name }) => ({ id: marketPath("sandbox", ticker), ticker, name }));
+    return found.slice(0, HITS_MAX_COUNT).map(({ ticker, name }) => ({ id: marketPath(undefined, ticker), ticker, name }));
   }, [data, query]);
   return { hits, pending: isLoading };
 }

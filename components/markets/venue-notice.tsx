@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { LiveRefusal } from "#lib/contract/markets";
 import type { Venue } from "#lib/contract/primitives";
 import { NoLiveFeed } from "../portal/no-live-feed";
+import { Badge } from "../ui/badge";
 
 /** The address of the page for a venue, and there for an instrument. */
 export type PathOf = (venue: Venue, ticker?: string) => string;
@@ -18,31 +19,47 @@ const To = ({ href, children }: To) => (
   </Link>
 );
 
+interface ReasonProps {
+  readonly refused: LiveRefusal;
+  readonly pathOf: PathOf;
+  readonly ticker: string | undefined;
+  /** Of the live venue. */
+  readonly provider: string | null;
+}
+
 /** Why this is the sandbox, and how to see the live venue. */
-function Reason({ refused, pathOf, ticker }: { refused: LiveRefusal; pathOf: PathOf; ticker: string | undefined }) {
+function Reason({ refused, pathOf, ticker, provider }: ReasonProps) {
+  const needs = `Live prices${provider === null ? "" : ` of ${provider}`} need access that the operator grants.`;
   switch (refused) {
     case "signed_out":
       return (
         <>
-          <To href={`/signin?next=${encodeURIComponent(pathOf("live", ticker))}`}>Sign in</To> with an account that has a live key
-          to see the live venue.
+          {needs} <To href={`/signin?next=${encodeURIComponent(pathOf("live", ticker))}`}>Sign in</To> with an account that has a
+          live key to see them.
         </>
       );
     case "unverified":
       return (
         <>
-          To see the live venue, first verify your email: <To href="/dashboard">open your dashboard</To>.
+          {needs} First verify your email: <To href="/dashboard">open your dashboard</To>.
+        </>
+      );
+    case "no_role":
+      return (
+        <>
+          Live prices{provider === null ? "" : ` of ${provider}`} are read with a key of your organisation, and your role uses
+          none. An owner can <To href="/dashboard/organisation">make you a developer</To>.
         </>
       );
     case "no_key":
       return (
         <>
-          To see the live venue, you need an active live key with the scope <code className="font-mono">market:read</code> that
-          allows your address: <To href="/dashboard/keys">your keys</To>.
+          To see live prices{provider === null ? "" : ` of ${provider}`}, you need an active live key with the scope{" "}
+          <code className="font-mono">market:read</code> that allows your address: <To href="/dashboard/keys">your keys</To>.
         </>
       );
     case "no_access":
-      return <>Your account has no access to live data. Ask the operator of this installation to grant it.</>;
+      return <>{needs} Your account has none: ask the operator of this installation.</>;
     case "rate_limited":
       return (
         <>
@@ -60,24 +77,45 @@ function Reason({ refused, pathOf, ticker }: { refused: LiveRefusal; pathOf: Pat
 
 interface VenueNoticeProps {
   readonly pathOf: PathOf;
+  readonly venue: Venue;
   readonly refused: LiveRefusal | undefined;
-  /** True for a live venue that nothing feeds. */
-  readonly noFeed: boolean;
-  /** Of the page; undefined on the list. */
+  /** The slug of the live venue's provider; null where there is none. */
+  readonly provider: string | null;
+  /** The name of the key that the live venue is read with. */
+  readonly keyName: string | undefined;
+  /** Of the page; undefined where it shows several. */
   readonly ticker?: string;
 }
 
-/** What a reader has to know about the venue of this page, if anything. */
-export function VenueNotice({ refused, pathOf, noFeed, ticker }: VenueNoticeProps) {
-  if (refused !== undefined)
+/** Which venue the prices of a page are of, and why. */
+export function VenueNotice({ venue, refused, provider, keyName, pathOf, ticker }: VenueNoticeProps) {
+  if (venue === "live" && provider === null)
     return (
-      <p role="status" className="mb-6 rounded-md border border-line bg-sunken px-4 py-3 text-sm leading-6">
-        <strong className="font-medium">This is the sandbox.</strong> <Reason refused={refused} pathOf={pathOf} ticker={ticker} />
-      </p>
+      <div className="mb-6">
+        <NoLiveFeed>the live venue has no new prices.</NoLiveFeed>
+      </div>
     );
-  return noFeed ? (
-    <div className="mb-6">
-      <NoLiveFeed>the live venue has no new prices.</NoLiveFeed>
-    </div>
-  ) : null;
+  return (
+    <p
+      role="status"
+      className="mb-6 flex items-baseline gap-3 rounded-md border border-line bg-sunken px-4 py-2.5 text-ink-soft text-sm leading-6"
+    >
+      <Badge tone={venue === "live" ? "positive" : "neutral"}>{venue === "live" ? "Live venue" : "Sandbox"}</Badge>
+      {venue === "live" ? (
+        <span>
+          From <strong className="font-medium text-ink">{provider}</strong>.
+          {keyName === undefined ? null : ` Read with your key “${keyName}”: what this page reads counts for its limits.`}
+        </span>
+      ) : (
+        <span>
+          <strong className="font-medium text-ink">This is the sandbox.</strong>{" "}
+          {refused === undefined ? (
+            "Sandbox prices are synthetic and run 24/7."
+          ) : (
+            <Reason refused={refused} pathOf={pathOf} ticker={ticker} provider={provider} />
+          )}
+        </span>
+      )}
+    </p>
+  );
 }

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import type { Overview, PortalKey, UsageReport } from "#lib/contract/portal";
 import { SECOND_MS } from "#lib/units";
 import { Checklist } from "../first-steps/checklist";
+import { KeyMark } from "../keys/key-text";
 import { countText, shareText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
@@ -13,7 +14,7 @@ import { FailureNotice } from "../ui/failure";
 import type { Series } from "../usage/chart";
 import { ChartCard } from "../usage/chart-card";
 import { type UsageFilter, usageQuery } from "../usage/usage-query";
-import { Quota } from "./quota";
+import { MonthQuota, Quota } from "./quota";
 import { RecentErrors } from "./recent-errors";
 
 /** The quota is read again so often. */
@@ -34,7 +35,7 @@ function Today({ overview }: { overview: Overview | undefined }) {
       <Figure
         label="Errors"
         value={count(today?.errors)}
-        note={`${today === undefined ? "–" : shareText(today.errors, today.calls)} of all calls`}
+        note={today?.calls ? `${shareText(today.errors, today.calls)} of all calls` : "of all calls"}
       />
       <Figure label="Stream connections" value={count(today?.connections)} note="opened since 00:00 UTC" />
       <Figure
@@ -51,14 +52,17 @@ function Expiring({ keys }: { keys: readonly PortalKey[] }) {
   return (
     <Section title="Keys expiring soon">
       <ul className="divide-y divide-line rounded-lg border border-warning/40 bg-surface text-sm">
-        {keys.map(({ id, name, grace_until, expires_at }) => (
-          <li key={id} className="flex flex-wrap items-baseline justify-between gap-x-4 px-4 py-2.5">
-            <Link href="/dashboard/keys" className="font-medium [overflow-wrap:anywhere] hover:underline">
-              {name}
-            </Link>
+        {keys.map((key) => (
+          <li key={key.id} className="flex flex-wrap items-baseline justify-between gap-x-4 px-4 py-2.5">
+            <span>
+              <Link href="/dashboard/keys" className="font-medium [overflow-wrap:anywhere] hover:underline">
+                {key.name}
+              </Link>{" "}
+              <KeyMark apiKey={key} />
+            </span>
             <span className="text-ink-soft">
-              {grace_until === null ? "expires " : "grace period ends "}
-              <Instant at={grace_until ?? expires_at} />
+              {key.grace_until === null ? "expires " : "grace period ends "}
+              <Instant at={key.grace_until ?? key.expires_at} />
             </span>
           </li>
         ))}
@@ -70,6 +74,8 @@ function Expiring({ keys }: { keys: readonly PortalKey[] }) {
 interface OverviewViewProps {
   readonly name: string;
   readonly initial: Overview;
+  /** Whether the reader may make a key now, and is shown how. */
+  readonly firstSteps: boolean;
   /** When the page was rendered, by the server's clock. */
   readonly openedMs: number;
   /** The market now, rendered by the server. */
@@ -77,7 +83,7 @@ interface OverviewViewProps {
 }
 
 /** The account at a glance: first steps, today, its quota and errors, the market, the last week, and keys that expire soon. */
-export function OverviewView({ name, initial, openedMs, board }: OverviewViewProps) {
+export function OverviewView({ name, initial, firstSteps, openedMs, board }: OverviewViewProps) {
   const { data, error, mutate } = usePortal<Overview>("overview", { fallbackData: initial, refreshInterval: QUOTA_MS });
   const { data: report } = usePortal<UsageReport>(`usage${usageQuery(LAST_DAY, openedMs)}`);
   return (
@@ -87,13 +93,14 @@ export function OverviewView({ name, initial, openedMs, board }: OverviewViewPro
       </PageHead>
       {error === undefined ? (
         <>
-          <Checklist initial={initial.checklist} />
+          {firstSteps ? <Checklist initial={initial.checklist} /> : null}
           <Section title="Today">
             <Today overview={data} />
           </Section>
           <div className="mt-10 grid items-start gap-x-6 gap-y-10 lg:grid-cols-2">
             <div className="min-w-0 space-y-10">
               <Section title="Quota now">{data === undefined ? null : <Quota limits={data.limits} />}</Section>
+              <Section title="Quota this month">{data === undefined ? null : <MonthQuota month={data.month} />}</Section>
               <Section title="Errors, last 24 hours">
                 <RecentErrors report={report} />
               </Section>

@@ -3,9 +3,9 @@
 import dynamic from "next/dynamic";
 import { type ComponentProps, useEffect, useRef } from "react";
 import { fieldsOf } from "#lib/client/errors";
-import type { DataFileList } from "#lib/contract/files";
 import type { KlineWindow } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
+import type { DataFileList } from "#lib/operations/files/declaration";
 import type { Bearers } from "../portal/bearers";
 import type { Credential } from "../portal/credential";
 import { CopyButton } from "../ui/copy-button";

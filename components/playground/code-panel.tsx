@@ -27,7 +27,7 @@ export function CodePanel({ call }: { call: RestCall | StreamCall }) {
   if (shown === undefined) return null;
   return (
     <section aria-label="Code" className="min-w-0 overflow-hidden rounded-lg border border-line bg-sunken">
-      <SampleBar label="Language" {...{ samples, shown }} className="border-b bg-surface px-3">
+      <SampleBar label="Language" samples={samples} shown={shown} className="border-b bg-surface px-3">
         {shown.install === undefined ? null : (
           <code className="min-w-0 truncate font-mono text-ink-faint text-xs max-sm:hidden">{shown.install}</code>
         )}

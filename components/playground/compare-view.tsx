@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { dateFormat } from "../portal/date-format";
 import { changesOf } from "../portal/diff";
 import { countText, msText } from "../portal/numbers";
+import { useTimeZone } from "../portal/time";
 import { Field } from "../ui/field";
 import { Select } from "../ui/select";
 import { KEPT_MAX_BYTES, KEPT_MAX_COUNT, type KeptAnswer, type KeptAnswers } from "./kept-answers";
@@ -47,9 +48,9 @@ function Differences({ before, after }: { before: Answer; after: Answer }) {
 }
 
 const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
-const optionOf = ({ number, title, values, at, answer }: KeptAnswer) => ({
+const optionOf = ({ number, title, values, at, answer }: KeptAnswer, timeZone: string) => ({
   value: String(number),
-  label: `${number}. ${title} ${values}, ${dateFormat(CLOCK).format(at)} (${answer.status})`,
+  label: `${number}. ${title} ${values}, ${dateFormat({ ...CLOCK, timeZone }).format(at)} (${answer.status})`,
 });
 
 interface CompareViewProps {
@@ -60,6 +61,7 @@ interface CompareViewProps {
 
 /** Any two answers of this page, value by value: at first the one shown and the one before it to the same operation. */
 export function CompareView({ kept: { answers, dropped }, shown }: CompareViewProps) {
+  const timeZone = useTimeZone();
   const [chosen, setChosen] = useState<{ readonly before?: string; readonly after?: string }>({});
   const find = (number: string | undefined) => answers.find((one) => String(one.number) === number);
   const after = find(chosen.after) ?? answers.find(({ answer }) => answer === shown) ?? answers[0];
@@ -67,7 +69,7 @@ export function CompareView({ kept: { answers, dropped }, shown }: CompareViewPr
   const earlier = others.filter(({ number }) => number < (after?.number ?? 0));
   const before = find(chosen.before) ?? earlier.find(({ title }) => title === after?.title) ?? earlier[0] ?? others[0];
   if (before === undefined || after === undefined) return null;
-  const options = answers.map(optionOf);
+  const options = answers.map((kept) => optionOf(kept, timeZone));
   const sides = { before, after };
   return (
     <div className="flex flex-col gap-3">

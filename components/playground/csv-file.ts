@@ -2,7 +2,7 @@
 import "../portal/jitless";
 
 import { CSV_MEDIA, csvOf } from "#lib/contract/csv";
-import { OPERATION_LIST } from "#lib/contract/operations";
+import { OPERATION_LIST } from "#lib/operations/declarations";
 
 /** The file that the service sends with `format=csv` for these items; undefined for an operation without CSV. */
 export function csvFileOf(operationId: string, items: readonly object[]): Blob | undefined {

@@ -30,7 +30,7 @@ export function CurlImportButton({ operations, onImport }: CurlImportProps) {
   };
   return (
     <>
-      <Button kind="ghost" onClick={() => show(true)} className="min-h-7! px-2! text-xs!">
+      <Button kind="ghost" onClick={() => show(true)} className="min-h-7! px-2! pointer-coarse:min-h-10! text-xs!">
         Import curl
       </Button>
       <Dialog
@@ -54,7 +54,6 @@ export function CurlImportButton({ operations, onImport }: CurlImportProps) {
             maxLength={CURL_MAX_CHARACTERS}
             spellCheck={false}
             autoComplete="off"
-            data-autofocus
             onChange={(event) => setText(event.target.value)}
             className="font-mono text-[13px]!"
           />

@@ -1,10 +1,10 @@
 "use client";
 
 import { useState } from "react";
-import type { DataFile } from "#lib/contract/files";
 import type { RestCall } from "#lib/docs/samples/call";
 import { FILE_READERS } from "#lib/docs/samples/file-readers";
-import { SECOND_MS } from "#lib/units";
+import type { DataFile } from "#lib/operations/files/declaration";
+import { isoDate, SECOND_MS } from "#lib/units";
 import { countText, sizeText } from "../portal/numbers";
 import { CopyButton } from "../ui/copy-button";
 import { Segmented } from "../ui/segmented";
@@ -16,7 +16,7 @@ interface FilesTableProps {
   readonly target: Pick<RestCall, "base" | "key">;
 }
 
-const dayOf = (seconds: number) => new Date(seconds * SECOND_MS).toISOString().slice(0, 10);
+const dayOf = (seconds: number) => isoDate(seconds * SECOND_MS);
 
 /** The files of a list, each with the lines that read it in a program of the reader's choice. */
 export function FilesTable({ files, target: { base, key } }: FilesTableProps) {

@@ -130,8 +130,8 @@ function JsonNode({ name, value, level, open, after }: NodeProps) {
     <Fold label={label} open={open} end={(list ? "]" : "}") + after}>
       {() => (
         <>
-          <Entries {...{ entries, list, level }} start={0} />
-          <Rest {...{ entries, list, level }} />
+          <Entries entries={entries} list={list} level={level} start={0} />
+          <Rest entries={entries} list={list} level={level} />
         </>
       )}
     </Fold>

@@ -13,6 +13,8 @@ interface KeySelectProps {
   readonly demoKey: string | undefined;
   readonly keys: readonly OwnKey[];
   readonly signedIn: boolean;
+  /** The slug of the live venue's provider; null where there is none. */
+  readonly provider: string | null;
   readonly chosen: string;
   readonly scope: Scope | "any";
   readonly onChoose: (id: string) => void;
@@ -29,22 +31,24 @@ export function credentialOf({
   return demoKey === undefined ? undefined : { kind: "demo", key: demoKey };
 }
 
-function hintOf({ signedIn, keys, chosen, scope }: KeySelectProps) {
+function hintOf({ signedIn, provider, keys, chosen, scope }: KeySelectProps) {
   const own = keys.find(({ id }) => id === chosen);
   if (own !== undefined && scope !== "any" && !own.scopes.includes(scope))
     return `This key lacks the ${scope} scope, so the request will fail.`;
-  if (own !== undefined) return "Uses a 10-minute token; your key never reaches this page.";
+  const prices = own?.venue === "live" ? (provider === null ? "Live venue" : `Live prices of ${provider}`) : "Sandbox prices";
+  if (own !== undefined) return `${prices}. Uses a 10-minute token; your key never reaches this page.`;
+  const needs = provider === null ? "" : ` Live prices of ${provider} need access that the operator grants.`;
   if (!signedIn)
     return (
       <>
-        Public key, sandbox prices.{" "}
+        Public key, sandbox prices.{needs}{" "}
         <Link prefetch={false} href="/signin?next=%2Fplayground" className="text-accent underline">
           Sign in
         </Link>{" "}
         to use your own.
       </>
     );
-  return "Public key, sandbox prices.";
+  return `Public key, sandbox prices.${needs}`;
 }
 
 /** Selects the key of calls: the demo key, or one of the reader's own. */

@@ -12,6 +12,7 @@ const WORDS: Readonly<Record<string, string>> = {
   open_data_stale: "is open, but its data is stale",
   late_open_data_stale: "should be open, but has no new quote yet",
   open_data_missing: "is open, but has no quote yet",
+  not_offered: "is not offered by the provider of this venue",
 };
 
 const AT = new Intl.DateTimeFormat("en-GB", {

@@ -1,31 +1,26 @@
-import { AmountParameter } from "#lib/contract/conversion";
+import { z } from "zod";
 import { LINKED_IDS } from "#lib/contract/linked-ids";
-import type { Operation, Parameter } from "#lib/contract/operation";
-import { OPERATION_LIST, type OperationId, operations } from "#lib/contract/operations";
+import { type Operation, operationDocsPath, type Parameter } from "#lib/contract/operation";
 import {
   InstantParameter,
   LimitParameter,
   PastSecondsParameter,
-  PRICE_SIDES,
-  PriceSideParameter,
   STREAMS,
   type StreamName,
-  TIMEFRAMES,
   TickerListParameter,
   TickerParameter,
   TickLimitParameter,
-  TimeframeParameter,
   UnixMillisecondsParameter,
   UnixSecondsParameter,
 } from "#lib/contract/primitives";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
+import { AmountParameter } from "#lib/operations/conversion/declaration";
+import { OPERATION_LIST, type OperationId, operations } from "#lib/operations/declarations";
 import type { FieldKind, PlayField, PlayOperation, RestOperation } from "./model";
 
 const KINDS: ReadonlyMap<unknown, FieldKind> = new Map<unknown, FieldKind>([
   [TickerParameter, "ticker"],
   [TickerListParameter, "tickers"],
-  [TimeframeParameter, "choice"],
-  [PriceSideParameter, "choice"],
   [UnixSecondsParameter, "seconds"],
   [PastSecondsParameter, "seconds"],
   [InstantParameter, "instant"],
@@ -62,27 +57,34 @@ export function parametersOf(id: string): Readonly<Record<string, Parameter>> | 
 export const checkOf = (id: string) => OPERATION_LIST.find((operation) => operation.id === id)?.check;
 
 const STREAM_DOCS = "/docs/streaming";
-const docsOf = (id: string) => `/docs/operations/${id.replace(/([A-Z])/g, "-$1").toLowerCase()}`;
-
 const streamId = (stream: StreamName) => `${stream}Stream`;
+
+/** The values that a parameter may have, where it takes one of a few words. */
+function choicesOf(schema: z.ZodType): readonly string[] | undefined {
+  return schema instanceof z.ZodPipe && schema.out instanceof z.ZodEnum ? (schema.out.options as string[]) : undefined;
+}
 
 function fieldsOf(id: string): PlayField[] {
   return Object.entries(parametersOf(id) ?? {}).map(([name, { schema, required, description, example }]) => {
-    const kind = KINDS.get(schema) ?? "text";
-    return {
-      name,
-      kind,
-      required,
-      description,
-      example,
-      ...(kind === "choice" && { choices: schema === PriceSideParameter ? PRICE_SIDES : TIMEFRAMES }),
-    };
+    const choices = choicesOf(schema);
+    const kind = KINDS.get(schema) ?? (choices === undefined ? "text" : "choice");
+    return { name, kind, required, description, example, ...(choices && { choices }) };
   });
 }
 
 function restOperation({ id, method, path, summary, description, scope, example }: Operation): RestOperation {
   const answer = { code: 0, message: "success", data: example };
-  return { id, method, path, title: summary, description, scope, docs: docsOf(id), fields: fieldsOf(id), example: answer };
+  return {
+    id,
+    method,
+    path,
+    title: summary,
+    description,
+    scope,
+    docs: operationDocsPath({ id }),
+    fields: fieldsOf(id),
+    example: answer,
+  };
 }
 
 /** The operations that a link can stand for, with their forms. */

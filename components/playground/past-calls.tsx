@@ -27,7 +27,7 @@ export function PastCalls({ operations, calls, onReopen, onClear }: PastCallsPro
         <h2 id={id} className="font-medium text-ink-faint text-xs leading-6">
           On this device
         </h2>
-        <Button kind="ghost" onClick={onClear} className="min-h-7! px-2! text-xs!">
+        <Button kind="ghost" onClick={onClear} className="min-h-7! px-2! pointer-coarse:min-h-10! text-xs!">
           Clear
         </Button>
       </div>

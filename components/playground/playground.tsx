@@ -41,6 +41,8 @@ interface PlaygroundProps {
   readonly keys: readonly OwnKey[];
   /** The key to begin with, if it is one of them. */
   readonly keyId: string | undefined;
+  /** The slug of the live venue's provider; null where there is none. */
+  readonly provider: string | null;
   readonly signedIn: boolean;
 }
 
@@ -79,7 +81,7 @@ function OperationHead({ operation }: { operation: PlayOperation }) {
 }
 
 /** Tries every operation and every stream of the running service. */
-export function Playground({ operations, start, base, demoKey, keys, keyId, signedIn }: PlaygroundProps) {
+export function Playground({ operations, start, base, demoKey, keys, keyId, provider, signedIn }: PlaygroundProps) {
   const play = usePlayground(operations, start);
   const { operation, values, bearers } = play;
   const store = useSavedRequests();
@@ -107,7 +109,7 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, sign
   };
   const past = (
     <>
-      <SavedRequests {...{ store, operation, values }} onReopen={play.reopen} />
+      <SavedRequests store={store} operation={operation} values={values} onReopen={play.reopen} />
       <PastCalls operations={operations} calls={play.past.calls} onReopen={play.reopen} onClear={play.past.clear} />
     </>
   );
@@ -119,7 +121,8 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, sign
       </div>
       <div className="min-w-0">
         <RequestBar
-          {...{ operation, url }}
+          operation={operation}
+          url={url}
           link={base + linkTo(operation, values)}
           busy={play.busy}
           ready={credential !== undefined}
@@ -135,13 +138,24 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, sign
             </div>
             <Notes notes={play.notices} />
             <RequestForm
-              {...{ operation, values }}
+              operation={operation}
+              values={values}
               instruments={instruments}
               issues={play.issues}
               onInstrumentsWanted={want}
               onChange={play.change}
               onSubmit={run}
-              head={<KeySelect {...{ demoKey, keys, signedIn, chosen }} scope={operation.scope} onChoose={setChosen} />}
+              head={
+                <KeySelect
+                  demoKey={demoKey}
+                  keys={keys}
+                  signedIn={signedIn}
+                  provider={provider}
+                  chosen={chosen}
+                  scope={operation.scope}
+                  onChoose={setChosen}
+                />
+              }
             />
           </div>
           <div className="flex min-w-0 flex-col gap-6">
@@ -149,7 +163,13 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, sign
               <CodePanel call={sampleOf(operation, values, base, credential)} />
             </div>
             {rest === undefined || klineStream === undefined ? (
-              <StreamConsole key={chosen} operation={operation as StreamOperation} {...{ values, bearers, credential }} />
+              <StreamConsole
+                key={chosen}
+                operation={operation as StreamOperation}
+                values={values}
+                bearers={bearers}
+                credential={credential}
+              />
             ) : (
               <AnswerView
                 operation={rest}

@@ -10,7 +10,7 @@ import type { PlayOperation, Values } from "./model";
 
 const STORED_AS = "spotwire.playground.collections";
 const FIRST_COLLECTION = "My requests";
-const SMALL = "min-h-7! px-2! text-xs!";
+const SMALL = "min-h-7! px-2! pointer-coarse:min-h-10! text-xs!";
 
 interface SavedRequestsProps {
   readonly store: SavedStore;

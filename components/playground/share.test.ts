@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { operations as contract } from "#lib/contract/operations";
+import { describe, expect, test, vi } from "vitest";
+import { operations as contract, OPERATION_LIST } from "#lib/operations/declarations";
 import { issuesOf } from "./check";
 import type { PlayOperation } from "./model";
 import { playOperations } from "./operations";
@@ -17,21 +17,10 @@ const KEY = "sw_live_0123456789abcdefghijklmnopqrstuvwxyz";
 
 describe("the operations of the playground", () => {
   test("the playground offers the operations that read and the three streams, with valid values", () => {
-    expect(operations.map(({ id }) => id)).toEqual([
-      ...[
-        "klines",
-        "ticks",
-        "files",
-        "instruments",
-        "latestQuotes",
-        "latestSnapshots",
-        "conversion",
-        "marketStatus",
-        "marketHours",
-        "key",
-      ],
-      ...["quoteStream", "klineStream", "snapshotStream"],
-    ]);
+    const ids = operations.map(({ id }) => id);
+    const left = OPERATION_LIST.filter(({ id }) => !ids.includes(id)).map(({ id }) => id);
+    expect(left).toEqual(["file", "createStreamTicket", "ingestTicks", "ingestKlines", "ingestState"]);
+    expect(ids.slice(-3)).toEqual(["quoteStream", "klineStream", "snapshotStream"]);
     for (const operation of operations) expect(issuesOf(operation.id, startValues(operation))).toEqual({});
   });
 
@@ -53,6 +42,11 @@ describe("the operations of the playground", () => {
       ["price", "choice"],
       ["as_of", "seconds"],
     ]);
+    expect(find("klines").fields.find(({ name }) => name === "price")?.choices).toEqual(["bid", "ask", "mid"]);
+    expect(find("files").fields.find(({ name }) => name === "type")).toMatchObject({
+      kind: "choice",
+      choices: ["klines", "ticks"],
+    });
     expect(find("marketStatus").fields.map(({ kind }) => kind)).toEqual(["tickers", "instant"]);
     expect(Object.keys(contract.klines.query)).toEqual([...find("klines").fields.map(({ name }) => name), "format"]);
   });
@@ -132,12 +126,23 @@ describe("a share link", () => {
 });
 
 describe("the time picker", () => {
-  test("the time picker writes Unix seconds or ISO 8601, and shows what was typed", () => {
-    expect(pickedValue("seconds", "2026-01-01T00:00")).toBe("1767225600");
-    expect(pickerText("seconds", "1767225600")).toBe("2026-01-01T00:00");
-    expect(pickedValue("instant", "2026-01-01T00:00")).toBe("2026-01-01T00:00:00Z");
-    expect(pickerText("instant", "2026-01-01T02:00:00+02:00")).toBe("2026-01-01T00:00");
-    expect([pickerText("seconds", "soon"), pickerText("instant", "soon"), pickedValue("seconds", "")]).toEqual(["", "", ""]);
+  test("writes Unix seconds or ISO 8601, and shows what was typed, in UTC or in the zone of the device", () => {
+    vi.stubEnv("TZ", "Asia/Kolkata");
+    for (const [zone, text] of [
+      ["UTC", "2026-01-01T00:00"],
+      ["Asia/Kolkata", "2026-01-01T05:30"],
+    ] as const) {
+      expect(pickedValue("seconds", text, zone)).toBe("1767225600");
+      expect(pickerText("seconds", "1767225600", zone)).toBe(text);
+      expect(pickedValue("instant", text, zone)).toBe("2026-01-01T00:00:00Z");
+      expect(pickerText("instant", "2026-01-01T02:00:00+02:00", zone)).toBe(text);
+      expect([
+        pickerText("seconds", "soon", zone),
+        pickerText("instant", "soon", zone),
+        pickedValue("seconds", "", zone),
+      ]).toEqual(["", "", ""]);
+    }
+    vi.unstubAllEnvs();
   });
 });
 

@@ -1,3 +1,4 @@
+import { KEY_PREFIX } from "#lib/contract/key-text";
 import { OPERATION_PARAMETER, type PlayOperation, type Values } from "./model";
 
 /** Longest value in a link or in the history. */
@@ -6,7 +7,7 @@ const VALUE_MAX_CHARACTERS = 2_000;
 const SHOWN_MAX_CHARACTERS = 40;
 const SHOWN_MAX_COUNT = 5;
 /** Keys and tokens: a link or a history that contains one would disclose it. */
-const SECRET = /sw_(?:live|test|page|link)_/i;
+const SECRET = new RegExp(`${KEY_PREFIX}_(?:live|test|page|link)_`, "i");
 
 /** The parsed content of a link. */
 interface ReadLink {

@@ -30,11 +30,15 @@ const PHASES: Readonly<Record<StreamControl["phase"], readonly [Tone, string]>> 
 
 const COLUMNS: readonly Column<TickerRow>[] = [
   { head: "Ticker", cell: ({ ticker }) => <span className="font-mono text-[13px]">{ticker}</span> },
-  { head: "Stream", cell: ({ stream }) => stream, from: "sm" },
   { head: "Last value", cell: ({ value }) => value, numeric: true },
-  { head: "Sequence", cell: ({ position }) => <span title={`epoch ${position.epoch}`}>{position.seq}</span>, numeric: true },
+  {
+    head: "Sequence",
+    cell: ({ position }) => <span title={`epoch ${position.epoch}`}>{position.seq}</span>,
+    numeric: true,
+    from: "sm",
+  },
   { head: "Per second", cell: ({ rate }) => rate.toFixed(1), numeric: true, from: "sm" },
-  { head: "Records", cell: ({ records }) => records, numeric: true, from: "sm" },
+  { head: "Records", cell: ({ records }) => records, numeric: true, from: "md" },
   { head: "Merged", cell: ({ merged }) => merged, numeric: true, from: "md" },
   {
     head: "Gaps",

@@ -1,18 +1,18 @@
 "use client";
 
 import { memo, useState } from "react";
+import { dateFormat } from "../portal/date-format";
+import { useTimeZone } from "../portal/time";
 import { Button } from "../ui/button";
 import { CONTROL } from "../ui/field";
 import type { LogEntry, StreamView } from "./stream-state";
 
-const CLOCK = new Intl.DateTimeFormat("en-GB", {
-  ...({ hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 } as const),
-  hourCycle: "h23",
-});
+const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hourCycle: "h23" } as const;
 
-/** One message: a line that expands to its full text. */
+/** One message: what is new in it, in a line that expands to the message as transferred. */
 const Line = memo(function Line({ entry }: { entry: LogEntry }) {
   const [open, setOpen] = useState(false);
+  const timeZone = useTimeZone();
   const sent = entry.direction === "sent";
   return (
     <li className="border-line border-b last:border-b-0">
@@ -20,17 +20,19 @@ const Line = memo(function Line({ entry }: { entry: LogEntry }) {
         type="button"
         aria-expanded={open}
         onClick={() => setOpen(!open)}
-        className="flex w-full items-baseline gap-3 px-3 py-1 text-left hover:bg-line/40"
+        className="flex w-full items-baseline gap-3 px-3 py-1 text-left hover:bg-line/40 pointer-coarse:py-2.5"
       >
         <time dateTime={new Date(entry.at).toISOString()} className="shrink-0 text-ink-faint tabular-nums max-sm:hidden">
-          {CLOCK.format(entry.at)}
+          {dateFormat({ ...CLOCK, timeZone }).format(entry.at)}
         </time>
         <span className={`w-24 shrink-0 truncate ${sent ? "text-accent" : "text-ink-soft"}`}>
           <span aria-hidden="true">{sent ? "↑ " : "↓ "}</span>
           <span className="sr-only">{sent ? "sent " : "received "}</span>
           {entry.type}
         </span>
-        <span className={open ? "min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]" : "min-w-0 truncate"}>{entry.text}</span>
+        <span className={open ? "min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]" : "min-w-0 truncate"}>
+          {open ? entry.text : entry.brief}
+        </span>
       </button>
     </li>
   );
@@ -81,7 +83,8 @@ export function StreamLog({ view, onClear }: StreamLogProps) {
         ))}
       </ol>
       <p className="mt-2 text-ink-faint text-xs leading-5 tabular-nums">
-        {view.received} received, {shown.length} of the last {entries.length} shown{held === undefined ? "" : ", paused"}
+        {view.received} received{shown.length < view.received ? `, ${shown.length} shown` : ""}
+        {held === undefined ? "" : ", paused"}
       </p>
     </section>
   );

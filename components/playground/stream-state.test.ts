@@ -49,6 +49,13 @@ describe("the state of a console", () => {
     ]);
   });
 
+  test("a line of the log says the ticker and the values of its record, and keeps the message as transferred", () => {
+    const [first, second, third] = bookOf(quote(7), kline(8, true), '{"type":"pong"}').view(0).entries;
+    expect(first).toMatchObject({ type: "quote", brief: "EURUSD 1.08543 / 1.08551 update #7", text: quote(7) });
+    expect(second?.brief).toBe("EURUSD 1.08502 1.08571 1.08466 1.08543 closed update #8");
+    expect(third?.brief).toBe('{"type":"pong"}');
+  });
+
   test("the log of the console is limited, and clearing it keeps the counters", () => {
     const book = createStreamBook();
     for (let seq = 1; seq <= LOG_MAX_ENTRIES + 10; seq += 1) book.received(quote(seq), seq);

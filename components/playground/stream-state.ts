@@ -19,6 +19,8 @@ export interface LogEntry {
   readonly type: string;
   /** The message as transferred. */
   readonly text: string;
+  /** What tells it from its neighbors: ticker and values of a record, the whole message otherwise. */
+  readonly brief: string;
 }
 
 /** One subscription: its last value, and whether all of its records arrived. */
@@ -55,6 +57,9 @@ function valueText(message: PushMessage): string {
   return `${[open, high, low, close].join(" ")}${message.closed ? " closed" : ""}`;
 }
 
+/** A record in a line. Its JSON begins with what all records of a subscription share, and shows its values only when opened. */
+const briefOf = (message: PushMessage): string => `${message.ticker} ${valueText(message)} ${message.event} #${message.seq}`;
+
 const isPush = ({ type }: ServerMessage): boolean => type === "quote" || type === "snapshot" || type === "kline";
 
 /** Why a ticker was rejected. */
@@ -85,9 +90,9 @@ export function createStreamBook(): StreamBook {
   const quiet = new Map<string, string>();
   const rates = new Map<string, Rate>();
 
-  function log(direction: LogEntry["direction"], type: string, text: string, at: number): void {
+  function log(entry: Omit<LogEntry, "id">): void {
     ids += 1;
-    entries.push({ id: ids, at, direction, type, text });
+    entries.push({ id: ids, ...entry });
     if (entries.length > LOG_MAX_ENTRIES) entries = entries.slice(-LOG_MAX_ENTRIES);
   }
 
@@ -150,11 +155,12 @@ export function createStreamBook(): StreamBook {
   const rowsAt = (at: number) => [...rows.values()].map((row) => ({ ...row, rate: rates.get(row.key)?.perSecond(at) ?? 0 }));
 
   return {
-    sent: (text, at) => log("sent", String(fieldsOf(parseJson(text)).method), text, at),
+    sent: (text, at) => log({ direction: "sent", type: String(fieldsOf(parseJson(text)).method), text, brief: text, at }),
     received(text, at) {
       received += 1;
       const message = fieldsOf(parseJson(text)) as unknown as ServerMessage;
-      log("received", String(message.type), text, at);
+      const brief = isPush(message) ? briefOf(message as PushMessage) : text;
+      log({ direction: "received", type: String(message.type), text, brief, at });
       if (isPush(message)) push(message as PushMessage, at);
       else answer(message);
     },

@@ -37,6 +37,8 @@ function Suggestions({ id, options, active, onPick }: SuggestionsProps) {
       id={id}
       role="listbox"
       aria-label="Instruments"
+      // A list that scrolls would be the next stop of Tab, and be gone when Tab gets there.
+      tabIndex={-1}
       className="absolute inset-x-0 top-full z-20 mt-1 max-h-64 overflow-y-auto rounded-lg border border-line bg-surface p-1 shadow-lg"
     >
       {options.map(({ ticker, name, base_currency, quote_currency }, index) => (
@@ -112,7 +114,8 @@ export function TickerField({ field, value, issue, onChange, instruments, onWant
             aria-activedescendant={shown && active >= 0 ? `${listId}-${active}` : undefined}
             onFocus={onWanted}
             onClick={() => setOpen(true)}
-            onBlur={() => setOpen(false)}
+            // Not before the focus is where it goes: a dialog that loses nodes while nothing has the focus takes it for itself.
+            onBlur={() => setTimeout(() => setOpen(false))}
             onKeyDown={onKeyDown}
             onChange={(event) => {
               onChange(event.target.value);

@@ -1,8 +1,8 @@
 "use client";
 
 import { SECOND_MS } from "#lib/units";
-import { dateFormat } from "../portal/date-format";
-import { useTimeZone } from "../portal/time";
+import { instantOf, localText } from "../portal/local-time";
+import { instantText, useOtherZone, useTimeZone } from "../portal/time";
 import { CONTROL } from "../ui/field";
 import type { PlayField } from "./model";
 import { ParameterField } from "./parameter-field";
@@ -15,36 +15,34 @@ export interface FieldControlProps {
 }
 
 const SECONDS = /^\d{1,11}$/;
-const MINUTES_TEXT = "YYYY-MM-DDTHH:MM".length;
 
-/** The picker's text for a value: UTC, to the minute; empty for an invalid instant. */
-export function pickerText(kind: PlayField["kind"], value: string): string {
+/** The instant (ISO 8601) of a value; null for an invalid one. */
+function instantIn(kind: PlayField["kind"], value: string): string | null {
   const ms = kind === "seconds" ? (SECONDS.test(value) ? Number(value) * SECOND_MS : Number.NaN) : Date.parse(value);
   const date = new Date(ms);
-  return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9_999 ? "" : date.toISOString().slice(0, MINUTES_TEXT);
+  return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9_998 ? null : date.toISOString();
 }
 
-/** The value of a picked minute (UTC): Unix seconds, or an ISO 8601 instant. */
-export function pickedValue(kind: PlayField["kind"], text: string): string {
+/** The picker's text for a value: in a zone, to the minute; empty for an invalid instant. */
+export const pickerText = (kind: PlayField["kind"], value: string, zone: string): string =>
+  localText(instantIn(kind, value), zone);
+
+/** The value of a minute that was picked in a zone: Unix seconds, or an ISO 8601 instant. */
+export function pickedValue(kind: PlayField["kind"], text: string, zone: string): string {
   if (text === "") return "";
-  return kind === "seconds" ? String(Date.parse(`${text}Z`) / SECOND_MS) : `${text}:00Z`;
-}
-
-const LOCAL = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-
-/** A value in the viewer's own time zone; undefined for an invalid instant. */
-function localText(kind: PlayField["kind"], value: string, timeZone: string): string | undefined {
-  const picked = pickerText(kind, value);
-  if (picked === "") return undefined;
-  return `${dateFormat({ ...LOCAL, timeZone }).format(new Date(`${picked}Z`))}, ${timeZone}`;
+  const instant = instantOf(text, zone);
+  return kind === "seconds" ? String(Date.parse(instant) / SECOND_MS) : instant.replace(".000Z", "Z");
 }
 
 /** An instant: typed in the service's format, or picked from a calendar that writes it. */
 export function TimeField({ field, value, issue, onChange }: FieldControlProps) {
   const { name, kind } = field;
-  const local = localText(kind, value, useTimeZone());
+  const zone = useTimeZone();
+  const other = useOtherZone();
+  const instant = instantIn(kind, value);
+  const note = instant === null || other === undefined ? undefined : `That is ${instantText(instant, other)}.`;
   return (
-    <ParameterField field={field} issue={issue} note={local === undefined ? undefined : `In your time: ${local}.`}>
+    <ParameterField field={field} issue={issue} note={note}>
       {(control) => (
         <div className={`grid gap-2 ${kind === "seconds" ? "grid-cols-[7.5rem_minmax(0,1fr)] lg:max-xl:grid-cols-1" : ""}`}>
           <input
@@ -61,14 +59,14 @@ export function TimeField({ field, value, issue, onChange }: FieldControlProps) 
           <div className="flex items-center gap-2">
             <input
               type="datetime-local"
-              aria-label={`Pick ${name} (UTC)`}
-              value={pickerText(kind, value)}
+              aria-label={`Pick ${name} (${zone})`}
+              value={pickerText(kind, value, zone)}
               max="2100-01-01T00:00"
-              onChange={(event) => onChange(pickedValue(kind, event.target.value))}
+              onChange={(event) => onChange(pickedValue(kind, event.target.value, zone))}
               className={`${CONTROL} min-w-0 flex-1 tabular-nums text-ink-soft`}
             />
             <span aria-hidden="true" className="shrink-0 text-ink-faint text-xs">
-              UTC
+              {zone === "UTC" ? zone : "local"}
             </span>
           </div>
         </div>

@@ -37,8 +37,8 @@ export function TimingView({ timing }: { timing: Timing | undefined }) {
       <p className="text-ink-faint text-xs leading-5">
         {reused ? "An open connection was reused, so there was no DNS lookup, connect or TLS. " : ""}
         {server.length === 0
-          ? "The wait includes the network both ways and the work of the service, which does not report its share."
-          : "The lower bars are what the service reports of its own work; they are part of the wait."}
+          ? "The wait includes the network both ways and the work of the service."
+          : "The lower bar is the work of the service, as it reports it in Server-Timing; it is part of the wait."}
       </p>
     </div>
   );

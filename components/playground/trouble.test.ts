@@ -57,7 +57,7 @@ test("a short list is shown in full, a longer one by its length and its ends", (
 
 test("a stream that cannot be opened names the limit of the demo key, unless the browser is offline", () => {
   vi.stubGlobal("navigator", { onLine: true });
-  expect(noStream(DEMO).next).toContain(`allows ${PLAN_DEFAULTS.demo.streamConnections} streams per address`);
+  expect(noStream(DEMO).next).toContain(`allows ${PLAN_DEFAULTS.demo.streamConnections} streams per IP address`);
   vi.stubGlobal("navigator", { onLine: false });
   expect(noStream(DEMO).says).toBe("You're offline.");
   vi.unstubAllGlobals();

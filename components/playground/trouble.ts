@@ -4,6 +4,7 @@ import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import type { ApiFailure } from "../portal/api";
 import type { Credential, OwnKey } from "../portal/credential";
 import { NO_ANSWER, type NoAnswer, noAnswerOf } from "../portal/no-answer";
+import { SIGN_IN } from "../shell/pages";
 import type { Correction } from "./trouble-correction";
 
 /** What went wrong and what to do next, as sentences with code between backticks. */
@@ -42,7 +43,7 @@ export function noStream(credential: Credential): Trouble {
 function fewerStreams({ kind }: Credential): string {
   if (kind === "own") return "Your key may have as many open streams as its plan allows. Close one, then connect again.";
   const limit = PLAN_DEFAULTS.demo.streamConnections;
-  return `The demo key allows ${limit} streams per address. The live prices of all pages in this browser share one, and each stream console has its own. Close one, then connect again.`;
+  return `The demo key allows ${limit} streams per IP address. The live prices of all pages in this browser share one, and each stream console has its own. Close one, then connect again.`;
 }
 
 /** The reader's portal session has ended, so no token can be issued for their key. */
@@ -73,8 +74,8 @@ function unauthorized(credential: Credential): Trouble {
   if (credential.kind === "own") return keyGone(credential.key.name);
   return {
     says: "The demo key is no longer valid.",
-    next: "The operator changed or disabled it. Reload this page, or create an account to get your own key.",
-    link: { href: "/signup", label: "Create an account" },
+    next: "The operator changed or disabled it. Reload this page, or sign in to use a key of your own.",
+    link: SIGN_IN,
   };
 }
 

@@ -55,12 +55,27 @@ export async function callPortal<Data>(
   return unproved && (await askForProof()) ? send(method, path, body) : result;
 }
 
-async function send<Data>(method: string, path: string, body?: object): Promise<ApiResult<Data>> {
+/** Sends a part of a file. @param path below /api/portal, with its query */
+export function sendPart(path: string, part: Blob, signal: AbortSignal): Promise<ApiResult<object>> {
+  return answerOf(path, {
+    method: "PUT",
+    cache: "no-store",
+    headers: { "content-type": "application/octet-stream" },
+    body: part,
+    signal,
+  });
+}
+
+function send<Data>(method: string, path: string, body?: object): Promise<ApiResult<Data>> {
   const request: RequestInit = { method, cache: "no-store" };
   if (method !== "GET") {
     request.headers = { "content-type": "application/json" };
     request.body = JSON.stringify(body ?? {});
   }
+  return answerOf(path, request);
+}
+
+async function answerOf<Data>(path: string, request: RequestInit): Promise<ApiResult<Data>> {
   const response = await fetch(`${BASE}/${path}`, request).catch(() => undefined);
   try {
     const answer = (await response?.json()) as Success<Data> | Failure;

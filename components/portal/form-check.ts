@@ -14,6 +14,7 @@ import {
   SignUpForm,
 } from "#lib/contract/portal";
 import { AccountForm, OverrideForm, PlanForm, PlanName } from "#lib/contract/portal-admin";
+import { BillingKeyForm } from "#lib/contract/portal-billing";
 import { CorrectionForm } from "#lib/contract/portal-corrections";
 import { LinkForm } from "#lib/contract/portal-links";
 import { validate } from "#lib/contract/validate";
@@ -30,6 +31,7 @@ const FORMS = {
   link: LinkForm,
   override: OverrideForm,
   password: PasswordForm,
+  billingKey: BillingKeyForm,
   plan: z.strictObject({ name: PlanName, ...PlanForm.shape }),
   profile: ProfileForm,
   reset: ResetForm,

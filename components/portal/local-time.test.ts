@@ -1,16 +1,29 @@
-import { expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { instantOf, localText } from "./local-time";
 
-test.each(["2026-01-02T10:00:00.000Z", "2026-07-02T23:59:00.000Z"])(
-  "%s is the same after it was shown in a control",
-  (instant) => {
-    expect(localText(instant)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/);
-    expect(instantOf(localText(instant))).toBe(instant);
-  },
-);
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe.each([
+  ["America/New_York", "2026-07-02T19:59"],
+  ["Asia/Kolkata", "2026-07-03T05:29"],
+])("on a device in %s", (zone, local) => {
+  test.each([
+    [zone, local],
+    ["UTC", "2026-07-02T23:59"],
+  ])("an instant is shown in %s and is the same after it was in a control", (shown, text) => {
+    vi.stubEnv("TZ", zone);
+    expect(localText("2026-07-02T23:59:00.000Z", shown)).toBe(text);
+    expect(instantOf(text, shown)).toBe("2026-07-02T23:59:00.000Z");
+    expect(localText("2026-07-02T23:59:07.000Z", shown, 19)).toBe(`${text}:07`);
+  });
+});
 
 test("no instant is an empty control, and what is no time is left to the service", () => {
-  expect(localText(null)).toBe("");
-  expect(instantOf("2026-13-40T99:00")).toBe("2026-13-40T99:00");
-  expect(instantOf("")).toBe("");
+  expect(localText(null, "UTC")).toBe("");
+  for (const text of ["2026-13-40T99:00", ""]) {
+    expect(instantOf(text, "UTC")).toBe(text);
+    expect(localText(text, "UTC")).toBe("");
+  }
 });

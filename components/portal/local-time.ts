@@ -1,16 +1,21 @@
 import { MINUTE_MS } from "#lib/units";
 
-const MINUTES_TEXT = "YYYY-MM-DDTHH:MM".length;
+const UTC = "UTC";
 
-/** An instant (ISO 8601) as a `datetime-local` control has it, in the viewer's time zone; empty for none. */
-export function localText(instant: string | null): string {
-  if (instant === null) return "";
+/**
+ * An instant (ISO 8601) as a `datetime-local` control has it; empty for none.
+ * @param zone the zone that the page shows: UTC, or that of the device
+ * @param length to the minute, or as long as another text of a control
+ */
+export function localText(instant: string | null, zone: string, length = "YYYY-MM-DDTHH:MM".length): string {
+  if (instant === null || Number.isNaN(Date.parse(instant))) return "";
   const at = new Date(instant);
-  return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, MINUTES_TEXT);
+  const offsetMs = zone === UTC ? 0 : at.getTimezoneOffset() * MINUTE_MS;
+  return new Date(at.getTime() - offsetMs).toISOString().slice(0, length);
 }
 
-/** The ISO 8601 instant of a local date and time; a text that is none stays as it is, and the service refuses it. */
-export function instantOf(text: string): string {
-  const at = new Date(text);
+/** The ISO 8601 instant of a date and time in a zone, as `localText` has it; a text that is none stays as it is, and the service refuses it. */
+export function instantOf(text: string, zone: string): string {
+  const at = new Date(zone === UTC ? `${text}Z` : text);
   return Number.isNaN(at.getTime()) ? text : at.toISOString();
 }

@@ -21,14 +21,14 @@ export function msText(ms: number | null): string {
 
 /** A share in percent; an en dash when the total is zero. */
 export function shareText(part: number, whole: number): string {
-  return whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`;
+  return whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)}%`;
 }
 
 /** A change in percent with its sign, and the class of its color. A change that rounds to zero has neither. */
 export function changeText(percent: number): { readonly text: string; readonly tone: string } {
   const size = Math.abs(percent).toFixed(2);
-  if (Number(size) === 0) return { text: `${size} %`, tone: "text-ink-soft" };
-  return percent > 0 ? { text: `+${size} %`, tone: "text-positive" } : { text: `−${size} %`, tone: "text-danger" };
+  if (Number(size) === 0) return { text: `${size}%`, tone: "text-ink-soft" };
+  return percent > 0 ? { text: `+${size}%`, tone: "text-positive" } : { text: `−${size}%`, tone: "text-danger" };
 }
 
 /** A rate, rounded; an en dash while there is none. */
@@ -45,4 +45,16 @@ export function sizeText(bytes: number): string {
   if (bytes >= GIB) return `${(bytes / GIB).toFixed(1)} GiB`;
   if (bytes < MIB) return `${countText(Math.ceil(bytes / KIB))} KiB`;
   return `${bytes < 10 * MIB ? (bytes / MIB).toFixed(1) : countText(Math.round(bytes / MIB))} MiB`;
+}
+
+const prices = new Map<number, Intl.NumberFormat>();
+
+/** A price with its decimals and thousands separators, as in "3,055.752". */
+export function priceText(price: number, digits: number): string {
+  let format = prices.get(digits);
+  if (format === undefined) {
+    format = new Intl.NumberFormat("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    prices.set(digits, format);
+  }
+  return format.format(price);
 }

@@ -15,7 +15,7 @@ import { useHydrated } from "./time";
 const WORDS: Readonly<Record<string, string>> = {
   NotAllowedError: "No passkey was used. Try again, or choose another way.",
   InvalidStateError: "This device already has a passkey for your account.",
-  SecurityError: "Passkeys work on a host name with HTTPS, or on localhost. They do not work on this address.",
+  SecurityError: "Passkeys work on a host name with HTTPS, or on localhost. They do not work at this URL.",
 };
 const OTHER_WORDS = "The browser could not use a passkey. Try again, or choose another way.";
 

@@ -20,6 +20,7 @@ const WORDS: Readonly<Record<string, string>> = {
   service_unavailable: "Sign-in is temporarily unavailable. Try again in a minute.",
   internal_error: `Something went wrong, and the error was logged. Try again in a minute. If it happens again, ${CONTACT}.`,
   email_not_verified: "Your email address isn't verified with that provider. Verify it there, or sign in with a password.",
+  sign_up_closed: "You have no account here, and accounts are created only by invitation.",
   csrf: "This page expired, or your browser blocks its cookies. Allow cookies, reload the page, then sign in.",
   wrong_code: "This code is wrong or was used before. Enter the one your app shows now, or another recovery code.",
   too_many_codes: "Too many wrong codes. Use a recovery code or a passkey, or try your app again tomorrow.",

@@ -80,7 +80,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
   const [failure, setFailure] = useState<ApiFailure>();
   const concerns = (field: string) => failure !== undefined && failure.parameter === field;
 
-  async function submit(form: HTMLFormElement, button: HTMLElement | null): Promise<void> {
+  async function submit(form: HTMLFormElement): Promise<void> {
     setBusy(true);
     setFailure(undefined);
     const result = await send(new FormData(form));
@@ -88,10 +88,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
     if ("data" in result) return done(result.data, form);
     setFailure(result.failure);
     const field = result.failure.parameter;
-    const control = field === null ? null : form.querySelector<HTMLElement>(`[name="${CSS.escape(field)}"]`);
-    if (control !== null) return control.focus();
-    // A button loses the focus while it is disabled.
-    requestAnimationFrame(() => document.activeElement === document.body && button?.focus());
+    if (field !== null) form.querySelector<HTMLElement>(`[name="${CSS.escape(field)}"]`)?.focus();
   }
 
   return {
@@ -107,7 +104,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
       onSubmit(event) {
         if (!isOwn(event)) return;
         event.preventDefault();
-        if (!busy) void submit(event.currentTarget, (event.nativeEvent as SubmitEvent).submitter);
+        if (!busy) void submit(event.currentTarget);
       },
     },
   };

@@ -18,6 +18,18 @@ export const SITE_PAGES: readonly PageLink[] = [
   { href: "/status", label: "Status" },
 ];
 
+/** What an installation offers to everybody. */
+export interface Offered {
+  /** Whether it has a page of plans. */
+  readonly plans: boolean;
+  /** Whether people can sign up without an invitation. */
+  readonly signUp: boolean;
+}
+
+/** The public pages of an installation. */
+export const sitePages = ({ plans }: Pick<Offered, "plans">): readonly PageLink[] =>
+  plans ? [...SITE_PAGES, { href: "/plans", label: "Plans" }] : SITE_PAGES;
+
 /** The pages for signed-in users, in the order of the navigation. */
 export const DASHBOARD_PAGES: readonly PageLink[] = [
   { href: "/dashboard", label: "Overview" },
@@ -26,6 +38,7 @@ export const DASHBOARD_PAGES: readonly PageLink[] = [
   { href: "/dashboard/usage", label: "Usage" },
   { href: "/dashboard/logs", label: "Logs" },
   { href: "/dashboard/webhooks", label: "Webhooks" },
+  { href: "/dashboard/organisation", label: "Organisation" },
   { href: "/dashboard/account", label: "Account" },
 ];
 
@@ -34,6 +47,7 @@ export const ADMIN_PAGES: readonly PageLink[] = [
   { href: "/admin", label: "Health" },
   { href: "/admin/accounts", label: "Accounts" },
   { href: "/admin/plans", label: "Plans" },
+  { href: "/admin/billing", label: "Billing" },
   { href: "/admin/calendars", label: "Calendars" },
   { href: "/admin/feeds", label: "Feeds" },
   { href: "/admin/data", label: "Stored data" },
@@ -53,13 +67,14 @@ export function dashboardPages(operator: boolean): readonly PageLink[] {
 export const REFERENCE_PAGES: readonly PageLink[] = [
   { href: "/openapi.json", label: "OpenAPI", document: true },
   { href: "/asyncapi.json", label: "AsyncAPI", document: true },
+  { href: "/licences", label: "Licences", document: true },
 ];
 
+export const SIGN_IN: PageLink = { href: "/signin", label: "Sign in" };
+export const SIGN_UP: PageLink = { href: "/signup", label: "Create an account" };
+
 /** Pages for readers who are not signed in. */
-export const GUEST_PAGES: readonly PageLink[] = [
-  { href: "/signin", label: "Sign in" },
-  { href: "/signup", label: "Create an account" },
-];
+export const guestPages = ({ signUp }: Pick<Offered, "signUp">): readonly PageLink[] => (signUp ? [SIGN_IN, SIGN_UP] : [SIGN_IN]);
 
 /**
  * True for the link of the current page, or of the section it is in.

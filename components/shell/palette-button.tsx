@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import { useEffect, useState } from "react";
 import { useHydrated } from "../portal/time";
 import { SearchIcon } from "../ui/search-icon";
-import type { Reader } from "./pages";
+import type { Offered, Reader } from "./pages";
 
 // Loaded when it is first opened: few readers of the first page open it.
 const Palette = dynamic(() => import("./palette").then((module) => module.Palette), { ssr: false });
@@ -17,7 +17,7 @@ export function openPalette(query: string): void {
 }
 
 /** Opens the command palette, like ⌘K and Ctrl K. */
-export function PaletteButton({ reader }: { reader: Reader }) {
+export function PaletteButton({ reader, offered }: { reader: Reader; offered: Offered }) {
   const mac = useHydrated() && /Mac|iPhone|iPad/.test(navigator.platform);
   const [open, setOpen] = useState(false);
   const [wanted, setWanted] = useState(false);
@@ -50,13 +50,13 @@ export function PaletteButton({ reader }: { reader: Reader }) {
           setWanted(true);
           setOpen(true);
         }}
-        className="flex min-h-9 pointer-coarse:min-h-11 items-center gap-2 rounded-md border border-edge bg-surface px-2.5 pointer-coarse:px-3.5 text-ink-faint text-sm hover:text-ink max-md:size-11 max-md:justify-center max-md:border-transparent max-md:bg-transparent max-md:px-0"
+        className="flex min-h-9 pointer-coarse:min-h-11 items-center gap-2 rounded-md border border-edge bg-surface px-2.5 pointer-coarse:px-3.5 text-ink-faint text-sm hover:text-ink max-lg:size-11 max-lg:justify-center max-lg:border-transparent max-lg:bg-transparent max-lg:px-0"
       >
-        <SearchIcon className="size-4 max-md:size-5" />
+        <SearchIcon className="size-4 max-lg:size-5" />
         <span className="sr-only">Search</span>
-        <span className="w-9 text-center font-sans text-xs max-md:hidden">{mac ? "⌘K" : "Ctrl K"}</span>
+        <span className="w-9 text-center font-sans text-xs max-lg:hidden">{mac ? "⌘K" : "Ctrl K"}</span>
       </button>
-      {wanted ? <Palette key={first} first={first} open={open} onOpenChange={setOpen} reader={reader} /> : null}
+      {wanted ? <Palette key={first} first={first} open={open} onOpenChange={setOpen} reader={reader} offered={offered} /> : null}
     </>
   );
 }

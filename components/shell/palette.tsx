@@ -8,12 +8,14 @@ import { type DocsHit, useDocsSearch } from "../docs/use-docs-search";
 import { type MarketHit, useMarketHits } from "../markets/use-market-hits";
 import { usePortal } from "../portal/read";
 import { signOut } from "../portal/sign-in";
-import { dashboardPages, GUEST_PAGES, type PageLink, REFERENCE_PAGES, type Reader, SITE_PAGES } from "./pages";
+import { SearchDialog } from "../ui/dialog";
+import { dashboardPages, guestPages, type Offered, type PageLink, REFERENCE_PAGES, type Reader, sitePages } from "./pages";
 
 interface PaletteProps {
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly reader: Reader;
+  readonly offered: Offered;
   /** The query it starts with. */
   readonly first: string;
 }
@@ -23,11 +25,6 @@ const DOCS = "/docs";
 const GROUP =
   "[&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:pt-3 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-faint [&_[cmdk-group-heading]]:text-xs";
 
-const PAGES: Readonly<Record<Reader, readonly PageLink[]>> = {
-  guest: GUEST_PAGES,
-  developer: dashboardPages(false),
-  operator: dashboardPages(true),
-};
 const ITEM =
   "flex cursor-default items-center justify-between gap-4 rounded-md px-3 py-2 text-sm pointer-coarse:py-3 data-[selected=true]:bg-sunken";
 
@@ -97,7 +94,7 @@ function scoreWith(markets: readonly MarketHit[], docs: readonly DocsHit[]): typ
 }
 
 /** Search over pages, markets, the docs, references and the user's keys. */
-export function Palette({ open, onOpenChange, reader, first }: PaletteProps) {
+export function Palette({ open, onOpenChange, reader, offered, first }: PaletteProps) {
   const router = useRouter();
   const [query, setQuery] = useState(first);
   const docs = useDocsSearch(query);
@@ -133,64 +130,59 @@ export function Palette({ open, onOpenChange, reader, first }: PaletteProps) {
     setAwaited(query);
   };
   return (
-    <Command.Dialog
-      onKeyDown={onKeyDown}
-      open={open}
-      onOpenChange={onOpenChange}
-      value={selected}
-      onValueChange={setSelected}
-      filter={filter}
-      label="Search"
-      loop
-      overlayClassName="fixed inset-0 z-40 bg-black/45"
-      contentClassName="fixed top-[12dvh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-xl"
-    >
-      <Command.Input
-        value={query}
-        onValueChange={setQuery}
-        placeholder="Search docs and markets, or jump to a page or key"
-        className="w-full border-line border-b bg-transparent px-4 py-3 text-sm outline-none pointer-coarse:text-base placeholder:text-ink-faint"
-      />
-      <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
-        {hits.length > 0 ? null : (
-          <Command.Empty className="px-3 py-6 text-center text-ink-faint text-sm">No results.</Command.Empty>
-        )}
-        <Command.Group heading="Pages" className={GROUP}>
-          <Entry page={{ href: "/", label: "Home" }} onGo={go} />
-          {[...SITE_PAGES, ...PAGES[reader]].map((page) => (
-            <Entry key={page.href} page={page} onGo={go} />
-          ))}
-        </Command.Group>
-        {markets.hits.length === 0 ? null : (
-          <Command.Group heading="Markets" className={GROUP}>
-            {markets.hits.map((hit) => (
-              // Remounted for each query, like those of the docs.
-              <MarketEntry key={`${query} ${hit.id}`} hit={hit} onGo={go} />
+    <SearchDialog open={open} onOpenChange={onOpenChange} title="Search">
+      <Command onKeyDown={onKeyDown} value={selected} onValueChange={setSelected} filter={filter} label="Search" loop>
+        <Command.Input
+          value={query}
+          onValueChange={setQuery}
+          placeholder="Search docs and markets, or jump to a page or key"
+          className="w-full border-line border-b bg-transparent px-4 py-3 text-sm outline-none pointer-coarse:text-base placeholder:text-ink-faint"
+        />
+        <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
+          {hits.length > 0 ? null : (
+            <Command.Empty className="px-3 py-6 text-center text-ink-faint text-sm">
+              {pending ? "Searching…" : "No results."}
+            </Command.Empty>
+          )}
+          <Command.Group heading="Pages" className={GROUP}>
+            <Entry page={{ href: "/", label: "Home" }} onGo={go} />
+            {[...sitePages(offered), ...(reader === "guest" ? guestPages(offered) : dashboardPages(reader === "operator"))].map(
+              (page) => (
+                <Entry key={page.href} page={page} onGo={go} />
+              ),
+            )}
+          </Command.Group>
+          {markets.hits.length === 0 ? null : (
+            <Command.Group heading="Markets" className={GROUP}>
+              {markets.hits.map((hit) => (
+                // Remounted for each query, like those of the docs.
+                <MarketEntry key={`${query} ${hit.id}`} hit={hit} onGo={go} />
+              ))}
+            </Command.Group>
+          )}
+          {reader === "guest" ? null : <KeyEntries onGo={go} />}
+          <Command.Group heading="Reference" className={GROUP}>
+            {REFERENCE_PAGES.map((page) => (
+              <Entry key={page.href} page={page} onGo={go} />
             ))}
           </Command.Group>
-        )}
-        {reader === "guest" ? null : <KeyEntries onGo={go} />}
-        <Command.Group heading="Reference" className={GROUP}>
-          {REFERENCE_PAGES.map((page) => (
-            <Entry key={page.href} page={page} onGo={go} />
-          ))}
-        </Command.Group>
-        {reader === "guest" ? null : (
-          <Command.Group heading="Account" className={GROUP}>
-            <Command.Item value="Sign out" onSelect={() => void signOut()} className={ITEM}>
-              Sign out
-            </Command.Item>
-          </Command.Group>
-        )}
-        {hits.length === 0 ? null : (
-          <Command.Group heading="Documentation" forceMount className={GROUP}>
-            {hits.map((hit) => (
-              // Remounted for each query: cmdk ranks an entry when it mounts.
-              <HitEntry key={`${query} ${hit.id}`} hit={hit} onGo={go} />
-            ))}
-          </Command.Group>
-        )}
-      </Command.List>
-    </Command.Dialog>
+          {reader === "guest" ? null : (
+            <Command.Group heading="Account" className={GROUP}>
+              <Command.Item value="Sign out" onSelect={() => void signOut()} className={ITEM}>
+                Sign out
+              </Command.Item>
+            </Command.Group>
+          )}
+          {hits.length === 0 ? null : (
+            <Command.Group heading="Documentation" forceMount className={GROUP}>
+              {hits.map((hit) => (
+                // Remounted for each query: cmdk ranks an entry when it mounts.
+                <HitEntry key={`${query} ${hit.id}`} hit={hit} onGo={go} />
+              ))}
+            </Command.Group>
+          )}
+        </Command.List>
+      </Command>
+    </SearchDialog>
   );
 }

@@ -12,7 +12,7 @@ import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
-import { TextField } from "../ui/field";
+import { PasswordField } from "../ui/password-field";
 
 interface ProofDialogProps {
   readonly user: Pick<PortalUser, "email" | "hasPassword" | "hasPasskey">;
@@ -30,14 +30,7 @@ function PasswordProof({ email, onProved }: { email: string; onProved: () => voi
     <form {...formProps} className="space-y-4">
       {/* For password managers. */}
       <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
-      <TextField
-        label="Password"
-        name="current"
-        type="password"
-        autoComplete="current-password"
-        required
-        error={errorOf("current")}
-      />
+      <PasswordField label="Password" name="current" autoComplete="current-password" required error={errorOf("current")} />
       <FailureNotice failure={failure} />
       <Button type="submit" kind="primary" busy={busy} className="w-full">
         Confirm
@@ -116,6 +109,9 @@ export function ProofDialog({ user, providers }: ProofDialogProps) {
       <div className="space-y-2">
         {user.hasPassword ? <PasswordProof email={user.email} onProved={() => close(true)} /> : null}
         <OtherProofs user={user} providers={user.hasPassword ? [] : providers} onProved={() => close(true)} />
+        <Button kind="ghost" className="w-full" onClick={() => close(false)}>
+          Cancel
+        </Button>
       </div>
     </Dialog>
   );

@@ -3,6 +3,7 @@
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
+import type { PortalUser } from "#lib/contract/portal";
 import type { ApiFailure } from "../portal/api";
 import { signOut } from "../portal/sign-in";
 import { Button } from "../ui/button";
@@ -14,13 +15,13 @@ const LINK =
 interface SideNavProps {
   /** The section this navigation belongs to. */
   readonly area: "Dashboard" | "Operators";
-  readonly email: string;
-  readonly operator: boolean;
+  readonly user: PortalUser;
 }
 
 /** The navigation of a signed-in section: a column beside the page, a bar above it on narrow screens. */
-export function SideNav({ area, email, operator }: SideNavProps) {
-  const own = dashboardPages(operator);
+export function SideNav({ area, user }: SideNavProps) {
+  const { email, organisation } = user;
+  const own = dashboardPages(user.operator);
   const pages = area === "Operators" ? ADMIN_PAGES : own;
   const path = usePathname();
   const current = pages.find(({ href }) => isCurrentPage(href, path, pages))?.href ?? "";
@@ -58,6 +59,11 @@ export function SideNav({ area, email, operator }: SideNavProps) {
         </ul>
       </nav>
       <div className="mt-6 border-line border-t pt-4 max-md:hidden">
+        {organisation === email ? null : (
+          <p title={organisation} className="truncate px-3 pb-1 font-medium text-xs">
+            {organisation}
+          </p>
+        )}
         <p title={email} className="truncate px-3 text-ink-faint text-xs">
           {email}
         </p>

@@ -18,7 +18,7 @@ interface SignedInAreaProps {
 export function SignedInArea({ area, user, providers, children }: SignedInAreaProps) {
   return (
     <div className="mx-auto flex min-h-svh w-full max-w-(--page-width) flex-col gap-6 px-4 pt-3 pb-10 sm:px-8 md:flex-row md:gap-10 md:py-10">
-      <SideNav area={area} email={user.email} operator={user.operator} />
+      <SideNav area={area} user={user} />
       <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
         <Toaster>
           <ProofDialog user={user} providers={providers} />

@@ -2,6 +2,7 @@
 
 import { useId, useRef } from "react";
 import { dashboardPages } from "../shell/pages";
+import { OrganisationSwitch } from "./organisation-switch";
 import type { SiteReader } from "./reader";
 import { SignOutButton } from "./sign-out-button";
 import { SiteLinks } from "./site-links";
@@ -10,7 +11,8 @@ const ITEM =
   "flex min-h-9 w-full items-center rounded-md px-3 text-left text-ink-soft text-sm hover:bg-sunken hover:text-ink aria-[current=page]:font-medium aria-[current=page]:text-ink pointer-coarse:min-h-11";
 
 /** The reader's own pages and sign-out, behind a button. The browser opens and closes it: Esc or a click outside closes it. */
-export function AccountMenu({ email, operator }: SiteReader) {
+export function AccountMenu({ reader }: { reader: SiteReader }) {
+  const { email, operator } = reader;
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   return (
@@ -32,6 +34,7 @@ export function AccountMenu({ email, operator }: SiteReader) {
         <p title={email} className="truncate px-3 py-2 text-ink-faint text-xs">
           {email}
         </p>
+        <OrganisationSwitch reader={reader} />
         <nav aria-label="Your pages" className="border-line border-t py-1">
           <ul>
             <SiteLinks pages={dashboardPages(operator)} className={ITEM} onGo={() => menu.current?.hidePopover()} />

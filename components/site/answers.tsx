@@ -4,27 +4,27 @@ const ANSWERS = [
   {
     question: "What is it?",
     answer:
-      "A server between your data provider and your apps. It takes ticks in, and serves quotes, klines, market hours and streams under API keys that you hand out. A sandbox with synthetic prices is always on.",
+      "A server between your data provider and your apps. It takes in ticks, and serves quotes, klines, market hours and streams to anyone with one of your API keys: your own programs, your team, or your customers.",
     href: "/docs/quickstart",
     link: "Get a first response",
   },
   {
     question: "What does it cost to run?",
     answer:
-      "One machine with two cores and 1 GB of memory carries a first deployment, PostgreSQL included. You pay for that machine and for your provider's data. Add nodes of the same build when one is not enough.",
-    href: "/docs/scaling",
+      "One machine with two cores and 1 GB of memory is enough to start, PostgreSQL included. You pay for that machine and for your provider's data. Add nodes when one is not enough.",
+    href: "/docs/performance",
     link: "See what was measured",
   },
   {
-    question: "How do I bind my data?",
+    question: "How do I connect my data?",
     answer:
       "Name a provider in one setting (OANDA, cTrader, FIX and others), run the feeder for MetaTrader 5, or post ticks over HTTP. Import history from HistData, Dukascopy, MetaTrader, CSV or Parquet.",
     href: "/docs/self-hosting#provider",
-    link: "Bind a provider",
+    link: "Connect a provider",
   },
 ] as const;
 
-/** Three questions of a newcomer. */
+/** Three questions of somebody who may run the service. */
 export function Answers() {
   return (
     <section aria-label="Questions" className="mt-12 sm:mt-14">

@@ -3,15 +3,19 @@
 import { useEffect, useState } from "react";
 import { startBars } from "#lib/client/bar-series";
 import type { Bar } from "#lib/client/bar-source";
-import type { Timeframe } from "#lib/contract/primitives";
-import { SECOND_MS } from "#lib/units";
+import type { BoardRow } from "#lib/contract/board";
+import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { BoardStore } from "../board/board-store";
-import { isIntraday } from "../chart/breaks";
+import { useRow } from "../board/use-board";
+import { chartClock } from "../chart/clock";
 import { Legend } from "../chart/legend";
+import { roundSteps } from "../chart/round-steps";
+import { priceText } from "../portal/numbers";
+import { useTimeZone } from "../portal/time";
 
 interface HeroChartProps {
-  readonly ticker: string;
-  readonly digits: number;
+  readonly venue: Venue;
+  readonly row: BoardRow;
   readonly timeframe: Timeframe;
   readonly store: BoardStore;
   /** Height of the plot, as a class. */
@@ -25,12 +29,14 @@ const STEP = 10;
 const BODY = 7;
 const WIDTH = (BARS_COUNT + FREE_SLOTS) * STEP;
 const HEIGHT = 320;
-/** Lines of the price axis, as parts of the height. */
-const LINES = [0.1, 0.3, 0.5, 0.7, 0.9];
+/** Free room above the highest price and below the lowest, as a part of the height. */
+const MARGIN = 0.1;
+/** Lines of the price axis, at most. */
+const LINES_COUNT = 6;
 const NONE: readonly Bar[] = [];
 
 /** The bars of a series, read over REST, then followed over the board's own stream; empty until they come. */
-function useBars({ ticker, timeframe, store }: Pick<HeroChartProps, "ticker" | "timeframe" | "store">) {
+function useBars(ticker: string, { timeframe, store }: Pick<HeroChartProps, "timeframe" | "store">) {
   const [bars, setBars] = useState(NONE);
   useEffect(() => {
     const show = (all: readonly Bar[]) => setBars(all.slice(-BARS_COUNT));
@@ -65,34 +71,41 @@ function Candle({ bar, x, yOf }: { bar: Bar; x: number; yOf: (price: number) => 
 }
 
 /** The latest candles of a ticker. Drawn without a chart library: loading one would double the size of this page. */
-export function HeroChart({ ticker, digits, timeframe, store, height }: HeroChartProps) {
-  const bars = useBars({ ticker, timeframe, store });
+export function HeroChart({ row, timeframe, venue, store, height }: HeroChartProps) {
+  const { ticker, digits, price } = useRow(store, row);
+  const bars = useBars(ticker, { timeframe, store });
+  const clock = chartClock(timeframe, useTimeZone());
   const last = bars.at(-1);
-  const high = Math.max(...bars.map((bar) => bar.high));
-  const low = Math.min(...bars.map((bar) => bar.low));
-  const range = (high - low || 1) / (LINES.at(-1) ?? 1) / (1 - (LINES[0] ?? 0));
+  // The price that the board beside it shows: the two streams need not come at the same time.
+  const lastPrice = price?.bid ?? last?.close ?? 0;
+  const high = Math.max(lastPrice, ...bars.map((bar) => bar.high));
+  const low = Math.min(lastPrice, ...bars.map((bar) => bar.low));
+  const range = (high - low || 10 ** -digits) / (1 - 2 * MARGIN);
   const topPrice = (high + low) / 2 + range / 2;
   const partOf = (price: number) => (topPrice - price) / range;
-  const byDay = !isIntraday(timeframe);
-  const at = (bar: Bar) =>
-    new Date(bar.time * SECOND_MS).toISOString().slice(...((byDay ? [5, 10] : [11, 16]) as [number, number]));
+  const lines = last === undefined ? [] : roundSteps(topPrice - range, topPrice, LINES_COUNT, digits);
   const summary =
     last === undefined
       ? `${ticker} ${timeframe}: loading`
-      : `${ticker} ${timeframe}: ${bars.length} klines of bid prices. High ${high.toFixed(digits)}, low ${low.toFixed(digits)}, last ${last.close.toFixed(digits)}.`;
+      : `${ticker} ${timeframe}: ${bars.length} klines of bid prices. High ${priceText(high, digits)}, low ${priceText(low, digits)}, last ${priceText(lastPrice, digits)}.`;
   return (
-    <figure className="min-w-0">
-      <Legend point={last} digits={digits} byDay={byDay} />
+    <figure className="@container min-w-0">
+      <Legend point={last} digits={digits} clock={clock} />
       <div className={`relative mt-2 overflow-hidden rounded-lg border border-line ${height}`}>
         <svg
           viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
           aria-label={summary}
-          className="absolute inset-y-0 left-0 h-full w-[calc(100%-4.5rem)]"
+          className="absolute inset-y-0 left-0 h-full w-[calc(100%-5rem)]"
         >
-          {LINES.map((part) => (
-            <path key={part} d={`M0 ${part * HEIGHT}H${WIDTH}`} className="stroke-line" vectorEffect="non-scaling-stroke" />
+          {lines.map((price) => (
+            <path
+              key={price}
+              d={`M0 ${partOf(price) * HEIGHT}H${WIDTH}`}
+              className="stroke-line"
+              vectorEffect="non-scaling-stroke"
+            />
           ))}
           {bars.map((bar, index) => (
             <Candle
@@ -105,24 +118,26 @@ export function HeroChart({ ticker, digits, timeframe, store, height }: HeroChar
         </svg>
         {last === undefined ? null : (
           <div aria-hidden="true" className="font-mono text-[11px] text-ink-faint tabular-nums leading-none">
-            {LINES.map((part) => (
-              <span key={part} className="absolute right-2 -translate-y-1/2" style={{ top: `${100 * part}%` }}>
-                {(topPrice - part * range).toFixed(digits)}
+            {lines.map((price) => (
+              <span key={price} className="absolute right-2 -translate-y-1/2" style={{ top: `${100 * partOf(price)}%` }}>
+                {priceText(price, digits)}
               </span>
             ))}
             <span
               className={`absolute right-0 -translate-y-1/2 rounded-l px-2 py-1 text-surface ${last.close >= last.open ? "bg-positive" : "bg-danger"}`}
-              style={{ top: `${100 * partOf(last.close)}%` }}
+              style={{ top: `${100 * partOf(lastPrice)}%` }}
             >
-              {last.close.toFixed(digits)}
+              {priceText(lastPrice, digits)}
             </span>
           </div>
         )}
       </div>
       <figcaption className="mt-2 flex justify-between gap-4 font-mono text-[11px] text-ink-faint tabular-nums leading-5">
-        <span>{bars[0] === undefined ? "–" : at(bars[0])}</span>
-        <span className="font-sans">Synthetic bid prices. All times UTC.</span>
-        <span className="mr-18">{last === undefined ? "–" : at(last)}</span>
+        <span>{bars[0] === undefined ? "–" : clock.text(bars[0].time)}</span>
+        <span className="font-sans">
+          {venue === "live" ? "Live" : "Synthetic"} bid prices. {clock.note}
+        </span>
+        <span className="mr-20">{last === undefined ? "–" : clock.text(last.time)}</span>
       </figcaption>
     </figure>
   );

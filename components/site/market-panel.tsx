@@ -3,11 +3,11 @@
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import type { BoardRow } from "#lib/contract/board";
-import type { Timeframe } from "#lib/contract/primitives";
+import type { Timeframe, Venue } from "#lib/contract/primitives";
 import { Board } from "../board/board";
 import type { BoardStore } from "../board/board-store";
 import { useBoardStore } from "../board/use-board";
-import { demoCredential } from "../portal/credential";
+import type { Credential } from "../portal/credential";
 import { useNow } from "../portal/time";
 import { Segmented } from "../ui/segmented";
 import { useSeen } from "../ui/use-seen";
@@ -42,14 +42,15 @@ function Speed({ store }: { store: BoardStore }) {
 }
 
 interface MarketPanelProps {
+  readonly venue: Venue;
   readonly rows: readonly BoardRow[];
-  /** The public demo key; undefined when it is disabled, and then nothing streams. */
-  readonly demoKey: string | undefined;
+  /** Undefined when nothing streams. */
+  readonly credential: Credential | undefined;
 }
 
 /** The board and a live chart of one ticker, with the time its ticks take to arrive. */
-export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
-  const store = useBoardStore(rows, demoCredential(demoKey));
+export function MarketPanel({ venue, rows, credential }: MarketPanelProps) {
+  const store = useBoardStore(rows, credential);
   const { place, seen } = useSeen();
   const [ticker, setTicker] = useState(rows.find((row) => row.ticker === "XAUUSD")?.ticker ?? rows[0]?.ticker);
   const [timeframe, setTimeframe] = useState<(typeof SHOWN_TIMEFRAMES)[number]>("M1");
@@ -57,7 +58,7 @@ export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
   return (
     <>
       <div className="grid items-stretch gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,27rem)]">
-        {demoKey === undefined || row === undefined ? null : (
+        {credential === undefined || row === undefined ? null : (
           <div ref={place} className="min-w-0 rounded-xl border border-line bg-surface p-4 max-lg:order-last">
             <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
               <label className="flex items-center gap-2 font-medium text-sm">
@@ -82,12 +83,16 @@ export function MarketPanel({ rows, demoKey }: MarketPanelProps) {
                 onChange={setTimeframe}
               />
             </div>
-            {seen ? <HeroChart {...{ ticker: row.ticker, digits: row.digits, timeframe, store }} height={HEIGHT} /> : <Waiting />}
+            {seen ? (
+              <HeroChart key={row.ticker} row={row} timeframe={timeframe} venue={venue} store={store} height={HEIGHT} />
+            ) : (
+              <Waiting />
+            )}
           </div>
         )}
-        <Board rows={rows} store={store} caption="Latest sandbox prices of eight instruments and the state of their markets" />
+        <Board venue={venue} rows={rows} store={store} />
       </div>
-      {demoKey === undefined ? null : (
+      {credential === undefined ? null : (
         <div className="mt-3 px-1">
           <Speed store={store} />
         </div>

@@ -42,11 +42,11 @@ const TOOLS = [
   { name: "TypeScript", href: "/docs/clients" },
   { name: "Spreadsheets", href: "/docs/spreadsheets" },
   { name: "TradingView and lightweight-charts", href: "/docs/charts" },
-  { name: "Prometheus and Grafana", href: "/docs/operate" },
-] as const;
+];
+const OPERATOR_TOOLS = [{ name: "Prometheus and Grafana", href: "/docs/operate" }];
 
-/** The four interfaces, side by side, and the tools to use them from. */
-export function Offers() {
+/** The four interfaces, side by side, and the tools to use them from: those of operators too where these read it. */
+export function Offers({ forOperators }: { forOperators: boolean }) {
   return (
     <section aria-label="What it offers" className="mt-12 sm:mt-14">
       <ul className="grid gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-2 lg:grid-cols-4">
@@ -65,7 +65,7 @@ export function Offers() {
       <div className="mt-4 flex flex-wrap items-baseline gap-x-4 gap-y-1 text-ink-soft text-sm leading-6">
         <h2>Use it from</h2>
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
-          {TOOLS.map(({ name, href }) => (
+          {[...TOOLS, ...(forOperators ? OPERATOR_TOOLS : [])].map(({ name, href }) => (
             <li key={name}>
               <Link prefetch={false} href={href} className="text-accent underline">
                 {name}

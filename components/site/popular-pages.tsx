@@ -4,7 +4,7 @@ const POPULAR = [
   { href: "/docs/quickstart", label: "Quickstart", text: "The first response in under a minute." },
   { href: "/docs/operations/klines", label: "Klines", text: "Parameters, response and errors of the klines call." },
   { href: "/docs/streaming", label: "Streaming", text: "Subscribe, resume and handle gaps." },
-  { href: "/markets", label: "Markets", text: "Live prices and charts of every instrument." },
+  { href: "/markets", label: "Markets", text: "Prices and charts of every instrument." },
   { href: "/playground", label: "Playground", text: "Try every call and stream in the browser." },
   { href: "/status", label: "Status", text: "The state of the service and of every market." },
 ] as const;

@@ -1,5 +1,4 @@
+import type { PortalUser } from "#lib/contract/portal";
+
 /** The signed-in reader, for the header. */
-export interface SiteReader {
-  readonly email: string;
-  readonly operator: boolean;
-}
+export type SiteReader = Pick<PortalUser, "email" | "operator" | "accountId" | "organisations">;

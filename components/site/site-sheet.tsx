@@ -1,7 +1,8 @@
 "use client";
 
 import { type ReactNode, useRef } from "react";
-import { dashboardPages, GUEST_PAGES, type PageLink, SITE_PAGES } from "../shell/pages";
+import { dashboardPages, guestPages, type Offered, sitePages } from "../shell/pages";
+import { OrganisationSwitch } from "./organisation-switch";
 import type { SiteReader } from "./reader";
 import { SignOutButton } from "./sign-out-button";
 import { SiteLinks } from "./site-links";
@@ -18,20 +19,21 @@ function Icon({ path }: { path: string }) {
   );
 }
 
-function ownPages(reader: SiteReader | undefined): readonly PageLink[] {
-  if (reader === undefined) return GUEST_PAGES;
-  return dashboardPages(reader.operator);
+interface SiteSheetProps {
+  readonly reader: SiteReader | undefined;
+  readonly offered: Offered;
+  readonly children: ReactNode;
 }
 
 /**
  * The navigation on a phone: a button that opens all links as a sheet. It is a modal dialog of the browser, which keeps the focus
  * inside, closes it with Esc and gives the focus back.
  */
-export function SiteSheet({ reader, children }: { reader: SiteReader | undefined; children: ReactNode }) {
+export function SiteSheet({ reader, offered, children }: SiteSheetProps) {
   const sheet = useRef<HTMLDialogElement>(null);
   const close = () => sheet.current?.close();
   return (
-    <div className="-mr-2.5 md:hidden">
+    <div className="-mr-2.5 lg:hidden">
       <button type="button" aria-haspopup="dialog" onClick={() => sheet.current?.showModal()} className={ICON_BUTTON}>
         <span className="sr-only">Menu</span>
         <Icon path="M3 6h14M3 10h14M3 14h14" />
@@ -52,15 +54,22 @@ export function SiteSheet({ reader, children }: { reader: SiteReader | undefined
         </div>
         <nav aria-label="All pages" className="p-2 pb-4 text-base sm:px-6">
           <ul>
-            <SiteLinks pages={SITE_PAGES} className={ITEM} onGo={close} />
+            <SiteLinks pages={sitePages(offered)} className={ITEM} onGo={close} />
           </ul>
           {reader === undefined ? null : (
-            <p title={reader.email} className="mt-2 truncate border-line border-t px-3 pt-4 text-ink-faint text-sm">
-              {reader.email}
-            </p>
+            <>
+              <p title={reader.email} className="mt-2 truncate border-line border-t px-3 pt-4 text-ink-faint text-sm">
+                {reader.email}
+              </p>
+              <OrganisationSwitch reader={reader} />
+            </>
           )}
           <ul className={reader === undefined ? "mt-2 border-line border-t pt-2" : ""}>
-            <SiteLinks pages={ownPages(reader)} className={ITEM} onGo={close} />
+            <SiteLinks
+              pages={reader === undefined ? guestPages(offered) : dashboardPages(reader.operator)}
+              className={ITEM}
+              onGo={close}
+            />
             {reader === undefined ? null : (
               <li>
                 <SignOutButton className={ITEM} />

@@ -2,7 +2,7 @@
 
 import { countdownText } from "#lib/duration";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
-import { useNow } from "../portal/time";
+import { instantText, useNow, useTimeZone } from "../portal/time";
 
 /** A range of time, Unix milliseconds. */
 interface Span {
@@ -76,11 +76,12 @@ function Line({ label, spans, fromMs, atMs, fill }: LineProps) {
 
 /** What a centre does now, and until when. */
 function State({ spans, atMs }: { spans: readonly Span[]; atMs: number }) {
+  const zone = useTimeZone();
   const now = openOf(spans, atMs);
   const next = spans.find(({ openMs }) => openMs > atMs);
   const turnMs = now?.closeMs ?? next?.openMs;
   return (
-    <p className="flex items-center gap-1.5 text-ink-soft text-xs">
+    <p className="flex items-center gap-1.5 whitespace-nowrap text-ink-soft text-xs">
       <span aria-hidden="true" className={`size-1.5 rounded-full ${now === undefined ? "bg-neutral" : "bg-positive"}`} />
       {now === undefined ? "opens in " : "closes in "}
       {turnMs === undefined ? (
@@ -88,7 +89,7 @@ function State({ spans, atMs }: { spans: readonly Span[]; atMs: number }) {
       ) : (
         <time
           dateTime={new Date(turnMs).toISOString()}
-          title={new Date(turnMs).toISOString().replace(/\.\d+Z$/, "Z")}
+          title={instantText(new Date(turnMs).toISOString(), zone)}
           className="font-mono text-ink tabular-nums"
         >
           {countdownText(turnMs - atMs)}
@@ -103,7 +104,7 @@ export function WorldSessions({ sessions, atMs: firstMs }: WorldSessionsProps) {
   const atMs = useNow() ?? firstMs;
   const fromMs = atMs - (atMs % DAY_MS);
   const open = sessions.filter(({ spans }) => openOf(spans, atMs) !== undefined).map(({ centre }) => centre);
-  const row = "grid items-center gap-x-4 gap-y-1 sm:grid-cols-[13rem_minmax(0,1fr)]";
+  const row = "grid items-center gap-x-4 gap-y-1 sm:grid-cols-[15rem_minmax(0,1fr)]";
   return (
     <section aria-labelledby="sessions" className="mt-12 sm:mt-14">
       <div className="mb-3 flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">

@@ -9,12 +9,19 @@ const HISTORY = { from_ms: 0, bucket_ms: 0, rest: [], stream: [], feeds: { live:
 
 function known(change: Partial<ServiceStatus> = {}, trouble?: NoAnswer): Known {
   const checked = { at_ms: NOW_MS, rest: true, stream: true };
-  return { status: { at_ms: NOW_MS, checked, venues: [], history: HISTORY, ...change }, tookMs: trouble ? null : 5, trouble };
+  return {
+    status: { at_ms: NOW_MS, checked, venues: [], failing: [], history: HISTORY, ...change },
+    tookMs: trouble ? null : 5,
+    trouble,
+  };
 }
 
 function note(impact: IncidentNote["impact"], ends_at: string | null = null): IncidentNote {
   return {
     id: "1",
+    key: "note-1",
+    part: null,
+    automatic: false,
     title: "Note",
     text: "",
     impact,
@@ -59,5 +66,9 @@ describe("the headline", () => {
     expect(headlineOf(known(), STREAM, [note("degraded")]).title).toBe("Degraded");
     expect(headlineOf(known(), STREAM, [note("down", "2026-01-05T11:30:00Z")]).title).toBe("Operational");
     expect(headlineOf(known({ history: null }), STREAM, [note("none")]).title).toBe("Degraded");
+  });
+
+  test("is no worse for an incident that the service noticed itself: what it measures now counts", () => {
+    expect(headlineOf(known(), STREAM, [{ ...note("down"), automatic: true }]).title).toBe("Operational");
   });
 });

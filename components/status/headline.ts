@@ -1,6 +1,6 @@
-import { DISPLAY_CLASS } from "#lib/contract/display-class";
-import type { CalendarGroup, ServiceStatus, VenueStatus } from "#lib/contract/service-status";
+import type { ServiceStatus } from "#lib/contract/service-status";
 import type { IncidentNote } from "#lib/contract/uptime";
+import { type ServiceState, serviceState } from "#lib/service-state";
 import type { Feed } from "../board/feed";
 import { NO_ANSWER, type NoAnswer } from "../portal/no-answer";
 import type { Tone } from "../ui/badge";
@@ -8,8 +8,8 @@ import type { Tone } from "../ui/badge";
 /** The state of a part of the service; `unknown` before the first check, and while this page gets no answer. */
 export type PartState = "up" | "down" | "unknown";
 
-/** The state of the whole service. */
-type Level = "operational" | "degraded" | "down" | "unknown";
+/** The state of the whole service; `unknown` while this page gets no answer. */
+type Level = ServiceState["level"] | "unknown";
 
 interface Headline {
   readonly level: Level;
@@ -36,7 +36,25 @@ export interface Known {
   readonly trouble: NoAnswer | undefined;
 }
 
-const FEEDS = { live: "the live feed", sandbox: "the sandbox feed" } as const;
+const TITLES: Readonly<Record<ServiceState["level"], string>> = {
+  operational: "Operational",
+  degraded: "Degraded",
+  down: "Down",
+};
+/** The checks in words; an operator's note speaks for itself. */
+const PARTS: Readonly<Record<string, string>> = {
+  store: "the database",
+  disk: "the disk",
+  redis: "Redis",
+  rest: "REST",
+  streams: "streams",
+  feed_live: "the live feed",
+  prices_live: "the live feed",
+  feed_sandbox: "the sandbox feed",
+  prices_sandbox: "the sandbox feed",
+  workers: "a node",
+  nodes: "a node",
+};
 const NAMES = new Intl.ListFormat("en-GB");
 
 function checkedState(well: boolean | undefined): PartState {
@@ -56,41 +74,26 @@ export function streamState({ status, trouble }: Known, feed: Feed): PartState {
   return feed.by === "stream" ? "up" : checkedState(status.checked?.stream);
 }
 
-/** True for test tickers, which each show one state, including bad ones, on purpose. */
-export function isTest({ asset_class }: Pick<CalendarGroup, "asset_class">): boolean {
-  return asset_class === "test";
+/** What the service and this page know of its state. */
+function stateOf(known: Known, feed: Feed, notes: readonly IncidentNote[]): ServiceState {
+  const { at_ms: atMs, venues, failing, history } = known.status;
+  const parts = { ...(history === null && { store: "" }), ...Object.fromEntries(failing.map((name) => [name, ""])) };
+  const probe = { rest: restState(known) !== "down", stream: streamState(known, feed) !== "down" };
+  return serviceState({ atMs, parts, probe, venues, notes });
 }
 
-/** True when open markets lack fresh prices; never for a venue without a provider. */
-function isBehind({ provider, groups }: VenueStatus): boolean {
-  const states = groups.filter((group) => !isTest(group)).flatMap(({ instruments }) => instruments);
-  return provider !== null && states.some(({ state }) => DISPLAY_CLASS[state] === "warning");
-}
-
-/** True while a note applies. */
-export function isCurrent({ starts_at, ends_at }: IncidentNote, nowMs: number): boolean {
-  return Date.parse(starts_at) <= nowMs && (ends_at === null || Date.parse(ends_at) > nowMs);
-}
-
-/** The overall state in a word, and what has a problem: what is measured, or worse if an operator says so. */
+/** The overall state in a word, and what has a problem; without an answer, why the page has none. */
 export function headlineOf(known: Known, feed: Feed, notes: readonly IncidentNote[]): Headline {
-  const { status, trouble } = known;
+  const { trouble } = known;
   if (trouble !== undefined)
     return {
       level: trouble === "failed" ? "down" : "unknown",
       title: NO_ANSWER[trouble].says.replace(/\.$/, ""),
       detail: undefined,
     };
-  const rest = restState(known);
-  const troubled = [
-    ...(status.history === null ? ["the database"] : []),
-    ...(rest === "down" ? ["REST"] : []),
-    ...(streamState(known, feed) === "down" ? ["streams"] : []),
-    ...status.venues.filter(isBehind).map(({ venue }) => FEEDS[venue]),
-  ];
-  const said = notes.filter((note) => isCurrent(note, status.at_ms)).map(({ impact }) => impact);
+  const { level, checks } = stateOf(known, feed, notes);
+  const failing = checks.filter(({ impact }) => impact !== null && impact !== "warning");
+  const troubled = [...new Set(failing.flatMap(({ name }) => PARTS[name] ?? []))];
   const detail = troubled.length === 0 ? undefined : `Problems with ${NAMES.format(troubled)}.`;
-  if (rest === "down" || said.includes("down")) return { level: "down", title: "Down", detail };
-  if (troubled.length > 0 || said.includes("degraded")) return { level: "degraded", title: "Degraded", detail };
-  return { level: "operational", title: "Operational", detail };
+  return { level, title: TITLES[level], detail };
 }

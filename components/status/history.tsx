@@ -2,13 +2,13 @@
 
 import { memo, useState } from "react";
 import type { Venue } from "#lib/contract/primitives";
-import { HEALTH_BUCKET_S, type HealthBucket, type HealthHistory } from "#lib/contract/service-status";
+import { HEALTH_BUCKET_S, type HealthHistory } from "#lib/contract/service-status";
 import { UPTIME_DAYS, type UptimeDays } from "#lib/contract/uptime";
-import { durationText } from "#lib/duration";
 import { DAY_MS, MINUTE_MS, MINUTE_S } from "#lib/units";
 import { dateFormat } from "../portal/date-format";
 import { useTimeZone } from "../portal/time";
 import { Segmented } from "../ui/segmented";
+import { BAR_WORDS, type Bar, type BarState, barOf, summaryOf } from "./bars";
 
 const BUCKET_MINUTES = HEALTH_BUCKET_S / MINUTE_S;
 const HEIGHT = 32;
@@ -16,58 +16,44 @@ const HEIGHT = 32;
 const STEP = 4;
 const BAR_WIDTH = 3;
 
-interface Bar extends HealthBucket {
-  /** Minutes in which the market was closed. */
-  readonly idle?: number;
+/** How a state looks: outages are as high as everything else, and a pattern tells them without their color too. */
+const FILLS: Readonly<Record<BarState, string>> = {
+  operational: "var(--positive)",
+  degraded: "url(#status-degraded)",
+  down: "url(#status-down)",
+  closed: "color-mix(in oklab, var(--neutral) 45%, transparent)",
+  no_data: "var(--line)",
+  not_bound: "url(#status-not-bound)",
+};
+
+/** The patterns of FILLS, once on the page. They are horizontal, because bars are stretched to the width of the page. */
+function Patterns() {
+  const stripes = { patternUnits: "userSpaceOnUse", width: HEIGHT } as const;
+  return (
+    <svg aria-hidden="true" className="absolute size-0">
+      <defs>
+        <pattern id="status-down" {...stripes} height="4">
+          <rect width={HEIGHT} height="4" fill="var(--danger)" />
+          <rect y="1.5" width={HEIGHT} height="1.5" fill="var(--surface)" />
+        </pattern>
+        <pattern id="status-degraded" {...stripes} height="16">
+          <rect width={HEIGHT} height="16" fill="var(--warning)" />
+          <rect y="6" width={HEIGHT} height="3" fill="var(--surface)" />
+        </pattern>
+        <pattern id="status-not-bound" {...stripes} height="8">
+          <rect width={HEIGHT} height="1" fill="var(--edge)" />
+        </pattern>
+      </defs>
+    </svg>
+  );
 }
 
-interface Look {
-  readonly fill: string;
-  /** The part of the full height: the worse, the lower, so that a bar says it without its color too. */
-  readonly height: number;
-  readonly words: string;
-}
-
-const DEGRADED_HEIGHT = 0.6;
-const DOWN_HEIGHT = 0.25;
-
-/** The look of a bar, and its text. */
-function lookOf({ minutes, well, idle = 0 }: Bar, wholeMinutes: number): Look {
-  const expected = minutes - idle;
-  if (minutes === 0) return { fill: "fill-line", height: 1, words: "no data" };
-  if (expected === 0) return { fill: "fill-neutral/45", height: 1, words: "market closed" };
-  const time = (count: number) => durationText(count * MINUTE_MS);
-  if (well === expected)
-    return {
-      fill: "fill-positive",
-      height: 1,
-      words: minutes < wholeMinutes ? `operational for ${time(minutes)}, no data for the rest` : "operational",
-    };
-  if (well === 0) return { fill: "fill-danger", height: DOWN_HEIGHT, words: "down" };
-  return { fill: "fill-warning", height: DEGRADED_HEIGHT, words: `operational for ${time(well)} of ${time(expected)}` };
-}
-
-/** What a bar stands for: a quarter of an hour in the reader's zone, or a day in UTC. */
+/** What a bar stands for: a quarter of an hour in the zone that the page shows, or a day in UTC. */
 function spanWords(fromMs: number, untilMs: number, timeZone: string): string {
   if (untilMs - fromMs === DAY_MS)
     return dateFormat({ day: "2-digit", month: "short", year: "numeric", timeZone: "UTC" }).format(fromMs);
   const clock = dateFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
   return `${clock.format(fromMs)} – ${clock.format(untilMs)}`;
-}
-
-/** Availability over the recorded time. */
-function summaryOf(bars: readonly Bar[]): string {
-  const sum = { minutes: 0, well: 0, idle: 0 };
-  for (const { minutes, well, idle = 0 } of bars) {
-    sum.minutes += minutes;
-    sum.well += well;
-    sum.idle += idle;
-  }
-  const expected = sum.minutes - sum.idle;
-  if (sum.minutes === 0) return "no data";
-  if (expected === 0) return "market closed";
-  const share = (100 * sum.well) / expected;
-  return `${share === 100 ? "100" : share.toFixed(2)} % of ${durationText(expected * MINUTE_MS)} recorded`;
 }
 
 interface StripProps {
@@ -96,14 +82,10 @@ const Strip = memo(function Strip({ label, bars, fromMs, bucketMs, span }: Strip
         className="block h-8 w-full"
       >
         {bars.map((bar, index) => {
-          const { fill, height, words } = lookOf(bar, bucketMs / MINUTE_MS);
+          const { state, words } = barOf(bar, bucketMs / MINUTE_MS);
           const atMs = fromMs + index * bucketMs;
           return (
-            <rect
-              key={atMs}
-              {...{ x: index * STEP, y: (1 - height) * HEIGHT, width: BAR_WIDTH, height: height * HEIGHT }}
-              className={fill}
-            >
+            <rect key={atMs} x={index * STEP} width={BAR_WIDTH} height={HEIGHT} fill={FILLS[state]}>
               <title>{`${spanWords(atMs, atMs + bucketMs, timeZone)}: ${words}`}</title>
             </rect>
           );
@@ -113,13 +95,7 @@ const Strip = memo(function Strip({ label, bars, fromMs, bucketMs, span }: Strip
   );
 });
 
-const LEGEND: readonly { readonly fill: string; readonly height?: number; readonly word: string }[] = [
-  { fill: "bg-positive", word: "operational" },
-  { fill: "bg-warning", height: DEGRADED_HEIGHT, word: "degraded" },
-  { fill: "bg-danger", height: DOWN_HEIGHT, word: "down" },
-  { fill: "bg-neutral/45", word: "market closed" },
-  { fill: "bg-line", word: "no data" },
-];
+const LEGEND = Object.entries(BAR_WORDS) as [BarState, string][];
 
 const FEEDS: Record<Venue, string> = { live: "Live feed", sandbox: "Sandbox feed" };
 
@@ -141,12 +117,10 @@ function lastDays({ rest, stream, feeds }: UptimeDays, days: number): Parts {
 interface HistoryProps {
   readonly history: HealthHistory;
   readonly days: UptimeDays;
-  /** Which venues have a provider. */
-  readonly bound: Readonly<Record<Venue, boolean>>;
 }
 
 /** The recorded health of the service and its feeds: the last 24 hours in bars of 15 minutes, or up to 90 days in bars of a day. */
-export function History({ history, days, bound }: HistoryProps) {
+export function History({ history, days }: HistoryProps) {
   const [range, setRange] = useState<Range>(1);
   const { rest, stream, feeds } = range === 1 ? history : lastDays(days, range);
   const time =
@@ -156,6 +130,7 @@ export function History({ history, days, bound }: HistoryProps) {
   const shown = { ...time, span: spanOf(range) };
   return (
     <div className="rounded-xl border border-line bg-surface px-4 py-2 sm:px-5">
+      <Patterns />
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2">
         <h3 className="font-medium text-sm">Uptime</h3>
         <Segmented
@@ -169,14 +144,16 @@ export function History({ history, days, bound }: HistoryProps) {
         <Strip label="REST" bars={rest} {...shown} />
         <Strip label="Streams" bars={stream} {...shown} />
         <Strip label={FEEDS.sandbox} bars={feeds.sandbox} {...shown} />
-        {bound.live ? <Strip label={FEEDS.live} bars={feeds.live} {...shown} /> : null}
+        <Strip label={FEEDS.live} bars={feeds.live} {...shown} />
       </div>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-line border-t py-3 text-ink-faint text-xs">
         <p>{range === 1 ? `One bar per ${BUCKET_MINUTES} minutes` : "One bar per day. Days are UTC."}</p>
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
-          {LEGEND.map(({ fill, height = 1, word }) => (
-            <li key={word} className="flex items-baseline gap-1.5">
-              <span aria-hidden="true" className={`w-1.5 rounded-xs ${fill}`} style={{ height: `${0.75 * height}rem` }} />
+          {LEGEND.map(([state, word]) => (
+            <li key={state} className="flex items-center gap-1.5">
+              <svg aria-hidden="true" className="h-3 w-2">
+                <rect width="8" height="12" fill={FILLS[state]} />
+              </svg>
               {word}
             </li>
           ))}

@@ -3,8 +3,6 @@
 import {
   INCIDENT_JOIN_MINUTES,
   INCIDENT_MIN_MINUTES,
-  INCIDENT_TITLES,
-  type Incident,
   type IncidentImpact,
   type IncidentNote,
   STATUS_FEED_PATH,
@@ -12,9 +10,10 @@ import {
   WEBHOOKS_PATH,
 } from "#lib/contract/uptime";
 import { durationText } from "#lib/duration";
+import { isCurrent } from "#lib/service-state";
+import { MINUTE_MS } from "#lib/units";
 import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
-import { isCurrent } from "./headline";
 
 /** Entries that are shown before the reader asks for more. */
 const SHOWN_COUNT = 8;
@@ -25,13 +24,17 @@ const IMPACTS: Readonly<Record<IncidentImpact, { readonly tone: Tone; readonly w
   down: { tone: "danger", word: "Down" },
 };
 
-const instant = (ms: number) => new Date(ms).toISOString();
-
-function Span({ fromMs, untilMs }: { fromMs: number; untilMs: number | null }) {
+/** When it began and how long it took, or takes already. */
+function Span({ fromMs, untilMs, nowMs }: { fromMs: number; untilMs: number | null; nowMs: number }) {
+  const lasted = Math.floor((nowMs - fromMs) / MINUTE_MS) * MINUTE_MS;
   return (
     <p className="text-ink-faint text-xs">
-      <Instant at={instant(fromMs)} />
-      {untilMs === null ? ", ongoing" : `, ${durationText(untilMs - fromMs)}`}
+      <Instant at={new Date(fromMs).toISOString()} />
+      {untilMs !== null
+        ? `, ${durationText(untilMs - fromMs)}`
+        : lasted > 0
+          ? `, ongoing for ${durationText(lasted)}`
+          : ", ongoing"}
     </p>
   );
 }
@@ -46,7 +49,7 @@ function Note({ note, nowMs }: { note: IncidentNote; nowMs: number }) {
         <p className="flex min-w-0 items-center gap-2 font-medium [overflow-wrap:anywhere]">
           {title} <Badge tone={isCurrent(note, nowMs) ? tone : "neutral"}>{fromMs > nowMs ? "Planned" : word}</Badge>
         </p>
-        <Span fromMs={fromMs} untilMs={ends_at === null ? null : Date.parse(ends_at)} />
+        <Span fromMs={fromMs} untilMs={ends_at === null ? null : Date.parse(ends_at)} nowMs={nowMs} />
       </div>
       {text === "" ? null : (
         <p className="mt-1 max-w-prose whitespace-pre-line text-ink-soft leading-6 [overflow-wrap:anywhere]">{text}</p>
@@ -61,7 +64,7 @@ interface NotesProps {
   readonly nowMs: number;
 }
 
-/** Notes of operators about now, above everything else. */
+/** What applies now, above everything else. */
 export function CurrentNotes({ notes, nowMs }: NotesProps) {
   const current = notes.filter((note) => isCurrent(note, nowMs));
   if (current.length === 0) return null;
@@ -79,28 +82,12 @@ export function CurrentNotes({ notes, nowMs }: NotesProps) {
   );
 }
 
-interface Entry {
-  readonly key: string;
-  readonly atMs: number;
-  readonly note?: IncidentNote;
-  readonly incident?: Incident;
-}
-
-/** Incidents as recorded and notes of operators, the latest first. */
-export function Incidents({ incidents, notes, nowMs }: NotesProps & { readonly incidents: readonly Incident[] }) {
-  const entries: Entry[] = [
-    ...incidents.map((incident) => ({ key: `${incident.part}-${incident.from_ms}`, atMs: incident.from_ms, incident })),
-    ...notes.map((note) => ({ key: `note-${note.id}`, atMs: Date.parse(note.starts_at), note })),
-  ].sort((a, b) => b.atMs - a.atMs);
-  const item = ({ key, note, incident }: Entry) => (
-    <li key={key} id={key} className="px-4 py-3 sm:px-5">
-      {note === undefined ? null : <Note note={note} nowMs={nowMs} />}
-      {incident === undefined ? null : (
-        <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
-          <p>{INCIDENT_TITLES[incident.part]}</p>
-          <Span fromMs={incident.from_ms} untilMs={incident.until_ms} />
-        </div>
-      )}
+/** Incidents that the service noticed and notes of operators, the latest first. */
+export function Incidents({ notes, nowMs }: NotesProps) {
+  const entries = notes.toSorted((a, b) => Date.parse(b.starts_at) - Date.parse(a.starts_at));
+  const item = (note: IncidentNote) => (
+    <li key={note.key} id={note.key} className="px-4 py-3 sm:px-5">
+      <Note note={note} nowMs={nowMs} />
     </li>
   );
   return (
@@ -120,8 +107,8 @@ export function Incidents({ incidents, notes, nowMs }: NotesProps & { readonly i
       )}
       <p className="flex flex-wrap justify-between gap-x-6 gap-y-1 border-line border-t px-4 py-3 text-ink-faint text-xs sm:px-5">
         <span>
-          Recorded every minute. A part is listed after {INCIDENT_MIN_MINUTES} minutes of failures; breaks below{" "}
-          {INCIDENT_JOIN_MINUTES} minutes are one incident.
+          Checked every minute. An incident opens after {INCIDENT_MIN_MINUTES} minutes of failures (of a feed, only while a market
+          is open) and closes when they end. Failures less than {INCIDENT_JOIN_MINUTES} minutes apart are one incident.
         </span>
         <span>
           Subscribe:{" "}

@@ -10,7 +10,7 @@ import { FeedWord } from "../board/feed-line";
 import { useBoardStore, useFeed } from "../board/use-board";
 import { demoCredential } from "../portal/credential";
 import { NO_ANSWER } from "../portal/no-answer";
-import { Instant, useNow } from "../portal/time";
+import { Instant, TickInstant, useNow } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import { Figure, Figures, Section } from "../ui/card";
 import { headlineOf, LEVEL_TONES, type PartState, restState, streamState } from "./headline";
@@ -19,7 +19,7 @@ import { CurrentNotes, Incidents } from "./incidents";
 import { STATUS_POLL_MS, useStatus, type WatchedStatus } from "./use-status";
 import { Venue } from "./venue";
 
-const NOT_ANSWERED = "this page gets no answer";
+const NOT_ANSWERED = "No response";
 const TITLES = { live: "Live venue", sandbox: "Sandbox venue" } as const;
 
 /** When a venue's newest tick came, in Unix milliseconds; that of the sandbox is known from the stream too. */
@@ -33,7 +33,7 @@ function FeedFigure({ venue, store, watched }: { venue: VenueStatus; store: Boar
   const lastMs = watched.trouble === undefined ? lastOf(venue, store) : null;
   const label = venue.venue === "live" ? "Live feed lag" : "Sandbox feed lag";
   if (venue.provider === null)
-    return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="no provider" />;
+    return <Figure label={label} value={<span className="text-ink-faint">–</span>} note="not bound: no provider" />;
   if (lastMs === null) {
     const note = venue.last_tick_ms === null ? "no ticks yet" : NOT_ANSWERED;
     return <Figure label={label} value={<span className="text-ink-faint">–</span>} note={note} />;
@@ -44,7 +44,7 @@ function FeedFigure({ venue, store, watched }: { venue: VenueStatus; store: Boar
       value={durationText(nowMs === null ? (venue.lag_ms ?? 0) : nowMs - lastMs)}
       note={
         <>
-          last tick <Instant at={new Date(lastMs).toISOString()} to="clock" />
+          last tick <TickInstant at={new Date(lastMs).toISOString()} />
         </>
       }
     />
@@ -196,7 +196,6 @@ export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewPro
   const { status, aheadMs } = watched;
   const isCut = watched.trouble !== undefined;
   const streams = demoKey !== undefined;
-  const bound = Object.fromEntries(status.venues.map(({ venue, provider }) => [venue, provider !== null]));
   return (
     <>
       <Summary lead={lead} watched={watched} store={store} streams={streams} notes={uptime?.notes ?? []} />
@@ -205,7 +204,7 @@ export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewPro
           <RestFigure watched={watched} />
           <StreamFigure watched={watched} store={store} streams={streams} />
           {status.venues.map((venue) => (
-            <FeedFigure key={venue.venue} {...{ venue, store, watched }} />
+            <FeedFigure key={venue.venue} venue={venue} store={store} watched={watched} />
           ))}
         </Figures>
         <div className="mt-4">
@@ -214,24 +213,20 @@ export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewPro
               History is unavailable: the database is not responding.
             </p>
           ) : (
-            <History
-              history={status.history}
-              days={uptime.days}
-              bound={{ live: bound.live === true, sandbox: bound.sandbox === true }}
-            />
+            <History history={status.history} days={uptime.days} />
           )}
         </div>
       </Section>
       {uptime === null ? null : (
         <Section title="Incidents">
-          <Incidents incidents={uptime.incidents} notes={uptime.notes} nowMs={status.at_ms} />
+          <Incidents notes={uptime.notes} nowMs={status.at_ms} />
         </Section>
       )}
       {status.venues.map((venue) => (
         <Section
           key={venue.venue}
           title={TITLES[venue.venue]}
-          aside={venue.provider === null ? "no provider: market hours only" : `provider: ${venue.provider}`}
+          aside={venue.provider === null ? "not bound: market hours only" : `provider: ${venue.provider}`}
         >
           {/* What was known last, without its colours, while nobody answers. */}
           <div className={isCut ? "grayscale" : ""}>

@@ -6,26 +6,22 @@ import { DISPLAY_CLASS } from "#lib/contract/display-class";
 import type { CalendarGroup, InstrumentState, VenueStatus } from "#lib/contract/service-status";
 import type { FinalDisplayState } from "#lib/contract/status";
 import { countdownText } from "#lib/duration";
+import { isTest } from "#lib/service-state";
 import { MINUTE_MS } from "#lib/units";
 import { Weeks } from "../admin/weeks";
 import { countText } from "../portal/numbers";
-import { useNow } from "../portal/time";
-import { Badge, type Tone } from "../ui/badge";
-import { isTest } from "./headline";
+import { instantText, useNow, useTimeZone } from "../portal/time";
+import { Badge } from "../ui/badge";
+import { TickerList } from "../ui/ticker-list";
 
 const CLASSES: Record<string, string> = { forex: "Forex", metals: "Metals", test: "Test tickers" };
-const DOTS: Record<Tone, string> = {
-  positive: "bg-positive",
-  neutral: "bg-neutral",
-  warning: "bg-warning",
-  danger: "bg-danger",
-};
 
 const wordsOf = (text: string) => text.replaceAll("_", " ");
 
 /** A countdown to the next open or close; the instant on hover. */
 function Turn({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
   const now = useNow();
+  const zone = useTimeZone();
   const { calendar_state, next_open_ms, next_close_ms } = group;
   const isOpen = calendar_state === "open";
   const atMs = isOpen ? next_close_ms : next_open_ms;
@@ -35,7 +31,7 @@ function Turn({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
   return (
     <>
       {isOpen ? "closes in " : "opens in "}
-      <time dateTime={at} title={at.replace(/\.\d+Z$/, "Z")} className="font-mono text-ink tabular-nums">
+      <time dateTime={at} title={instantText(at, zone)} className="font-mono text-ink tabular-nums">
         {now === null ? "–" : countdownText(atMs - now - aheadMs)}
       </time>
     </>
@@ -63,23 +59,28 @@ function countsOf(instruments: readonly InstrumentState[]): [FinalDisplayState, 
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-/** One instrument: a dot when it has the most common state of its group, else a badge. */
-function InstrumentCell({ instrument: { ticker, state, reason }, usual }: { instrument: InstrumentState; usual: boolean }) {
-  const tone = DISPLAY_CLASS[state];
+/** What a group has folded: how many instruments, and in which states where they have a feed. */
+function restText(instruments: readonly InstrumentState[], bound: boolean): string {
+  if (!bound) return `${countText(instruments.length)} ${instruments.length === 1 ? "instrument" : "instruments"}`;
+  return countsOf(instruments)
+    .map(([state, count]) => `${countText(count)} ${LABELS[state].toLowerCase()}`)
+    .join(", ");
+}
+
+interface CellProps {
+  readonly instrument: InstrumentState;
+  /** False where the venue has no provider, and so no state to show. */
+  readonly bound: boolean;
+}
+
+function InstrumentCell({ instrument: { ticker, state, reason }, bound }: CellProps) {
   return (
     <li
       title={`${ticker}: ${wordsOf(reason ?? state)}`}
-      className="flex h-9 min-w-0 items-center justify-between gap-2 bg-surface px-3 text-sm"
+      className="flex h-9 min-w-0 items-center justify-between gap-2 px-3 text-sm ring-1 ring-line"
     >
       <span className="font-mono">{ticker}</span>
-      {usual ? (
-        <span className="flex items-center gap-1.5 text-ink-soft text-xs">
-          <span aria-hidden="true" className={`size-1.5 rounded-full ${DOTS[tone]}`} />
-          {LABELS[state]}
-        </span>
-      ) : (
-        <StatusBadge state={state} reason={reason} />
-      )}
+      {bound ? <StatusBadge state={state} reason={reason} /> : null}
     </li>
   );
 }
@@ -96,36 +97,46 @@ function Frame({ title, aside, children }: { title: ReactNode; aside: ReactNode;
   );
 }
 
-interface GroupProps {
-  readonly group: CalendarGroup;
-  readonly aheadMs: number;
-  /** True when the venue has no provider: its instruments all have the same state and are folded into a count. */
-  readonly folded: boolean;
+interface CellsProps extends Pick<CellProps, "bound"> {
+  readonly instruments: readonly InstrumentState[];
 }
 
-/** A calendar's hours with the instruments that follow it. */
-function Group({ group, aheadMs, folded }: GroupProps) {
-  const counts = countsOf(group.instruments);
-  const [usual] = counts[0] ?? [undefined];
-  const cells = (
-    <ul className="grid grid-cols-2 gap-px border-line border-t bg-line sm:grid-cols-3 lg:grid-cols-6">
-      {group.instruments.map((instrument) => (
-        <InstrumentCell key={instrument.ticker} instrument={instrument} usual={instrument.state === usual} />
+function Cells({ instruments, bound }: CellsProps) {
+  return (
+    <ul className="grid grid-cols-2 gap-px overflow-hidden border-line border-t sm:grid-cols-3 lg:grid-cols-6">
+      {instruments.map((instrument) => (
+        <InstrumentCell key={instrument.ticker} instrument={instrument} bound={bound} />
       ))}
     </ul>
   );
+}
+
+interface GroupProps extends Pick<CellProps, "bound"> {
+  readonly group: CalendarGroup;
+  readonly aheadMs: number;
+}
+
+/** A calendar's hours with the instruments that follow it: the few with a problem are in sight, the others open. */
+function Group({ group, aheadMs, bound }: GroupProps) {
+  const counts = countsOf(group.instruments);
+  const late = bound ? group.instruments.filter(({ state }) => DISPLAY_CLASS[state] === "warning") : [];
+  // When most are late, the counts say more than a cell for each.
+  const troubled = late.length * 2 > group.instruments.length ? [] : late;
+  const rest = group.instruments.filter((instrument) => !troubled.includes(instrument));
   return (
     <Frame
       title={
         <>
           <h3 className="font-medium">{CLASSES[group.asset_class] ?? group.asset_class}</h3>
-          {folded
-            ? null
-            : counts.map(([state, count]) => (
-                <Badge key={state} tone={DISPLAY_CLASS[state]}>
-                  {LABELS[state]} {count}
-                </Badge>
-              ))}
+          {bound ? (
+            counts.map(([state, count]) => (
+              <Badge key={state} tone={DISPLAY_CLASS[state]}>
+                {LABELS[state]} {count}
+              </Badge>
+            ))
+          ) : (
+            <Badge tone="neutral">Not bound</Badge>
+          )}
         </>
       }
       aside={<Turn group={group} aheadMs={aheadMs} />}
@@ -133,15 +144,14 @@ function Group({ group, aheadMs, folded }: GroupProps) {
       <div className="px-4 pb-4 sm:px-5">
         <Hours group={group} />
       </div>
-      {folded ? (
+      {troubled.length === 0 ? null : <Cells instruments={troubled} bound={bound} />}
+      {rest.length === 0 ? null : (
         <details className="border-line border-t">
           <summary className="cursor-pointer px-4 py-3 text-ink-soft text-sm hover:text-ink sm:px-5">
-            {counts.map(([state, count]) => `${countText(count)} ${LABELS[state].toLowerCase()}`).join(", ")}
+            {restText(rest, bound)}
           </summary>
-          {cells}
+          <Cells instruments={rest} bound={bound} />
         </details>
-      ) : (
-        cells
       )}
     </Frame>
   );
@@ -182,13 +192,31 @@ function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; ah
 /** Everything one venue lists, by the calendar it follows. */
 export function Venue({ venue: { groups, provider }, aheadMs }: { venue: VenueStatus; aheadMs: number }) {
   const tests = groups.filter(isTest);
+  const isOffered = ({ state }: InstrumentState) => state !== "not_offered";
+  const unoffered = groups.flatMap(({ instruments }) => instruments.filter((instrument) => !isOffered(instrument)));
   return (
     <div className="space-y-4">
       {groups
-        .filter((group) => !isTest(group))
+        .map((group) => ({ ...group, instruments: group.instruments.filter(isOffered) }))
+        .filter((group) => !isTest(group) && group.instruments.length > 0)
         .map((group) => (
-          <Group key={`${group.asset_class} ${group.calendar}`} group={group} aheadMs={aheadMs} folded={provider === null} />
+          <Group key={`${group.asset_class} ${group.calendar}`} group={group} aheadMs={aheadMs} bound={provider !== null} />
         ))}
+      {unoffered.length === 0 ? null : (
+        <Frame
+          title={
+            <>
+              <h3 className="font-medium">Not offered by {provider}</h3>
+              <Badge tone={DISPLAY_CLASS.not_offered}>{countText(unoffered.length)}</Badge>
+            </>
+          }
+          aside="no outage: no prices are expected"
+        >
+          <div className="border-line border-t px-4 py-3 sm:px-5">
+            <TickerList tickers={unoffered.map(({ ticker }) => ticker)} />
+          </div>
+        </Frame>
+      )}
       {tests.length === 0 ? null : <TestTickers groups={tests} aheadMs={aheadMs} />}
     </div>
   );

@@ -1,5 +1,6 @@
-import { OPERATION_LIST } from "#lib/contract/operations";
-import { exampleParameters } from "#lib/docs/samples/call";
+import { isWellFormedKey } from "#lib/contract/key-text";
+import { exampleParameters } from "#lib/contract/operation";
+import { OPERATION_LIST } from "#lib/operations/declarations";
 import { playOperations } from "../playground/operations";
 import { TryForm } from "./try-form";
 
@@ -9,13 +10,11 @@ interface TryOperationProps {
   readonly bearer: string;
 }
 
-const KEY = /^sw_test_/;
-
 /** A form that sends the call of a page with the demo key; nothing for calls that the demo key cannot make. */
 function TryOperation({ id, bearer }: TryOperationProps) {
   const operation = OPERATION_LIST.find((one) => one.id === id);
   if (operation === undefined || operation.body !== undefined || operation.scope === "market:ingest") return null;
-  if (!KEY.test(bearer))
+  if (!isWellFormedKey(bearer))
     return (
       <p className="try rounded-lg border border-line border-dashed p-4 text-ink-soft text-sm leading-6">
         The demo key is disabled on this installation, so calls cannot be sent from this page.

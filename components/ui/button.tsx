@@ -4,7 +4,7 @@ import type { ComponentProps } from "react";
 type ButtonKind = "primary" | "secondary" | "ghost" | "danger";
 
 const BASE =
-  "inline-flex min-h-9 items-center justify-center gap-2 whitespace-nowrap rounded-md px-3.5 font-medium text-sm transition-[filter,background-color] pointer-coarse:min-h-11 disabled:cursor-not-allowed disabled:opacity-55 motion-reduce:transition-none";
+  "inline-flex min-h-9 items-center justify-center gap-2 whitespace-nowrap rounded-md px-3.5 font-medium text-sm transition-[filter,background-color] pointer-coarse:min-h-11 disabled:cursor-not-allowed disabled:opacity-55 aria-disabled:cursor-not-allowed aria-disabled:opacity-55 motion-reduce:transition-none";
 const KINDS: Record<ButtonKind, string> = {
   primary: "bg-accent-ground text-white enabled:hover:brightness-110",
   secondary: "border border-edge bg-surface text-ink hover:bg-sunken",
@@ -23,13 +23,14 @@ type ButtonProps = ComponentProps<"button"> & {
   readonly busy?: boolean;
 };
 
-/** A button; `type` is "button" by default. */
-export function Button({ kind = "secondary", busy = false, type = "button", className = "", disabled, ...rest }: ButtonProps) {
+/** A button; `type` is "button" by default. It keeps the focus while it is busy, which `disabled` would drop. */
+export function Button({ kind = "secondary", busy = false, type = "button", className = "", onClick, ...rest }: ButtonProps) {
   return (
     <button
       {...rest}
-      type={type}
-      disabled={disabled === true || busy}
+      type={busy ? "button" : type}
+      onClick={busy ? undefined : onClick}
+      aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
       className={`${buttonClass(kind)} ${className}`}
     />

@@ -18,16 +18,19 @@ interface ConfirmDialogProps {
   readonly send: (form: FormData) => Promise<ApiResult<object>>;
   readonly onDone: () => void;
   readonly onClose: () => void;
+  /** Further fields of the form. */
+  readonly children?: ReactNode;
 }
 
 /** Confirms an action that reaches everybody or cannot be undone: the button works once a word was typed. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, description, word, action, send, onDone, onClose } = props;
+  const { title, description, word, action, send, onDone, onClose, children } = props;
   const [typed, setTyped] = useState("");
   const { busy, errorOf, failure, formProps } = useSubmit({ fields: ["confirm"], send, done: onDone });
   return (
     <AlertDialog open onOpenChange={onClose} title={title} description={description}>
       <form {...formProps} className="space-y-4">
+        {children}
         <TextField
           label={
             <>

@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useId } from "react";
 
 /** The style of all inputs. */
 export const CONTROL =
-  "w-full rounded-md border border-edge bg-surface px-3 py-1.5 text-ink text-sm leading-6 placeholder:text-ink-faint aria-invalid:border-danger disabled:opacity-60 pointer-coarse:text-base";
+  "w-full rounded-md border border-edge bg-surface px-3 py-1.5 text-ink text-sm leading-6 placeholder:text-ink-faint aria-invalid:border-danger disabled:opacity-60 pointer-coarse:min-h-11 pointer-coarse:text-base";
 
 /** The props of a control inside a field. */
 interface ControlProps {

@@ -1,6 +1,6 @@
 "use client";
 
-import { DropdownMenu } from "radix-ui";
+import * as DropdownMenu from "@radix-ui/react-dropdown-menu";
 
 /** One entry of a menu. */
 interface MenuItem {

@@ -20,7 +20,7 @@ interface SegmentedProps<Value> {
 }
 
 const SHAPES = {
-  texts: { group: "rounded-md", choice: "min-h-8 rounded px-2.5 text-xs has-checked:font-medium pointer-coarse:min-h-10" },
+  texts: { group: "rounded-md", choice: "min-h-8 rounded px-2.5 text-xs pointer-coarse:min-h-10" },
   pictures: { group: "rounded-full", choice: "size-7 justify-center rounded-full pointer-coarse:size-10" },
 } as const;
 

@@ -40,7 +40,11 @@ export function SortHead<Key extends string>({
       aria-sort={active ? (sorting.descending ? "descending" : "ascending") : "none"}
       className={`${SORT_HEAD} ${className}`}
     >
-      <button type="button" onClick={() => onSort(next)} className="inline-flex min-h-8 items-center gap-1 hover:text-ink">
+      <button
+        type="button"
+        onClick={() => onSort(next)}
+        className="inline-flex min-h-8 pointer-coarse:min-h-10 items-center gap-1 hover:text-ink"
+      >
         {leads ? children : null}
         <span aria-hidden="true" className={active ? "text-ink" : "opacity-0"}>
           {sorting.descending ? "↓" : "↑"}

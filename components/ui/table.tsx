@@ -52,48 +52,60 @@ function SkeletonRows<Row>({ columns, count }: { columns: readonly Column<Row>[]
   ));
 }
 
-/** A table in all its states: loading, empty, failed with a retry button, or filled. */
+/**
+ * A table in all its states: loading, empty, failed with a retry button, or filled. Rows stay when reading them again failed, below
+ * the failure.
+ */
 export function Table<Row>(props: TableProps<Row>) {
   const { caption, columns, rows, rowKey, empty, failure, retry, expected = 3 } = props;
-  if (failure !== undefined) return <FailureNotice failure={failure} retry={retry} />;
+  const failed = <FailureNotice failure={failure} retry={retry} />;
+  if (rows === undefined && failure !== undefined) return failed;
   if (rows?.length === 0)
-    return <div className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">{empty}</div>;
+    return (
+      <>
+        {failed}
+        <div className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">{empty}</div>
+      </>
+    );
   return (
-    <section
-      aria-label={caption}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
-      tabIndex={0}
-      className="relative overflow-x-auto rounded-lg border border-line bg-surface"
-    >
-      <table aria-busy={rows === undefined} className="w-full text-sm">
-        <caption className="sr-only">{caption}</caption>
-        <thead>
-          <tr className="border-line border-b">
-            {columns.map((column, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
-              <th key={index} scope="col" className={`${HEAD} ${place(column)}`}>
-                {column.head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows === undefined ? <SkeletonRows columns={columns} count={expected} /> : null}
-          {rows?.map((row) => (
-            <tr key={rowKey(row)} className="border-line border-b last:border-b-0">
+    <>
+      {failed}
+      <section
+        aria-label={caption}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled has to be reached by the keyboard
+        tabIndex={0}
+        className="relative overflow-x-auto rounded-lg border border-line bg-surface"
+      >
+        <table aria-busy={rows === undefined} className="w-full text-sm">
+          <caption className="sr-only">{caption}</caption>
+          <thead>
+            <tr className="border-line border-b">
               {columns.map((column, index) => (
-                <td
-                  // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
-                  key={index}
-                  className={`${CELL} ${place(column)} ${column.numeric ? "whitespace-nowrap font-mono text-[13px] tabular-nums" : ""}`}
-                >
-                  {column.cell(row)}
-                </td>
+                // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
+                <th key={index} scope="col" className={`${HEAD} ${place(column)}`}>
+                  {column.head}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+          </thead>
+          <tbody>
+            {rows === undefined ? <SkeletonRows columns={columns} count={expected} /> : null}
+            {rows?.map((row) => (
+              <tr key={rowKey(row)} className="border-line border-b last:border-b-0">
+                {columns.map((column, index) => (
+                  <td
+                    // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
+                    key={index}
+                    className={`${CELL} ${place(column)} ${column.numeric ? "whitespace-nowrap font-mono text-[13px] tabular-nums" : ""}`}
+                  >
+                    {column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
   );
 }

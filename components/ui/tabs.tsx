@@ -1,6 +1,6 @@
 "use client";
 
-import { Tabs as Radix } from "radix-ui";
+import * as Radix from "@radix-ui/react-tabs";
 import type { ReactNode } from "react";
 
 /** One of several views; its content is rendered only while it is shown. */
@@ -19,7 +19,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly [Tab, ...T
           <Radix.Trigger
             key={value}
             value={value}
-            className="-mb-px border-transparent border-b-2 px-3 py-2 text-ink-soft text-sm hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+            className="-mb-px border-transparent border-b-2 px-3 py-2 text-ink-soft text-sm -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
           >
             {name}
           </Radix.Trigger>

@@ -1,6 +1,6 @@
 "use client";
 
-import { Toast as Radix } from "radix-ui";
+import * as Radix from "@radix-ui/react-toast";
 import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
 
 /** Toasts shown at once; a new one replaces the oldest. */

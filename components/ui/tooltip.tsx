@@ -1,6 +1,6 @@
 "use client";
 
-import { Tooltip as Radix } from "radix-ui";
+import * as Radix from "@radix-ui/react-tooltip";
 import type { ReactNode } from "react";
 
 const OPEN_DELAY_MS = 250;

@@ -1,14 +1,26 @@
 "use client";
 
-import { Bar, CartesianGrid, ComposedChart, Line, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
+import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import type { UsageGrain, UsagePoint } from "#lib/contract/portal";
 import { dateFormat } from "../portal/date-format";
 import { compactText, countText, msText } from "../portal/numbers";
 import { useTimeZone } from "../portal/time";
 
+/** A value of a bucket: those of usage, and the units of a month so far. */
+type Field = Exclude<keyof UsagePoint, "at"> | "total";
+
+/** A bucket with the values that are drawn. */
+export type ChartPoint = { readonly at: string } & { readonly [Name in Field]?: number | null };
+
+/** A line across the chart. */
+export interface Bound {
+  readonly label: string;
+  readonly value: number;
+}
+
 /** Which value of a point is drawn, how, and in which colour. */
 export interface Series {
-  readonly field: Exclude<keyof UsagePoint, "at">;
+  readonly field: Field;
   readonly label: string;
   readonly shape: "bar" | "line";
   readonly tone: "accent" | "danger" | "warning" | "neutral" | "positive";
@@ -17,17 +29,23 @@ export interface Series {
 }
 
 interface ChartProps {
-  readonly points: readonly UsagePoint[];
+  readonly points: readonly ChartPoint[];
   readonly grain: UsageGrain;
   readonly series: readonly Series[];
   readonly unit: "count" | "ms";
+  readonly bound?: Bound | undefined;
 }
 
-const HEIGHT_PX = 224;
-const PART_AXIS = "part";
-const AXIS = { stroke: "var(--line)", tick: { fill: "var(--ink-faint)", fontSize: 11 }, tickLine: false } as const;
+/** Steps between the lines of the scale: one of these, times a power of ten. */
+const STEPS = [1, 2, 5, 10];
+const LINES_COUNT = 4;
+/** Labels below the chart; every other one on a narrow screen. */
+const LABELS_COUNT = 8;
+/** The part of its place that a bar takes, or bars side by side. */
+const BAR_SHARE = 0.8;
+const BAR_MAX_PX = 28;
 
-/** Labels of buckets: hours and minutes in the viewer's time zone; days are UTC days, as they are counted. */
+/** Labels of buckets: hours and minutes in the zone that the page shows; days are UTC days, as they are counted. */
 function labels(grain: UsageGrain, timeZone: string): (at: string) => string {
   const shape: Intl.DateTimeFormatOptions =
     grain === "day"
@@ -37,52 +55,152 @@ function labels(grain: UsageGrain, timeZone: string): (at: string) => string {
   return (at) => format.format(new Date(at));
 }
 
-/** Counts or latencies over time. */
-export function Chart({ points, grain, series, unit }: ChartProps) {
-  const timeZone = useTimeZone();
-  const label = labels(grain, timeZone);
+/** Round values from zero to at least `max`, evenly apart; whole ones for counts. Zero and one where all is zero. */
+export function scaleOf(max: number, unit: "count" | "ms"): number[] {
+  if (max === 0) return [0, 1];
+  const rough = max / LINES_COUNT;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const round = power * (STEPS.find((step) => step * power >= rough) ?? 1);
+  const step = unit === "count" ? Math.max(1, Math.ceil(round)) : round;
+  return Array.from({ length: Math.ceil(max / step) + 1 }, (_, index) => index * step);
+}
+
+/** Paths through the values, in percent of the chart: a line with a gap at each missing value, and a dot for a value between two gaps. */
+export function pathsOf(values: readonly (number | null | undefined)[], top: number): { line: string; dots: string } {
+  const paths = { line: "", dots: "" };
+  for (const [index, value] of values.entries()) {
+    if (value == null) continue;
+    const at = `${(100 * (index + 0.5)) / values.length} ${100 - (100 * value) / top}`;
+    const begins = values[index - 1] == null;
+    if (begins && values[index + 1] == null) paths.dots += `M${at}h0`;
+    else paths.line += `${begins ? "M" : "L"}${at}`;
+  }
+  return paths;
+}
+
+/** Counts or latencies over time. The values of the bucket below the pointer are shown; arrow keys move to others. */
+export function Chart({ points, grain, series, unit, bound }: ChartProps) {
+  const label = labels(grain, useTimeZone());
+  const [shown, show] = useState<number | null>(null);
   const axisText = (value: number) => (unit === "ms" ? `${countText(value)} ms` : compactText(value));
-  const valueText = (value: unknown) => (unit === "ms" ? msText(Number(value)) : countText(Number(value)));
+  const valueText = (value: number | null) => (unit === "ms" ? msText(value) : countText(value ?? 0));
+
+  const all = points.flatMap((point) => series.map(({ field }) => point[field] ?? 0));
+  const scale = scaleOf(Math.max(...all, bound?.value ?? 0), unit);
+  const top = scale.at(-1) ?? 1;
+  const percent = (value: number) => `${(100 * value) / top}%`;
+  const bars = series.filter(({ shape }) => shape === "bar");
+  const columns = bars.filter(({ part }) => !part).length;
+  const every = Math.ceil(points.length / LABELS_COUNT);
+  const point = shown === null ? undefined : points[shown];
+
+  const onPointerMove = ({ currentTarget, clientX }: PointerEvent) => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    show(Math.max(0, Math.min(points.length - 1, Math.floor(((clientX - left) / width) * points.length))));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    show((at) => Math.max(0, Math.min(points.length - 1, at === null ? points.length - 1 : at + by)));
+  };
+
   return (
-    <ResponsiveContainer width="100%" height={HEIGHT_PX}>
-      <ComposedChart data={[...points]} margin={{ top: 8, right: 4, bottom: 0, left: 0 }} accessibilityLayer>
-        <CartesianGrid vertical={false} stroke="var(--line)" />
-        <XAxis dataKey="at" scale="band" tickFormatter={label} minTickGap={48} height={24} {...AXIS} />
-        {/* Bars on different axes are drawn in the same place, not side by side. */}
-        <XAxis xAxisId={PART_AXIS} dataKey="at" scale="band" hide />
-        <YAxis width={52} allowDecimals={unit === "ms"} tickFormatter={axisText} axisLine={false} {...AXIS} />
-        <Tooltip
-          labelFormatter={(at) => label(String(at))}
-          formatter={(value, name) => [valueText(value), name]}
-          isAnimationActive={false}
-          separator=": "
-          cursor={{ fill: "var(--line)", opacity: 0.4 }}
-          contentStyle={{ background: "var(--surface)", border: "1px solid var(--line)", borderRadius: 8, fontSize: 12 }}
-        />
-        {series.map(({ field, label: name, shape, tone, part }) =>
-          shape === "bar" ? (
-            <Bar
-              key={field}
-              xAxisId={part ? PART_AXIS : 0}
-              dataKey={field}
-              name={name}
-              fill={`var(--${tone})`}
-              isAnimationActive={false}
-              maxBarSize={28}
-            />
-          ) : (
-            <Line
-              key={field}
-              dataKey={field}
-              name={name}
-              stroke={`var(--${tone})`}
-              strokeWidth={2}
-              dot={points.length === 1}
-              isAnimationActive={false}
-            />
-          ),
+    <div className="relative h-56 text-[11px] text-ink-faint">
+      <div
+        role="application"
+        aria-label="Chart; arrow keys read its values"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys read its values
+        tabIndex={0}
+        className="absolute top-2 right-1 bottom-6 left-13"
+        onPointerMove={onPointerMove}
+        onPointerLeave={() => show(null)}
+        onBlur={() => show(null)}
+        onKeyDown={onKeyDown}
+      >
+        {scale.map((value) => (
+          <div key={value} className="absolute inset-x-0 border-line border-t" style={{ bottom: percent(value) }}>
+            <span className="absolute right-full mr-2 -translate-y-1/2 whitespace-nowrap">{axisText(value)}</span>
+          </div>
+        ))}
+        {shown === null ? null : (
+          <div
+            className="absolute inset-y-0 bg-line opacity-40"
+            style={{ left: `${(100 * shown) / points.length}%`, width: `${100 / points.length}%` }}
+          />
         )}
-      </ComposedChart>
-    </ResponsiveContainer>
+        <div className="absolute inset-0 flex">
+          {points.map((one, index) => (
+            <div key={one.at} className="relative flex-1">
+              <div
+                className="absolute inset-y-0 left-1/2 -translate-x-1/2"
+                style={{ width: `min(${100 * BAR_SHARE}%, ${BAR_MAX_PX}px)` }}
+              >
+                {bars.map(({ field, tone, part }, place) => (
+                  <div
+                    key={field}
+                    data-bar={field}
+                    className="absolute bottom-0"
+                    style={{
+                      left: `${(100 * (part ? place - 1 : place)) / columns}%`,
+                      width: `${100 / columns}%`,
+                      height: percent(one[field] ?? 0),
+                      background: `var(--${tone})`,
+                    }}
+                  />
+                ))}
+              </div>
+              {index % every === 0 ? (
+                <span
+                  className={`absolute top-full left-1/2 mt-1.5 -translate-x-1/2 whitespace-nowrap ${(index / every) % 2 === 1 ? "max-sm:hidden" : ""}`}
+                >
+                  {label(one.at)}
+                </span>
+              ) : null}
+            </div>
+          ))}
+        </div>
+        <svg
+          aria-hidden="true"
+          className="absolute inset-0 size-full overflow-visible"
+          viewBox="0 0 100 100"
+          preserveAspectRatio="none"
+        >
+          {series
+            .filter(({ shape }) => shape === "line")
+            .map(({ field, tone }) => {
+              const { line, dots } = pathsOf(
+                points.map((one) => one[field]),
+                top,
+              );
+              const stroke = `var(--${tone})`;
+              return (
+                <g key={field} fill="none" strokeLinecap="round" strokeLinejoin="round">
+                  <path d={line} stroke={stroke} strokeWidth={2} vectorEffect="non-scaling-stroke" />
+                  <path d={dots} stroke={stroke} strokeWidth={6} vectorEffect="non-scaling-stroke" />
+                </g>
+              );
+            })}
+        </svg>
+        {bound === undefined ? null : (
+          <div className="absolute inset-x-0 border-danger border-t border-dashed" style={{ bottom: percent(bound.value) }} />
+        )}
+        <div aria-live="polite" className="pointer-events-none">
+          {point === undefined || shown === null ? null : (
+            <dl
+              className={`absolute top-0 z-10 rounded-lg border border-line bg-surface px-2.5 py-1.5 text-ink text-xs w-max max-w-44 ${shown < points.length / 2 ? "ml-3" : "-ml-3 -translate-x-full"}`}
+              style={{ left: `${(100 * (shown + 0.5)) / points.length}%` }}
+            >
+              <dt className="whitespace-nowrap">{label(point.at)}</dt>
+              {series.map(({ field, label: name, tone }) => (
+                <dd key={field} style={{ color: `var(--${tone})` }}>
+                  {`${name}: ${valueText(point[field] ?? null)}`}
+                </dd>
+              ))}
+            </dl>
+          )}
+        </div>
+      </div>
+    </div>
   );
 }

@@ -6,7 +6,7 @@ import type { PortalKey, UsagePoint, UsageReport } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
 import { countText, shareText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
-import { useTimeZone } from "../portal/time";
+import { ZoneName } from "../portal/time";
 import { buttonClass } from "../ui/button";
 import { Figure, Figures, PageHead } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
@@ -15,6 +15,7 @@ import { Tabs } from "../ui/tabs";
 import { Tooltip } from "../ui/tooltip";
 import type { Series } from "./chart";
 import { ChartCard } from "./chart-card";
+import { MonthView } from "./month-view";
 import { addressOf, filterOf, SPANS, type Span, totals, type UsageFilter, usageQuery } from "./usage-query";
 import { UsageTables } from "./usage-tables";
 
@@ -24,7 +25,7 @@ const CALLS: readonly Series[] = [
 ];
 const LATENCY: readonly Series[] = [
   { field: "p50_ms", label: "p50: half of all calls are faster", shape: "line", tone: "accent" },
-  { field: "p95_ms", label: "p95: 95 % of all calls are faster", shape: "line", tone: "warning" },
+  { field: "p95_ms", label: "p95: 95% of all calls are faster", shape: "line", tone: "warning" },
 ];
 const STREAMS: readonly Series[] = [
   { field: "messages", label: "Messages", shape: "bar", tone: "accent" },
@@ -101,7 +102,6 @@ function Totals({ points }: { points: readonly UsagePoint[] | undefined }) {
  * @param openedMs when the page was rendered, by the server's clock, so that server and browser render the same
  */
 export function UsageView({ openedMs }: { openedMs: number }) {
-  const timeZone = useTimeZone();
   const router = useRouter();
   const path = usePathname();
   const filter = filterOf(useSearchParams());
@@ -127,7 +127,8 @@ export function UsageView({ openedMs }: { openedMs: number }) {
           </a>
         }
       >
-        {SPANS[filter.span].grain === "day" ? "Days in UTC." : `Times in ${timeZone}.`} Calls appear within a few seconds.
+        {SPANS[filter.span].grain === "day" ? "Days" : "Times"} in {SPANS[filter.span].grain === "day" ? "UTC" : <ZoneName />}.
+        Calls appear within a few seconds.
       </PageHead>
       <Filters filter={filter} onChange={choose} keys={keys} operations={known} />
       <Totals points={report.data?.items} />
@@ -150,6 +151,7 @@ export function UsageView({ openedMs }: { openedMs: number }) {
               label: "Streams",
               content: <ChartCard {...chart} summary="Stream messages over time" series={STREAMS} unit="count" />,
             },
+            { value: "month", label: "Month", content: <MonthView /> },
           ]}
         />
       ) : (

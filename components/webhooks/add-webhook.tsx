@@ -6,11 +6,10 @@ import { WEBHOOK_URL_MAX_CHARACTERS } from "#lib/contract/limits";
 import type { WebhookInfo } from "#lib/contract/webhooks";
 import { callPortal } from "../portal/api";
 import { textOf, useSubmit } from "../portal/use-submit";
-import { Button } from "../ui/button";
-import { CodeBlock } from "../ui/code-block";
-import { Dialog, DialogActions } from "../ui/dialog";
+import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { TextField } from "../ui/field";
+import { ShownOnce } from "../ui/shown-once";
 
 interface Added {
   readonly webhook: WebhookInfo;
@@ -27,14 +26,14 @@ function AddForm({ onAdded, onCancel }: { onAdded: (added: Added) => void; onCan
   return (
     <form {...formProps} className="space-y-5">
       <TextField
-        label="Address"
+        label="URL"
         name="url"
         type="url"
         required
         autoComplete="off"
         maxLength={WEBHOOK_URL_MAX_CHARACTERS}
         placeholder="https://hooks.example.com/spotwire"
-        hint="A public https:// address. Redirects are not followed."
+        hint="A public https:// URL. Redirects are not followed."
         error={errorOf("url")}
       />
       <DialogSubmit failure={failure} busy={busy} onCancel={onCancel}>
@@ -44,32 +43,20 @@ function AddForm({ onAdded, onCancel }: { onAdded: (added: Added) => void; onCan
   );
 }
 
-function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
-  return (
-    <>
-      <CodeBlock label="Copy it now. You won't see it again.">{secret}</CodeBlock>
-      <p className="mt-4 text-ink-soft text-sm leading-6">
-        <Link href="/docs/webhooks#verify-the-signature" className="text-accent underline">
-          Verify the signature
-        </Link>{" "}
-        of each request with it, then send a test from the list.
-      </p>
-      <DialogActions>
-        <Button kind="primary" onClick={onDone}>
-          I've saved it
-        </Button>
-      </DialogActions>
-    </>
-  );
-}
-
 /** Adds a webhook, then shows its secret once. */
 export function AddWebhook({ onAdded, onClose }: { onAdded: () => void; onClose: () => void }) {
   const [added, setAdded] = useState<Added>();
   if (added !== undefined)
     return (
       <Dialog open sticky onOpenChange={onClose} title="Signing secret" description="It signs everything sent to this webhook.">
-        <Secret secret={added.secret} onDone={onClose} />
+        <ShownOnce text={added.secret} onDone={onClose}>
+          <p className="mt-4 text-ink-soft text-sm leading-6">
+            <Link href="/docs/webhooks#verify-the-signature" className="text-accent underline">
+              Verify the signature
+            </Link>{" "}
+            of each request with it, then send a test from the list.
+          </p>
+        </ShownOnce>
       </Dialog>
     );
   return (
@@ -77,7 +64,7 @@ export function AddWebhook({ onAdded, onClose }: { onAdded: () => void; onClose:
       open
       onOpenChange={onClose}
       title="Add a webhook"
-      description="It gets a POST request when an incident opens, is updated or is resolved."
+      description="It gets a POST request about incidents, and about alerts of your organisation."
     >
       <AddForm
         onCancel={onClose}

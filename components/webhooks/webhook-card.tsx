@@ -53,11 +53,12 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
 
 interface WebhookCardProps {
   readonly webhook: WebhookInfo;
+  readonly mayBuild: boolean;
   readonly onChange: () => void;
 }
 
 /** A webhook: its state, what can be done with it, and its newest deliveries. */
-export function WebhookCard({ webhook, onChange }: WebhookCardProps) {
+export function WebhookCard({ webhook, mayBuild, onChange }: WebhookCardProps) {
   const { id, url, created_at, paused_because, deliveries } = webhook;
   const announce = useToast();
   const [busy, setBusy] = useState(false);
@@ -81,25 +82,27 @@ export function WebhookCard({ webhook, onChange }: WebhookCardProps) {
         <div className="min-w-0">
           <h2 className="font-medium font-mono text-sm leading-6 [overflow-wrap:anywhere]">{url}</h2>
           <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-ink-faint text-xs leading-5">
-            <Badge tone={paused_because === null ? "positive" : "warning"}>{paused_because === null ? "In use" : "Paused"}</Badge>
+            <Badge tone={paused_because === null ? "positive" : "warning"}>{paused_because === null ? "Active" : "Paused"}</Badge>
             <span>
               added <Instant at={created_at} />
             </span>
           </p>
         </div>
-        <div className="flex flex-wrap gap-2">
-          <Button busy={busy} onClick={() => void act("test", "The test is on its way.")}>
-            Send a test
-          </Button>
-          {paused_because === null ? null : (
-            <Button busy={busy} onClick={() => void act("resume", "The webhook is in use again.")}>
-              Resume
+        {mayBuild ? (
+          <div className="flex flex-wrap gap-2">
+            <Button busy={busy} onClick={() => void act("test", "The test is on its way.")}>
+              Send a test
             </Button>
-          )}
-          <Button kind="ghost" aria-label={`Remove the webhook to ${host}`} onClick={() => setRemoving(true)}>
-            Remove
-          </Button>
-        </div>
+            {paused_because === null ? null : (
+              <Button busy={busy} onClick={() => void act("resume", "The webhook is active again.")}>
+                Resume
+              </Button>
+            )}
+            <Button kind="ghost" aria-label={`Remove the webhook to ${host}`} onClick={() => setRemoving(true)}>
+              Remove
+            </Button>
+          </div>
+        ) : null}
       </div>
       {paused_because === null ? null : <p className="mt-3 text-sm leading-6 [overflow-wrap:anywhere]">{paused_because}</p>}
       <div className="mt-4 space-y-3">
@@ -109,7 +112,7 @@ export function WebhookCard({ webhook, onChange }: WebhookCardProps) {
           columns={COLUMNS}
           rows={deliveries}
           rowKey={(delivery) => delivery.id}
-          empty="Nothing was sent yet. Send a test to see whether your receiver answers."
+          empty="Nothing sent yet. Send a test to see whether your receiver answers."
         />
       </div>
       {removing ? (

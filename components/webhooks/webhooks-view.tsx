@@ -17,8 +17,11 @@ import { WebhookCard } from "./webhook-card";
 
 const POLL_MS = 5 * SECOND_MS;
 
-/** The account's webhooks for incidents, with the latest deliveries of each. */
-export function WebhooksView() {
+/**
+ * The account's webhooks for incidents and alerts, with the latest deliveries of each.
+ * @param mayBuild whether the reader's role may add, test and remove them
+ */
+export function WebhooksView({ mayBuild }: { readonly mayBuild: boolean }) {
   const { data, error, mutate } = usePortal<{ items: readonly WebhookInfo[] }>("webhooks", polling(POLL_MS));
   const [adding, setAdding] = useState(false);
   const reload = () => void mutate();
@@ -28,16 +31,18 @@ export function WebhooksView() {
       <PageHead
         title="Webhooks"
         action={
-          <Button kind="primary" disabled={data === undefined || full} onClick={() => setAdding(true)}>
-            Add webhook
-          </Button>
+          mayBuild ? (
+            <Button kind="primary" disabled={data === undefined || full} onClick={() => setAdding(true)}>
+              Add webhook
+            </Button>
+          ) : null
         }
       >
         Get a request when an incident on the{" "}
         <Link href="/status" className="text-accent underline">
           status page
         </Link>{" "}
-        opens, is updated or is resolved.{" "}
+        opens, is updated or is resolved, and when an alert about your keys or your quota is due.{" "}
         <Link href="/docs/webhooks" className="text-accent underline">
           How it works
         </Link>
@@ -47,7 +52,7 @@ export function WebhooksView() {
       {data === undefined && error === undefined ? <Skeleton className="h-48 w-full" /> : null}
       {data?.items.length === 0 ? (
         <div className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">
-          No webhooks yet. Add the address of your receiver, or subscribe to the{" "}
+          No webhooks yet. {mayBuild ? "Add the URL of your receiver, or subscribe" : "Subscribe"} to the{" "}
           <a href={STATUS_FEED_PATH} className="text-accent underline">
             Atom feed
           </a>
@@ -56,7 +61,7 @@ export function WebhooksView() {
       ) : (
         <div className="space-y-6">
           {data?.items.map((webhook) => (
-            <WebhookCard key={webhook.id} webhook={webhook} onChange={reload} />
+            <WebhookCard key={webhook.id} webhook={webhook} mayBuild={mayBuild} onChange={reload} />
           ))}
         </div>
       )}

@@ -1,15 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { operations } from "#lib/contract/operations";
-import { closedPort } from "#lib/testing/breakable-proxy";
+import { operations } from "#lib/operations/declarations";
+import { PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
 import { MIB_BYTES } from "#lib/units";
 import { mountTestDisk, type TestDisk } from "#server/testing/disk";
 import { keyHolder, makeLiveKey } from "../commands";
-import { findOnPath, installPackage, PACKAGE_TIMEOUT_MS } from "../packages";
+import { missingProxies, recipeOf, type StartedProxy, startCaddy, startNginx } from "../proxies";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
 import { startCluster } from "./cluster";
 import { freeze, pushOnAndOn, serverIn, storedTicks, TICKER } from "./embedded";
@@ -18,7 +17,7 @@ import { REDIS_PROGRAM } from "./scene";
 import { print } from "./verdict";
 
 const QUOTES = `${operations.latestQuotes.path}?tickers=${TICKER}`;
-const SOON = { timeout: 60_000, interval: 20 };
+const SOON = { interval: 20 };
 const FROZEN_MS = 30_000;
 /** Caddy's `health_timeout`: a node that takes longer to say whether it is ready leaves the balancer. */
 const BALANCER_MAX_MS = 2_000;
@@ -177,39 +176,15 @@ describe("faults of the embedded database", () => {
 const NO_REDIS = "(skipped: no Redis or Valkey here, and none could be installed)";
 
 describe.skipIf(REDIS_PROGRAM === undefined)(`balancers ${REDIS_PROGRAM === undefined ? NO_REDIS : ""}`, () => {
-  const failures = new Map<string, string | null>();
+  let missing = new Map<string, string>();
   beforeAll(async () => {
-    for (const name of ["caddy", "nginx"]) if (findOnPath([name]) === undefined) failures.set(name, await installPackage(name));
+    missing = await missingProxies();
   }, 2 * PACKAGE_TIMEOUT_MS);
-
-  /** Runs the shipped Caddyfile in front of these nodes. */
-  async function startCaddy(folder: string, upstreams: readonly string[]): Promise<[url: string, child: ChildProcess]> {
-    const [port, admin] = [await closedPort(), await closedPort()];
-    const settings = { SITE_ADDRESS: `:${port}`, EDGES: "fixed", EDGE_UPSTREAMS: upstreams.join(" ") };
-    const env = { ...process.env, HOME: folder, CADDY_ADMIN: `127.0.0.1:${admin}`, ...settings };
-    const args = ["run", "--adapter", "caddyfile", "--config", "server/deploy/Caddyfile"];
-    return [`http://127.0.0.1:${port}`, spawn("caddy", args, { env, stdio: "ignore" })];
-  }
-
-  /** Runs the shipped nginx.conf in front of these nodes. */
-  async function startNginx(folder: string, upstreams: readonly string[]): Promise<[url: string, child: ChildProcess]> {
-    const port = await closedPort();
-    let text = readFileSync("server/deploy/nginx.conf", "utf8").replace("listen 80;", `listen 127.0.0.1:${port};`);
-    for (const [index, upstream] of upstreams.entries()) text = text.replaceAll(`10.0.0.1${index + 1}:3000`, upstream);
-    const site = join(folder, "site.conf");
-    writeFileSync(site, text);
-    const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    const temporary = kinds.map((kind) => `${kind}_temp_path "${folder}/${kind}";`).join(" ");
-    const file = join(folder, "nginx.conf");
-    const main = `pid "${folder}/nginx.pid";\nerror_log stderr;\ndaemon off;\nevents {}\n`;
-    writeFileSync(file, `${main}http { access_log off; ${temporary} include "${site}"; }\n`);
-    return [`http://127.0.0.1:${port}`, spawn("nginx", ["-p", folder, "-c", file], { stdio: "ignore" })];
-  }
 
   test(
     "nodes whose database hangs stay in the shipped load balancers, which pass every call for quotes",
     async ({ skip }) => {
-      for (const [name, failure] of failures) skip(failure !== null, `${name} is not installed, and apt-get said: ${failure}`);
+      for (const reason of missing.values()) skip(true, reason);
       const folder = mkdtempSync(join(tmpdir(), "spotwire-balancers-"));
       chmodSync(folder, 0o755);
       onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
@@ -217,15 +192,17 @@ describe.skipIf(REDIS_PROGRAM === undefined)(`balancers ${REDIS_PROGRAM === unde
       const cluster = await startCluster(REDIS_PROGRAM ?? "", dataDir);
       onTestFinished(cluster.dispose, SERVER_TIMEOUT_MS);
       const upstreams = cluster.edges.map(({ url }) => new URL(url).host);
-      const balancers = [await startCaddy(folder, upstreams), await startNginx(folder, upstreams)];
-      onTestFinished(() => {
-        for (const [, child] of balancers) child.kill();
+      const balancers: StartedProxy[] = [];
+      onTestFinished(async () => {
+        for (const { stop } of balancers) await stop();
       });
+      balancers.push(await startCaddy(await recipeOf("deploy", "bash", "caddy run"), upstreams));
+      balancers.push(await startNginx(readFileSync("server/deploy/nginx.conf", "utf8"), upstreams));
       const path = `${operations.instruments.path}?limit=1`;
       const headers = { authorization: `Bearer ${cluster.keys.read}` };
       const call = async (url: string) => (await fetch(url + path, { headers })).status;
       // Each edge verifies the key once.
-      for (const url of [...cluster.edges.map((edge) => edge.url), ...balancers.map(([balancer]) => balancer)])
+      for (const url of [...cluster.edges.map((edge) => edge.url), ...balancers.map(({ url }) => url)])
         await vi.waitFor(async () => expect(await call(url)).toBe(200), SOON);
       const status = operations.marketStatus.path;
       const thaw = await freeze(dataDir);
@@ -242,7 +219,7 @@ describe.skipIf(REDIS_PROGRAM === undefined)(`balancers ${REDIS_PROGRAM === unde
         // Longer than any query may take: several health checks of Caddy fall into it.
         const sinceMs = performance.now();
         await vi.waitUntil(async () => {
-          for (const [url] of balancers) {
+          for (const { url } of balancers) {
             const begun = performance.now();
             expect((await fetch(`${url}${status}?tickers=${OPEN_TICKER}`, { headers })).status).toBe(200);
             times.push(performance.now() - begun);

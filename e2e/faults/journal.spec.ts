@@ -1,14 +1,14 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { operations } from "#lib/contract/operations";
+import { operations } from "#lib/operations/declarations";
 import { keyHolder, type MadeKey, makeLiveKey } from "../commands";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
 import { freeze, pushOnAndOn, serverIn, storedTicks, TICKER } from "./embedded";
 import { print } from "./verdict";
 
-const SOON = { timeout: 60_000, interval: 20 };
-const PACED = { timeout: 60_000, interval: 500 };
+const SOON = { interval: 20 };
+const PACED = { interval: 500 };
 /** Pushes are acknowledged one by one: a kill leaves at most one whose answer did not arrive. */
 const UNANSWERED_MAX_COUNT = 1;
 

@@ -45,7 +45,7 @@ export async function lastRelease(): Promise<string> {
     await rm(archive);
     await symlink(path.join(ROOT, "node_modules"), path.join(making, "node_modules"));
     const node = (...args: string[]) => run(process.execPath, ["--import", "tsx", ...args], { cwd: making });
-    await node("prisma/generate.ts");
+    await run(process.execPath, ["--import", "tsx", "prisma/generate.ts", making], { cwd: ROOT });
     await node("--input-type=module", "--eval", BUNDLE);
     await rename(making, folder);
   } catch (error) {

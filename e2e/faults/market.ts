@@ -6,7 +6,15 @@ export const OPEN_TICKER = "XFTUSD";
 export const STALE_AFTER_S = 5;
 /** All have five digits. */
 export const TICKERS = [
-  ...["EURUSD", "GBPUSD", "AUDUSD", "NZDUSD", "USDCAD", "USDCHF", "EURGBP", "EURCHF", "GBPCHF"],
+  "EURUSD",
+  "GBPUSD",
+  "AUDUSD",
+  "NZDUSD",
+  "USDCAD",
+  "USDCHF",
+  "EURGBP",
+  "EURCHF",
+  "GBPCHF",
   OPEN_TICKER,
 ] as const;
 export const TIMEFRAMES = ["M1", "M5", "H1", "D1"] as const satisfies readonly PlainTimeframe[];

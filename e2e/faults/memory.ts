@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import type { Node } from "./node";
 
 const LISTENING = /Debugger listening on (ws:\/\/\S+)/g;
-const LOOK = { interval: 20, timeout: 10_000 };
+const LOOK = { interval: 20 };
 const USED = "(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())";
 
 /** The memory of a process. */

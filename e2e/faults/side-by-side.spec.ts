@@ -26,7 +26,7 @@ const POINTS = [
   [108_540, 108_548],
   [108_555, 108_562],
 ] as const;
-const WAIT = { timeout: 20_000, interval: 50 };
+const WAIT = { interval: 50 };
 
 const redisProgram = await findRedis();
 const missing = redisProgram === undefined ? "no Redis here" : await missingRelease();

@@ -6,9 +6,9 @@ import { askKlines, numbersOf } from "./pollers";
 import type { Scene } from "./scene";
 import type { Follower } from "./streams";
 
-/** The documented limit is 10 s; the machine is shared with other work. */
-const WHOLE_MAX_MS = 30_000;
-const AGREE_MAX_MS = 30_000;
+/** The documented limit is 10 s, and each case prints what it took. These end a wait for what never comes, however slow the machine. */
+const WHOLE_MAX_MS = 180_000;
+const AGREE_MAX_MS = 120_000;
 const LOOK = { interval: 20 };
 const MEMORY_SHARE = 0.1;
 /** One-time memory of a process: compiled code, a lease that it holds now. */
@@ -16,7 +16,6 @@ const MEMORY_NOISE_BYTES = 12 * 1_048_576;
 /** Memory of a node per tick for clients that resume, kept for five minutes at most: eleven events. This is no growth. */
 const KEPT_BYTES_PER_TICK = 8_192;
 const MIB = 1_048_576;
-const LEADER = "leader";
 /** Number of problems that are shown. */
 const SHOWN_COUNT = 12;
 /** Lines of each node's log that are shown when a client is late. */
@@ -121,8 +120,10 @@ function problemsOf({ load, followers, pollers }: Scene, untilMs: number): strin
 
 /** The memory of the nodes at one time. */
 export interface Census {
-  /** By name; "leader" is the one that produces the events. */
+  /** By name. */
   readonly nodes: ReadonlyMap<string, Memory>;
+  /** Name of the node that produces the events. */
+  readonly leader: string | undefined;
   /** Number of ticks accepted by then. */
   readonly ticks: number;
 }
@@ -131,9 +132,7 @@ export interface Census {
 export async function memory({ cluster, reference }: Scene): Promise<Census> {
   const running = cluster.nodes.filter((node) => node.running());
   const nodes = new Map(await Promise.all(running.map(async (node) => [node.name, await measure(node)] as const)));
-  const leading = nodes.get((await cluster.leader())?.name ?? "");
-  if (leading !== undefined) nodes.set(LEADER, leading);
-  return { nodes, ticks: reference.totals().in };
+  return { nodes, leader: (await cluster.leader())?.name, ticks: reference.totals().in };
 }
 
 interface Growth {
@@ -145,18 +144,18 @@ interface Growth {
 
 const mib = (bytes: number) => Math.round(bytes / MIB);
 
-/** The growth of each process. The current leader is compared with the former one. */
+/** The growth of each process that ran all the time and kept its part: to begin or cease to lead loads and drops code. */
 function growthOf(before: Census, after: Census): Growth {
-  const leading = after.nodes.get(LEADER)?.pid;
   const kept = (after.ticks - before.ticks) * KEPT_BYTES_PER_TICK;
   const shown = [`up to ${mib(kept)} for events of the last minutes`];
   const grown: string[] = [];
   for (const [name, now] of after.nodes) {
     const then = before.nodes.get(name);
-    if (then === undefined || (name !== LEADER && (then.pid !== now.pid || now.pid === leading))) continue;
+    const leads = after.leader === name;
+    if (then?.pid !== now.pid || leads !== (before.leader === name)) continue;
     shown.push(`${name} ${mib(then.liveBytes)} → ${mib(now.liveBytes)} (${mib(then.residentBytes)} → ${mib(now.residentBytes)})`);
     // The leader keeps the events twice: as produced, and as every node reads them.
-    const allowed = Math.max(then.liveBytes * MEMORY_SHARE, MEMORY_NOISE_BYTES) + kept * (name === LEADER ? 2 : 1);
+    const allowed = Math.max(then.liveBytes * MEMORY_SHARE, MEMORY_NOISE_BYTES) + kept * (leads ? 2 : 1);
     if (now.liveBytes > then.liveBytes + allowed) grown.push(`${name} grew from ${then.liveBytes} to ${now.liveBytes} bytes`);
   }
   return { shown, grown };

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -10,10 +9,10 @@ import {
   REQUEST_HEADERS_TIMEOUT_MS,
   SOCKET_IO_OPENING_CLIENT_MAX_COUNT,
 } from "#lib/contract/limits";
-import { operations } from "#lib/contract/operations";
+import { operations } from "#lib/operations/declarations";
 import { makeKey } from "../commands";
 import { MEASURED, type Memory, measure } from "../faults/memory";
-import { type Product, residentBytesOf, SERVER_TIMEOUT_MS, startProduct } from "../server";
+import { type Product, portalPid, residentBytesOf, SERVER_TIMEOUT_MS, startProduct } from "../server";
 import { type Bystander, startBystander } from "./bystander";
 import { fuzz } from "./fuzz";
 import { startPageFlood } from "./page-flood";
@@ -98,15 +97,6 @@ async function readPages(path: string, count: number, connections: number): Prom
   await Promise.all(Array.from({ length: connections }, read));
 }
 
-/** The portal's process: the child of the product that runs its pages. */
-async function portalPid(): Promise<number> {
-  const children = (await readFile(`/proc/${product.pid}/task/${product.pid}/children`, "utf8")).trim().split(" ");
-  const commands = await Promise.all(children.map(async (pid) => [pid, await readFile(`/proc/${pid}/cmdline`, "utf8")] as const));
-  const [pid] = commands.find(([, command]) => command.includes("portal-main")) ?? [];
-  if (pid === undefined) throw new Error("no portal is running");
-  return Number(pid);
-}
-
 describe("a portal that fails", () => {
   test.each([
     ["ends", "SIGKILL"],
@@ -114,19 +104,16 @@ describe("a portal that fails", () => {
   ] as const)(
     "when its process %s, no call notices, and the pages come back",
     async (_, signal) => {
-      const before = await portalPid();
+      const before = await portalPid(product);
       const client = startBystander(product.baseUrl, key);
       process.kill(before, signal);
       const beganMs = performance.now();
-      await vi.waitFor(async () => expect((await fetch(`${product.baseUrl}/signin`)).status).toBe(200), {
-        timeout: 60_000,
-        interval: 100,
-      });
+      await vi.waitFor(async () => expect((await fetch(`${product.baseUrl}/signin`)).status).toBe(200), { interval: 100 });
       process.stdout.write(`  ${signal}: pages are back after ${Math.round(performance.now() - beganMs)} ms\n`);
       const { answers, wrong } = await client.stop();
       expect(wrong).toEqual([]);
       expect(answers).toBeGreaterThan(0);
-      expect(await portalPid()).not.toBe(before);
+      expect(await portalPid(product)).not.toBe(before);
     },
     CASE_TIMEOUT_MS,
   );
@@ -216,7 +203,7 @@ describe("strangers without a key", () => {
             });
           held.push(socket);
         }
-        await vi.waitFor(() => expect(closed).toBeGreaterThanOrEqual(50), { timeout: 10_000 });
+        await vi.waitFor(() => expect(closed).toBeGreaterThanOrEqual(50));
         expect((await refused("tcp", "too_many_of_client")) - before).toBe(50);
         for (const socket of held) socket.destroy();
         const agent = new Agent({ keepAlive: true, maxSockets: 20 });
@@ -272,10 +259,7 @@ describe("strangers without a key", () => {
           socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(2_000));
           sockets.push(socket);
         }
-        await vi.waitFor(async () => expect((await refused("http", "too_many_pipelined")) - before).toBe(10), {
-          timeout: 20_000,
-          interval: 50,
-        });
+        await vi.waitFor(async () => expect((await refused("http", "too_many_pipelined")) - before).toBe(10), { interval: 50 });
         for (const socket of sockets) socket.destroy();
       });
     },

@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { asRoot, findOnPath, installPackage } from "../packages";
+import { asRoot, findOnPath, installPackage } from "#lib/testing/packages";
 
 /**
  * `npm run test:image`: builds the Dockerfile as it stands with Debian's buildah, which needs no daemon, on a base of Debian

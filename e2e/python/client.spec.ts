@@ -4,11 +4,11 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OPERATION_LIST } from "#lib/contract/operations";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
 import { generate } from "#lib/docs/samples/index";
+import { OPERATION_LIST } from "#lib/operations/declarations";
+import { PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
 import { makeKey } from "../commands";
-import { PACKAGE_TIMEOUT_MS } from "../packages";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
 import { builtSources, DEBIAN, debianPython, newestPython, type Python, withPackages } from "./pythons";
 
@@ -16,7 +16,8 @@ const ROOT = path.join(import.meta.dirname, "..", "..");
 const README = readFileSync(path.join(ROOT, "lib", "client-python", "README.md"), "utf8");
 const GUIDE = readFileSync(path.join(ROOT, "lib", "docs", "guides", "python.mdx"), "utf8");
 const DEMO_KEY = /sw_test_DEMO\w+/g;
-const RUN_MAX_MS = 60_000;
+/** mypy alone takes a minute on a busy machine. */
+const RUN_MAX_MS = 200_000;
 const SLOW_MS = 2 * RUN_MAX_MS;
 
 let product: Product;
@@ -250,6 +251,62 @@ invalid_argument: 2026-01-01 00:00:00 has no time zone. Use datetime(2026, 1, 1,
   );
 });
 
+/** What a long read says: to the log, and on the screen. */
+const PROGRESS = `
+import logging, sys
+from datetime import datetime, timedelta, timezone
+log = logging.getLogger("spotwire_client")
+log.setLevel("INFO")
+log.addHandler(logging.StreamHandler(sys.stdout))
+now = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
+print(client)
+print(len(client.klines_frame("EURUSD", "H1", now - timedelta(days=60), now, progress=True)))
+print(len(client.klines_frame("EURUSD", "M1", now - timedelta(days=40), now, progress=True)) > 39 * 1440)
+print(len(list(client.iter_klines("EURUSD", "D1", limit=7))), len(list(client.iter_ticks("EURUSD", limit=5))))
+`;
+
+test.each([
+  ["as lines", {}, /^EURUSD H1: (?:69|7\d)%$[\s\S]*^EURUSD H1: 100%$[\s\S]*^EURUSD M1: 100%$/m],
+  ["with tqdm on a bar", { tqdm: "python3-tqdm" }, /EURUSD H1: 100%\|[\s\S]*EURUSD M1: 100%\|/],
+])(
+  "a long window says what it costs before it starts, and shows its progress %s",
+  { timeout: SLOW_MS },
+  async (_, more: Record<string, string>, shown) => {
+    const there = await withPackages(built.sources, { pandas: "python3-pandas", ...more });
+    if ("missing" in there) throw new Error(there.missing);
+    const hidden = "tqdm" in more ? "" : `import importlib.util, sys\nsys.modules["tqdm"] = None\n`;
+    const told = await python(["-c", hidden + forService(START + PROGRESS).replace("sw_test_DEMOkeyOfSpotwire", key)], there);
+    expect(told).toContain(`Spotwire('${product.baseUrl}', key='${key.slice(0, 12)}…')`);
+    const cost = /^EURUSD H1: pages of 1000 klines, at most 2 units(?: of the \d+ that are left now)?$/m;
+    expect(told).toMatch(cost);
+    expect(told.search(cost)).toBeLessThan(told.search(/EURUSD H1: +\d+%/));
+    expect(told).toMatch(/^EURUSD M1: [12] files? and pages for the rest, about \d+ units of the \d+ that are left now$/m);
+    expect(told).toMatch(/^1440$[\s\S]*^True$[\s\S]*^7 5$/m);
+    expect(told).toMatch(shown);
+  },
+);
+
+test("a spread that no source knows is NaN in a DataFrame, of records and of files", { timeout: SLOW_MS }, async ({ skip }) => {
+  const there = await withPackages(built.sources, { pandas: "python3-pandas" });
+  if ("missing" in there) return skip(there.missing);
+  const code = `
+import pandas
+from spotwire_client import _files
+from spotwire_client._contract import KLINE_COLUMNS
+from spotwire_client._frames import klines_frame
+names = ["time", *KLINE_COLUMNS]
+rows = [[0, 1.1, 1.2, 1.0, 1.1, 5, None, 0], [60, 1.1, 1.2, 1.0, 1.1, 5, None, 0.0001]]
+of_records = klines_frame([dict(zip(names, row)) for row in rows], "EURUSD", "M1")
+_files.FILE_FORMAT = "csv"
+text = "\\n".join([",".join(names), *(",".join("" if value is None else str(value) for value in row) for row in rows)])
+of_file = _files.file_frame(text.encode(), 0, 120)
+pandas.testing.assert_frame_equal(of_records, of_file, check_exact=True)
+unknown = klines_frame([dict(zip(names, rows[0]))], "EURUSD", "M1")
+for frame in (of_records, unknown): print(frame["spread"].tolist(), frame["spread"].dtype)
+`;
+  expect(await python(["-c", code], there)).toBe("[nan, 0.0001] float64\n[nan] float64\n");
+});
+
 test("the notebook of the guide prints what it shows, and makes its pictures", { timeout: SLOW_MS }, async ({ skip }) => {
   const there = await withPackages(built.sources, { pandas: "python3-pandas", matplotlib: "python3-matplotlib" });
   if ("missing" in there) return skip(there.missing);
@@ -385,6 +442,8 @@ client = Spotwire("https://market.example.com", "sw_test_x")
 quotes: list[Quote] = client.latest_quotes(["EURUSD"])["items"]
 bid: float = quotes[0]["bid"]
 client.klines("EURUSD", "H2")  # mistake: arg-type
+for row in client.iter_klines("EURUSD", "D1", 0, timeout_s=3):
+    close: str = row["close"]  # mistake: assignment
 quotes[0]["bit"]  # mistake: typeddict-item
 gaps: list[Gap] = []
 stream = client.stream(on_gap=gaps.append, on_status=lambda status: status["final_display_state"] == "open")

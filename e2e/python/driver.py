@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sys
 from typing import Any
 
@@ -163,7 +164,17 @@ class Driver:
             say("broke", id=id, error=repr(error))
 
 
+class Log(logging.Handler):
+    """Says each line of the client's log."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say("log", value=record.getMessage())
+
+
 async def main() -> None:
+    log = logging.getLogger("spotwire_client")
+    log.addHandler(Log())
+    log.setLevel(logging.INFO)
     driver = Driver()
     reader = asyncio.StreamReader(limit=2**22)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

@@ -27,7 +27,7 @@ interface Outcome {
   readonly cancelled?: true;
 }
 
-const EVENTS = ["record", "gap", "error", "close", "state", "status", "heartbeat", "open"] as const;
+const EVENTS = ["record", "gap", "error", "close", "state", "status", "heartbeat", "open", "log"] as const;
 
 /** The Python client in a process of its own, moved by commands. */
 export interface Driver {

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { CLOSES } from "#lib/contract/close-codes";
-import { operations } from "#lib/contract/operations";
 import type { ClientMessage, Welcome } from "#lib/contract/stream";
+import { operations } from "#lib/operations/declarations";
+import { PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
 import {
   createInbox,
   fail,
@@ -12,7 +13,6 @@ import {
   startScriptedService,
   succeed,
 } from "#lib/testing/scripted-service";
-import { PACKAGE_TIMEOUT_MS } from "../packages";
 import { type Driver, type Raised, startDriver } from "./driver";
 import { builtSources, debianPython, newestPython, type Python } from "./pythons";
 
@@ -111,6 +111,7 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
     });
     const calls = [
       ["klines", ["EURUSD", "H1"], operations.klines],
+      ["market_summary", ["EURUSD", "2026-01-05", "2026-01-06", "day"], operations.marketSummary],
       ["ticks", ["EURUSD"], operations.ticks],
       ["files", ["EURUSD"], operations.files],
       ["instruments", [], operations.instruments],
@@ -237,6 +238,7 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
     for (const wait of [0.125, 0.25, 0.5]) await driver.pass(wait);
     expect(await failureOf(call)).toMatchObject({ kind: "NetworkError", id: "network_error" });
     expect(seen.size).toBe(4);
+    expect(await driver.events.log.next()).toMatch(/^waiting 0\.1 s: try 2 of 4\. network_error: GET .* got no response/);
     expect(await failureOf(driver.call("create_stream_ticket"))).toMatchObject({ id: "network_error" });
     expect(seen.size).toBe(5);
   });
@@ -260,6 +262,7 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
     const seen = answerInTurn(fail("rate_limited", {}, LIMITED), "hang", succeed({ items: [] }));
     const first = driver.call("instruments", [], { timeout_s: 2 });
     await driver.waitingFor(7);
+    expect(await driver.events.log.next()).toMatch(/^waiting 7\.0 s: the service asked for it\. rate_limited: /);
     const others = [driver.call("instruments"), driver.call("instruments")];
     await driver.run("advance", { s: 6.999 });
     expect(seen.size).toBe(1);

@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { installPackage } from "#lib/testing/packages";
 import { buildPythonClient } from "#server/cli/build-python-client";
-import { installPackage } from "../packages";
 
 const run = promisify(execFile);
 /** The Python of Debian, for which the packages below are made: another one may come first on the path. */
 export const DEBIAN = "/usr/bin/python3";
 const CLIENT_PACKAGES = { httpx: "python3-httpx", websockets: "python3-websockets" } as const;
 /** Long enough for a slow index, short enough for one that cannot be reached. */
-const PIP_TIMEOUT_MS = 60_000;
+const PIP_TIMEOUT_MS = 240_000;
 
 /** A Python in which the client can run. */
 export interface Python {

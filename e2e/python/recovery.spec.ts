@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import type { KlineMessage } from "#lib/contract/stream";
+import { PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
 import { fail, type Peer, type ScriptedService, startScriptedService, succeed } from "#lib/testing/scripted-service";
-import { PACKAGE_TIMEOUT_MS } from "../packages";
 import { type Driver, startDriver } from "./driver";
 import { builtSources, debianPython } from "./pythons";
 
@@ -15,7 +15,14 @@ const SETTLED_AFTER_S = 3;
 const MINUTE = 1_767_225_600;
 const row = (n: number, close = 1.1) => ({ ...klineExample, timeframe: "M1" as const, time: MINUTE + n * 60, close });
 const kline = (n: number, seq: number, more: Partial<KlineMessage> = {}): KlineMessage => ({
-  ...{ type: "kline", event: "update", ticker: "EURUSD", timeframe: "M1", epoch: "e1", seq, closed: false, data: row(n) },
+  type: "kline",
+  event: "update",
+  ticker: "EURUSD",
+  timeframe: "M1",
+  epoch: "e1",
+  seq,
+  closed: false,
+  data: row(n),
   ...more,
 });
 const page = (rows: readonly object[], next_from: number | null = null) => succeed({ items: rows, next_from });

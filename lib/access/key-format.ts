@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import { BASE62, KEY_MARKERS, KEY_RANDOM_CHARACTERS, keyChecksum } from "#lib/contract/key-text";
+import { BASE62, KEY_MARKERS, KEY_PREFIX_DEFAULT, KEY_RANDOM_CHARACTERS, KEY_START, keyChecksum } from "#lib/contract/key-text";
 import type { Venue } from "#lib/contract/primitives";
 
-const PREFIX_CHARACTERS = 12;
+/** Characters of chance that a list of keys shows. */
+const SHOWN_CHARACTERS = 4;
 const LAST_CHARACTERS = 4;
 /** Bytes at or past this are thrown away, so that each of the 62 characters is equally likely. */
 const UNBIASED_BYTES = 248;
@@ -15,9 +16,9 @@ function randomCharacters(): string {
   return text;
 }
 
-/** A new key's text: `sw_live_` or `sw_test_`, 30 base62 characters of chance, 6 of CRC32 over all before them. */
-export function mintKey(venue: Venue): string {
-  const body = KEY_MARKERS[venue] + randomCharacters();
+/** A new key's text: its prefix, `_live_` or `_test_`, 30 base62 characters of chance, 6 of CRC32 over all before them. */
+export function mintKey(venue: Venue, prefix = KEY_PREFIX_DEFAULT): string {
+  const body = prefix + KEY_MARKERS[venue] + randomCharacters();
   return body + keyChecksum(body);
 }
 
@@ -26,9 +27,10 @@ export function hashKey(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** The first 12 characters: what a list of keys shows. */
+/** The first characters, to the fourth of chance: what a list of keys shows. */
 export function keyPrefix(text: string): string {
-  return text.slice(0, PREFIX_CHARACTERS);
+  const start = KEY_START.exec(text)?.[0] ?? "";
+  return text.slice(0, start.length + SHOWN_CHARACTERS);
 }
 
 /** The last 4 characters: what a list of keys shows. */

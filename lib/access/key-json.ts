@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { eachLimit, eachLimitField } from "#lib/contract/limits";
 import type { EditKeyForm, PortalKey } from "#lib/contract/portal";
 import { VENUES } from "#lib/contract/primitives";
 import type { KeyRecord } from "./key-record";
@@ -8,24 +9,8 @@ const instant = (date: Date | null) => date?.toISOString() ?? null;
 const dateOf = (text: string | null | undefined) => (typeof text === "string" ? new Date(text) : text);
 
 /** The settings of a key as the portal's forms send them; what is absent stays absent. */
-export function settingsOfForm<Form extends z.infer<typeof EditKeyForm>>({
-  rest_per_minute,
-  rest_burst,
-  stream_connections,
-  subscriptions_per_connection,
-  not_before,
-  expires_at,
-  ...settings
-}: Form) {
-  return {
-    ...settings,
-    restPerMinute: rest_per_minute,
-    restBurst: rest_burst,
-    streamConnections: stream_connections,
-    subscriptionsPerConnection: subscriptions_per_connection,
-    notBefore: dateOf(not_before),
-    expiresAt: dateOf(expires_at),
-  };
+export function settingsOfForm<Form extends z.infer<typeof EditKeyForm>>({ not_before, expires_at, ...form }: Form) {
+  return { ...form, ...eachLimit((_, field) => form[field]), notBefore: dateOf(not_before), expiresAt: dateOf(expires_at) };
 }
 
 /** A key as the portal's JSON has it. */
@@ -38,10 +23,7 @@ export function toPortalKey(key: KeyRecord): PortalKey {
     origins: key.origins,
     addresses: key.addresses,
     tickers: key.tickers,
-    rest_per_minute: key.restPerMinute,
-    rest_burst: key.restBurst,
-    stream_connections: key.streamConnections,
-    subscriptions_per_connection: key.subscriptionsPerConnection,
+    ...eachLimitField((name) => key[name]),
     prefix: key.prefix,
     last4: key.last4,
     state: key.state,
@@ -53,6 +35,9 @@ export function toPortalKey(key: KeyRecord): PortalKey {
     revoked_at: instant(key.revokedAt),
     last_used_at: instant(key.lastUsedAt),
     last_used_address: key.lastUsedAddress,
+    refused_at: instant(key.refusedAt),
+    refused_address: key.refusedAddress,
+    agent_host: key.agentHost,
     replaced_by: key.replacedBy,
   };
 }

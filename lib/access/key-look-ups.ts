@@ -1,6 +1,6 @@
 import type { Clock } from "#lib/clock";
-import { isDatabaseAway } from "#lib/db";
 import { Fault } from "#lib/fault";
+import { isDatabaseAway } from "#lib/storage-errors";
 import type { Principal } from "./principal";
 
 /** Look-ups under way at once; past it a request with an unknown key is refused and may be retried. */
@@ -16,13 +16,13 @@ const RETRY_AFTER_S = 1;
 /** Looks up the principals of keys in the database, at most one look-up a key at a time. */
 interface KeyLookUps<Found> {
   /**
-   * The principal of a key; undefined for a key that is not valid.
+   * The principal of a key; undefined for a key that is not valid. The look-up gets the IP address of the first caller.
    * @throws Fault service_unavailable when too many look-ups are under way or the database does not answer within two
    * seconds; pg's own error where the database said so itself
    */
-  find(text: string): Promise<Found | undefined>;
+  find(text: string, address: string): Promise<Found | undefined>;
   /** Starts a look-up that nobody waits for, unless several are under way; false then. */
-  findInBackground(text: string): boolean;
+  findInBackground(text: string, address: string): boolean;
   /** True while so many look-ups are under way that those of clients that failed too often are refused. */
   busy(): boolean;
   /** True from the moment a look-up finds the database unavailable until one succeeds or `databaseMayBeBack` is called. */
@@ -32,18 +32,18 @@ interface KeyLookUps<Found> {
 
 /** Bounds and shares look-ups; `lookUp` asks the database for one key. */
 export function createKeyLookUps<Found extends Principal>(
-  lookUp: (text: string) => Promise<Found | undefined>,
+  lookUp: (text: string, address: string) => Promise<Found | undefined>,
   clock: Clock,
 ): KeyLookUps<Found> {
   const pending = new Map<string, Promise<Found | undefined>>();
   let away = false;
 
   /** All requests that wait for the same key share one look-up. */
-  function start(text: string): Promise<Found | undefined> {
+  function start(text: string, address: string): Promise<Found | undefined> {
     const running = pending.get(text);
     if (running !== undefined) return running;
     if (pending.size >= LOOK_UPS_MAX_COUNT) throw new Fault("service_unavailable", { retry_after: RETRY_AFTER_S });
-    const started = lookUp(text)
+    const started = lookUp(text, address)
       .then((principal) => {
         away = false;
         return principal;
@@ -58,8 +58,8 @@ export function createKeyLookUps<Found extends Principal>(
   }
 
   return {
-    async find(text) {
-      const started = start(text);
+    async find(text, address) {
+      const started = start(text, address);
       const answered = new AbortController();
       const late = clock.wait(LOOK_UP_WAIT_MAX_MS, answered.signal).then(() => {
         if (answered.signal.aborted) return undefined;
@@ -74,9 +74,9 @@ export function createKeyLookUps<Found extends Principal>(
         started.catch(() => undefined);
       }
     },
-    findInBackground(text) {
+    findInBackground(text, address) {
       if (pending.size >= BACKGROUND_LOOK_UPS_MAX_COUNT) return false;
-      start(text).catch(() => undefined);
+      start(text, address).catch(() => undefined);
       return true;
     },
     busy: () => pending.size >= BUSY_COUNT,

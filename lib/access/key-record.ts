@@ -1,4 +1,4 @@
-import { KEY_EXPIRY_WARNINGS_S } from "#lib/contract/limits";
+import { eachLimit, KEY_EXPIRY_WARNINGS_S } from "#lib/contract/limits";
 import { SECOND_MS } from "#lib/units";
 import type { KeyLimits } from "./key-limits";
 
@@ -36,6 +36,11 @@ export interface KeyRecord extends KeyLimits {
   readonly lastUsedAt: Date | null;
   /** A network, never a full address. */
   readonly lastUsedAddress: string | null;
+  /** The same for its last use after it had ended. */
+  readonly refusedAt: Date | null;
+  readonly refusedAddress: string | null;
+  /** Host of the agent that it was made for when the account let it connect; null for a key that somebody made. */
+  readonly agentHost: string | null;
   /** The key that took its place. */
   readonly replacedBy: string | null;
 }
@@ -65,10 +70,7 @@ export function toRecord(row: Row, nowMs: number): KeyRecord {
     origins: row.origins,
     addresses: row.addresses,
     tickers: row.tickers,
-    restPerMinute: row.restPerMinute,
-    restBurst: row.restBurst,
-    streamConnections: row.streamConnections,
-    subscriptionsPerConnection: row.subscriptionsPerConnection,
+    ...eachLimit((name) => row[name]),
     prefix: row.prefix,
     last4: row.last4,
     state,
@@ -80,6 +82,9 @@ export function toRecord(row: Row, nowMs: number): KeyRecord {
     revokedAt: row.revokedAt,
     lastUsedAt: row.lastUsedAt,
     lastUsedAddress: row.lastUsedAddress,
+    refusedAt: row.refusedAt,
+    refusedAddress: row.refusedAddress,
+    agentHost: row.agentHost,
     replacedBy: row.replacedById,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Clock } from "#lib/clock";
 import {
+  eachLimit,
   KEY_ADDRESSES_MAX_COUNT,
   KEY_LIFETIME_DEFAULT_S,
   KEY_NAME_MAX_CHARACTERS,
@@ -12,6 +13,7 @@ import { PLAIN_TEXT, PLAIN_TEXT_WORDS, Scope, TickerParameter, Venue } from "#li
 import { Fault, requireValid } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
 import { parseAllowedAddress } from "./address";
+import { NO_OWN_LIMITS } from "./key-limits";
 import { parseOrigin } from "./origin";
 
 const Origin = z.string().transform((text, ctx) => {
@@ -28,6 +30,9 @@ const Address = z.string().transform((text, ctx) => {
   return z.NEVER;
 });
 
+/** Such a key belongs to a program that bills, and must not read prices. */
+const BILLING: Scope = "billing:read";
+
 const Limit = z.int().min(1).max(PLAN_LIMIT_MAX).nullable();
 
 const unique = <Value>(values: Value[]) => [...new Set(values)];
@@ -36,20 +41,21 @@ const unique = <Value>(values: Value[]) => [...new Set(values)];
 const Settings = z.object({
   name: z.string().trim().min(1).max(KEY_NAME_MAX_CHARACTERS).regex(PLAIN_TEXT, PLAIN_TEXT_WORDS),
   venue: Venue,
-  scopes: z.array(Scope).min(1).transform(unique),
+  scopes: z
+    .array(Scope)
+    .min(1)
+    .transform(unique)
+    .refine((scopes) => scopes.length === 1 || !scopes.includes(BILLING), `cannot combine ${BILLING} with another scope.`),
   origins: z.array(Origin).max(KEY_ORIGINS_MAX_COUNT, `takes at most ${KEY_ORIGINS_MAX_COUNT} origins.`).transform(unique),
   addresses: z
     .array(Address)
-    .max(KEY_ADDRESSES_MAX_COUNT, `takes at most ${KEY_ADDRESSES_MAX_COUNT} addresses.`)
+    .max(KEY_ADDRESSES_MAX_COUNT, `takes at most ${KEY_ADDRESSES_MAX_COUNT} IP addresses.`)
     .transform(unique),
   tickers: z
     .array(TickerParameter)
     .max(KEY_TICKERS_MAX_COUNT, `takes at most ${KEY_TICKERS_MAX_COUNT} tickers.`)
     .transform(unique),
-  restPerMinute: Limit,
-  restBurst: Limit,
-  streamConnections: Limit,
-  subscriptionsPerConnection: Limit,
+  ...eachLimit(() => Limit),
   notBefore: z.date().nullable(),
 });
 type Settings = z.output<typeof Settings>;
@@ -63,17 +69,15 @@ function givenOf<Values extends object>(values: Values): { [Name in keyof Values
 const UNRESTRICTED = {
   addresses: [],
   tickers: [],
-  restPerMinute: null,
-  restBurst: null,
-  streamConnections: null,
-  subscriptionsPerConnection: null,
+  ...NO_OWN_LIMITS,
   notBefore: null,
 } satisfies Partial<Settings>;
 
-/** Names settings as forms do. */
+/** The name of a setting in forms. */
+const formName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 const FORM_NAMES = {
-  place: (path: readonly PropertyKey[]) =>
-    path.map((step) => (typeof step === "string" ? step.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : step)),
+  place: (path: readonly PropertyKey[]) => path.map((step) => (typeof step === "string" ? formName(step) : step)),
 };
 
 /**
@@ -86,6 +90,12 @@ export const newSettings = (input: object) => requireValid(Settings, { ...UNREST
 export function settingsOf<Row extends { readonly [Name in keyof Settings]: unknown }>(row: Row): Pick<Row, keyof Settings> {
   const names = Object.keys(Settings.shape) as (keyof Settings)[];
   return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, keyof Settings>;
+}
+
+/** What the audit log keeps of a key, as forms name it. */
+export function auditedSettings(row: Parameters<typeof settingsOf>[0] & { readonly expiresAt: Date | null }) {
+  const settings = Object.entries({ ...settingsOf(row), expiresAt: row.expiresAt });
+  return Object.fromEntries(settings.map(([name, value]) => [formName(name), value]));
 }
 
 const Changes = Settings.omit({ venue: true }).partial();

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PORTAL_TOKEN_LIFETIME_S } from "#lib/contract/portal";
-import { createPortalTokens, PORTAL_TOKEN_PREFIX } from "./portal-token";
+import { createPortalTokens } from "./portal-token";
 
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
 const claims = { key: randomUUID(), session: randomUUID(), origin: "https://portal.example.com" };
-const tokens = createPortalTokens("a secret of this installation");
+const tokens = createPortalTokens("a secret of this installation", "sw");
 
 describe("a portal token", () => {
   test("stands for its key, session and origin until its time is over", () => {
@@ -19,7 +19,7 @@ describe("a portal token", () => {
 
   test("is void when a single character was changed, or another installation made it", () => {
     const { token } = tokens.mint(claims, NOW_MS);
-    expect(createPortalTokens("another secret").read(token, NOW_MS)).toBeUndefined();
+    expect(createPortalTokens("another secret", "sw").read(token, NOW_MS)).toBeUndefined();
     fc.assert(
       fc.property(fc.integer({ min: 0, max: token.length - 2 }), fc.constantFrom("A", "b", "7", "_", ".", " "), (at, other) => {
         fc.pre(token[at] !== other);
@@ -32,7 +32,7 @@ describe("a portal token", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(tokens.read(text, NOW_MS)).toBeUndefined();
-        expect(tokens.read(PORTAL_TOKEN_PREFIX + text, NOW_MS)).toBeUndefined();
+        expect(tokens.read(`sw_page_${text}`, NOW_MS)).toBeUndefined();
       }),
     );
   });

@@ -2,8 +2,6 @@ import { z } from "zod";
 import { PORTAL_TOKEN_LIFETIME_S } from "#lib/contract/portal";
 import { createSignedTokens } from "./signed-token";
 
-/** Tells a token from a key. */
-export const PORTAL_TOKEN_PREFIX = "sw_page_";
 /** Longest text that is looked at. */
 const TOKEN_MAX_CHARACTERS = 1_000;
 
@@ -29,12 +27,12 @@ interface PortalTokens {
   read(token: string, nowMs: number): PortalTokenClaims | undefined;
 }
 
-/** Tokens signed with a key derived from the installation's secret. */
-export function createPortalTokens(secret: string): PortalTokens {
+/** Tokens signed with a key derived from the installation's secret. The prefix is that of its new keys. */
+export function createPortalTokens(secret: string, keyPrefix: string): PortalTokens {
   const tokens = createSignedTokens({
     secret,
     purpose: "portal token",
-    prefix: PORTAL_TOKEN_PREFIX,
+    prefix: `${keyPrefix}_page_`,
     claims: PortalTokenClaims,
     maxCharacters: TOKEN_MAX_CHARACTERS,
   });

@@ -1,6 +1,7 @@
 import type { PlanLimits } from "#lib/contract/limits";
 import type { LinkedId } from "#lib/contract/linked-ids";
 import type { Scope, Venue } from "#lib/contract/primitives";
+import type { Month } from "#lib/domain/month";
 import { Fault } from "#lib/fault";
 import { clientBlock } from "./address";
 import type { KeyLimits } from "./key-limits";
@@ -8,6 +9,9 @@ import type { Plan } from "./limits/plans";
 import { matchesOrigin } from "./origin";
 import type { MayRead } from "./permissions";
 import type { PortalTokenClaims } from "./portal-token";
+
+/** The account behind the demo key, as it is seeded; also the id of that key, which is in no table. */
+export const DEMO_NAME = "demo";
 
 /** The one call that a link stands for. */
 interface LinkedCall {
@@ -37,6 +41,8 @@ export interface Principal {
   readonly tickers: readonly string[];
   /** Limits of the account. */
   readonly plan: Plan;
+  /** Units that the account had used of a month when it was read; of no month where the plan has no quota. */
+  readonly monthUsed: { readonly month: Month; readonly units: number };
   /** Limits of this key alone. */
   readonly ownLimits: KeyLimits;
   /** The smaller of both. */
@@ -111,7 +117,15 @@ export function requireAccess(principal: Principal, scope: Scope | "any", purpos
   if (!originAllowed(principal, source.origin))
     throw new Fault("origin_not_allowed", { detail: "This key does not allow the origin of the request." });
   if (!principal.isAllowedAddress(source.address))
-    throw new Fault("address_not_allowed", { detail: `This key does not allow the address ${source.address}.` });
+    throw new Fault("address_not_allowed", { detail: `This key does not allow the IP address ${source.address}.` });
+}
+
+/**
+ * Requires that the plan of the account includes streams.
+ * @throws Fault not_in_plan
+ */
+export function requireStreams({ plan }: Pick<Principal, "plan">): void {
+  if (!plan.streams) throw new Fault("not_in_plan", { detail: `The plan "${plan.name}" includes no streams.` });
 }
 
 /** True from the moment the key is valid. */

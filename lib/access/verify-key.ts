@@ -1,6 +1,6 @@
 import type { Clock } from "#lib/clock";
 import { KEY_TRUST_STORE_AWAY_S } from "#lib/contract/limits";
-import type { ControlMessage } from "#lib/control/control";
+import type { ControlMessage } from "#lib/control";
 import type { Fault } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
 import { createKeyLookUps } from "./key-look-ups";
@@ -39,8 +39,8 @@ export interface KeyVerifier<Found extends Principal = Principal> {
 interface VerifierOptions<Found extends Principal> {
   /** False for a text that cannot be a key or a token, whatever the database says. */
   mayBeValid: (text: string) => boolean;
-  /** The principal of such a text as the database has it now; undefined when it is not valid. */
-  lookUp: (text: string) => Promise<Found | undefined>;
+  /** The principal of such a text as the database has it now; undefined when it is not valid. `address` is that of who uses it. */
+  lookUp: (text: string, address: string) => Promise<Found | undefined>;
   /** The answer to a text that is not valid, before there were too many of them; the same for every caller, so that a flood makes none. */
   fault: Fault;
   failures: Failures;
@@ -101,10 +101,10 @@ export function createVerifier<Found extends Principal>({
     return rejected(failures.add(address, fault));
   }
 
-  async function lookUpAndCache(text: string): Promise<Found | undefined> {
+  async function lookUpAndCache(text: string, address: string): Promise<Found | undefined> {
     const [before, changesBefore] = [generation, changes];
     const lookedUpMs = clock.now();
-    const principal = await lookUp(text);
+    const principal = await lookUp(text, address);
     const changed = before !== generation;
     if (principal !== undefined) {
       const trustedUntilMs = changesBefore === changes ? lookedUpMs + KEY_TRUST_STORE_AWAY_S * SECOND_MS : NEVER_MS;
@@ -117,9 +117,9 @@ export function createVerifier<Found extends Principal>({
   }
 
   /** Finds out whether the database is back, off the path of requests. */
-  function lookUpInBackground(text: string, entry: Entry<Found>): void {
+  function lookUpInBackground(text: string, entry: Entry<Found>, address: string): void {
     if (clock.now() - entry.backgroundMs < AWAY_LOOK_UP_INTERVAL_MS) return;
-    if (lookUps.findInBackground(text)) entry.backgroundMs = clock.now();
+    if (lookUps.findInBackground(text, address)) entry.backgroundMs = clock.now();
   }
 
   async function verifyKnown(text: string, address: string): Promise<Found> {
@@ -140,7 +140,7 @@ export function createVerifier<Found extends Principal>({
     // Others behind a blocked address may have valid keys. Its look-ups are refused only before they burden the database.
     const blocked = !wasVerified && lookUps.busy() && failures.isBlocked(address);
     if (blocked === true) return refuse(address);
-    const find = () => lookUps.find(text).then((principal) => principal ?? refuse(address));
+    const find = () => lookUps.find(text, address).then((principal) => principal ?? refuse(address));
     return blocked instanceof Promise ? blocked.then((is) => (is ? refuse(address) : find())) : find();
   }
 
@@ -150,7 +150,7 @@ export function createVerifier<Found extends Principal>({
     if (entry === undefined) return verifyUnknown(text, address, false);
     if (isFresh(entry.lookedUpMs) && isValid(entry.principal)) return entry.principal;
     if (!lookUps.databaseAway() || !isTrusted(entry)) return verifyKnown(text, address);
-    lookUpInBackground(text, entry);
+    lookUpInBackground(text, entry, address);
     return entry.principal;
   }
 

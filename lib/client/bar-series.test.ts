@@ -22,7 +22,9 @@ function open(first: readonly Bar[] = []) {
   };
   let bars: readonly Bar[] = [];
   const series = startBars({
-    ...{ timeframe: "M1", source, first },
+    timeframe: "M1",
+    source,
+    first,
     onAll: (all) => {
       bars = all;
     },

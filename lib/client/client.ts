@@ -1,21 +1,22 @@
-import type { Conversion } from "#lib/contract/conversion";
-import type { DataFileList } from "#lib/contract/files";
-import type { TradingHours } from "#lib/contract/hours";
 import type { Instrument } from "#lib/contract/instrument";
-import type { KeyInfo } from "#lib/contract/key";
 import type { Kline, KlineWindow } from "#lib/contract/kline";
 import { KLINES_ROWS_PER_COST_UNIT, TICKS_MAX_LIMIT_ROWS } from "#lib/contract/limits";
-import type { operations } from "#lib/contract/operations";
 import type { Quote } from "#lib/contract/quote";
 import type { Snapshot } from "#lib/contract/snapshot";
 import type { MarketStatus } from "#lib/contract/status";
 import type { STREAM_PATH } from "#lib/contract/stream";
 import type { StreamTicket } from "#lib/contract/stream-ticket";
-import type { TickWindow } from "#lib/contract/ticks";
+import type { Conversion } from "#lib/operations/conversion/declaration";
+import type { operations } from "#lib/operations/declarations";
+import type { DataFileList } from "#lib/operations/files/declaration";
+import type { KeyInfo } from "#lib/operations/key/declaration";
+import type { TradingHours } from "#lib/operations/marketHours/declaration";
+import type { Summary } from "#lib/operations/marketSummary/declaration";
+import type { TickWindow } from "#lib/operations/ticks/declaration";
 import { type ClientClock, monotonicClock } from "./clock";
+import type { MessagePack } from "./connection";
 import { createStream } from "./create-stream";
 import { SpotwireError } from "./errors";
-import type { MessagePack } from "./message-pack";
 import {
   checkBaseUrl,
   checkKey,
@@ -26,9 +27,17 @@ import {
   unixMilliseconds,
   unixSeconds,
 } from "./options";
-import type { ConversionQuery, FileQuery, FilesQuery, HoursQuery, KlinesQuery, TickersQuery, TicksQuery } from "./queries";
+import type {
+  ConversionQuery,
+  FileQuery,
+  FilesQuery,
+  HoursQuery,
+  KlinesQuery,
+  SummaryQuery,
+  TickersQuery,
+  TicksQuery,
+} from "./queries";
 import type { RateLimit } from "./rate-limit";
-import type { ReadKlines } from "./recovery";
 import { type CallOptions, createRest } from "./rest";
 import type { Dialer } from "./socket";
 import type { Stream, StreamOptions } from "./stream";
@@ -67,6 +76,7 @@ export interface MarketStatusList {
 /** The path of each operation; a test compares it with the contract. */
 export const ENDPOINTS = {
   klines: { method: "GET", path: "/api/v1/market/klines" },
+  marketSummary: { method: "GET", path: "/api/v1/market/summary" },
   ticks: { method: "GET", path: "/api/v1/market/ticks" },
   files: { method: "GET", path: "/api/v1/market/files" },
   file: { method: "GET", path: "/api/v1/market/files/{id}" },
@@ -122,6 +132,8 @@ export interface Client {
   klines(query: KlinesQuery, options?: CallOptions): Promise<KlineWindow>;
   /** All klines of a window from its start, page by page; the last one may still be open. */
   klinesAll(query: KlinesQuery & { readonly from: number | Date }, options?: CallOptions): AsyncIterableIterator<Kline>;
+  /** What a market did, in a few rows: ranges, changes and spreads by day, week, weekday, hour, session or event. */
+  marketSummary(query: SummaryQuery, options?: CallOptions): Promise<Summary>;
   /** Every tick of a window, page by page, or the newest ones. */
   ticks(query: TicksQuery, options?: CallOptions): Promise<TickWindow>;
   /** All ticks of a window from its start, page by page. */
@@ -177,7 +189,7 @@ export function createClient(options: ClientOptions): Client {
   ): Promise<KlineWindow> {
     const as_of = typeof asOf === "number" ? asOf : isoInstant(asOf);
     const query = { ticker, timeframe, from: unixSeconds(from), to: unixSeconds(to), limit, price, as_of };
-    return rest.call({ ...ENDPOINTS.klines, query }, callOptions);
+    return rest.call(ENDPOINTS.klines, query, callOptions);
   }
 
   async function* klinesAll(
@@ -196,7 +208,7 @@ export function createClient(options: ClientOptions): Client {
 
   async function ticks({ ticker, from, to, limit, cursor }: TicksQuery, callOptions?: CallOptions): Promise<TickWindow> {
     const query = { ticker, from: unixMilliseconds(from), to: unixMilliseconds(to), limit, cursor };
-    return rest.call({ ...ENDPOINTS.ticks, query }, callOptions);
+    return rest.call(ENDPOINTS.ticks, query, callOptions);
   }
 
   async function* ticksAll(
@@ -214,7 +226,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function createStreamTicket(query: { readonly origin?: string | undefined } = {}, callOptions?: CallOptions) {
-    return rest.call<StreamTicket>({ ...ENDPOINTS.createStreamTicket, query: { origin: query.origin } }, callOptions);
+    return rest.call<StreamTicket>(ENDPOINTS.createStreamTicket, { origin: query.origin }, callOptions);
   }
 
   function stream(streamOptions: StreamOptions = {}): Stream {
@@ -222,10 +234,9 @@ export function createClient(options: ClientOptions): Client {
       throw new SpotwireError("invalid_key", "A stream needs a key or a ticket function.");
     // The stream itself tries again, and tells its listeners why.
     const fetchTicket = async (signal: AbortSignal) =>
-      (await rest.call<StreamTicket>({ ...ENDPOINTS.createStreamTicket, query: {} }, { signal }, 1)).ticket;
+      (await rest.call<StreamTicket>(ENDPOINTS.createStreamTicket, {}, { signal }, 1)).ticket;
     const url = `${baseUrl.replace(/^http/, "ws")}${STREAM_ADDRESS}`;
     const { dialer, messagePack } = options;
-    const readKlines: ReadKlines = (query, signal) => klines(query, { signal });
     const canRead = key !== undefined || fetch !== undefined;
     const context = {
       key,
@@ -237,7 +248,7 @@ export function createClient(options: ClientOptions): Client {
       random,
       dialer,
       klines,
-      readKlines: canRead ? readKlines : undefined,
+      canRead,
     };
     return createStream(context, streamOptions);
   }
@@ -252,25 +263,29 @@ export function createClient(options: ClientOptions): Client {
     klinesAll,
     ticks,
     ticksAll,
+    marketSummary: async ({ ticker, from, to, by, session, part, zone }, callOptions) =>
+      rest.call(
+        ENDPOINTS.marketSummary,
+        { ticker, from: isoInstant(from), to: isoInstant(to), by, session, part, zone },
+        callOptions,
+      ),
     files: async ({ ticker, type, from, to }, callOptions) =>
-      rest.call({ ...ENDPOINTS.files, query: { ticker, type, from: unixSeconds(from), to: unixSeconds(to) } }, callOptions),
+      rest.call(ENDPOINTS.files, { ticker, type, from: unixSeconds(from), to: unixSeconds(to) }, callOptions),
     file: async ({ id, format }, callOptions) => {
       const path = ENDPOINTS.file.path.replace("{id}", () => encodeURIComponent(id));
-      return rest.download({ method: ENDPOINTS.file.method, path, query: { format } }, callOptions);
+      return rest.download({ method: "GET", path }, { format }, callOptions);
     },
-    instruments: async (callOptions) => rest.call({ ...ENDPOINTS.instruments, query: {} }, callOptions),
-    latestQuotes: async (query, callOptions) =>
-      rest.call({ ...ENDPOINTS.latestQuotes, query: { tickers: listOf(query) } }, callOptions),
-    latestSnapshots: async (query, callOptions) =>
-      rest.call({ ...ENDPOINTS.latestSnapshots, query: { tickers: listOf(query) } }, callOptions),
+    instruments: async (callOptions) => rest.call(ENDPOINTS.instruments, {}, callOptions),
+    latestQuotes: async (query, callOptions) => rest.call(ENDPOINTS.latestQuotes, { tickers: listOf(query) }, callOptions),
+    latestSnapshots: async (query, callOptions) => rest.call(ENDPOINTS.latestSnapshots, { tickers: listOf(query) }, callOptions),
     conversion: async ({ from, to, amount }, callOptions) =>
-      rest.call({ ...ENDPOINTS.conversion, query: { from, to: checkList("to", to, "USD").join(","), amount } }, callOptions),
+      rest.call(ENDPOINTS.conversion, { from, to: checkList("to", to, "USD").join(","), amount }, callOptions),
     marketStatus: async (query, callOptions) =>
-      rest.call({ ...ENDPOINTS.marketStatus, query: { tickers: listOf(query), at: isoInstant(query.at) } }, callOptions),
+      rest.call(ENDPOINTS.marketStatus, { tickers: listOf(query), at: isoInstant(query.at) }, callOptions),
     marketHours: async ({ ticker, from, to }, callOptions) =>
-      rest.call({ ...ENDPOINTS.marketHours, query: { ticker, from: unixSeconds(from), to: unixSeconds(to) } }, callOptions),
+      rest.call(ENDPOINTS.marketHours, { ticker, from: unixSeconds(from), to: unixSeconds(to) }, callOptions),
     createStreamTicket,
-    key: async (callOptions) => rest.call({ ...ENDPOINTS.key, query: {} }, callOptions),
+    key: async (callOptions) => rest.call(ENDPOINTS.key, {}, callOptions),
     stream,
   };
 }

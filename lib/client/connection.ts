@@ -2,7 +2,6 @@ import { STREAM_HEARTBEAT_INTERVAL_S } from "#lib/contract/limits";
 import type { ServerMessage, Welcome } from "#lib/contract/stream";
 import type { ClientClock } from "./clock";
 import { asSpotwireError, fieldsOf, parseJson, SpotwireError } from "./errors";
-import { type MessagePack, pack, unpack } from "./message-pack";
 import { ABNORMAL_CLOSE, type Dialer, type Handshake, NORMAL_CLOSE, type Socket, type SocketEnd } from "./socket";
 
 /** Longest time from dialling to the first message of the server. */
@@ -12,6 +11,26 @@ const MUTE_AFTER_INTERVALS = 2.5;
 
 /** Length of the excerpt of an unreadable message. */
 const SHOWN_CHARACTERS = 80;
+
+/** A library for MessagePack, for example `@msgpack/msgpack`. It decodes integers to numbers, not to bigints. */
+export interface MessagePack {
+  encode(value: unknown): Uint8Array;
+  decode(bytes: Uint8Array): unknown;
+}
+
+/** Writes a message. Without absent fields, as in JSON: libraries would write them, each in another way. */
+function pack({ encode }: MessagePack, message: object): Uint8Array {
+  return encode(JSON.parse(JSON.stringify(message)));
+}
+
+/** The value of a message; undefined for one that cannot be read. */
+function unpack({ decode }: MessagePack, bytes: Uint8Array): unknown {
+  try {
+    return decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The options and callbacks of one connection. */
 interface ConnectionOptions {

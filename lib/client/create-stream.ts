@@ -1,20 +1,19 @@
 import type { StreamName } from "#lib/contract/primitives";
-import type { ErrorMessage, KlineMessage, PushMessage, ServerMessage, Welcome } from "#lib/contract/stream";
-import { type Audience, createAudience } from "./audience";
+import type { ErrorMessage, PushMessage, ServerMessage, Welcome } from "#lib/contract/stream";
+import { createAudience } from "./audience";
 import type { ClientClock } from "./clock";
 import { runConnection } from "./connection";
 import { asSpotwireError, SpotwireError } from "./errors";
-import { findDialer } from "./find-dialer";
 import { type Credentials, prepareHandshake } from "./handshake";
 import { checkNumber, checkTickers } from "./options";
-import { type Attempt, keepConnected } from "./reconnect";
-import { hold, mayHaveMissed, noteDelivered, type ReadKlines, recover } from "./recovery";
+import { type Attempt, delayBefore, finalError } from "./reconnect";
+import { createRecordHandler } from "./records";
 import { createRequests } from "./requests";
-import { type Gap, gapOf, judge } from "./sequence";
 import { ABNORMAL_CLOSE, type Dialer } from "./socket";
+import { findDialer } from "./socket-ws";
 import { closeOf, type StateChange, type Stream, type StreamOptions, type StreamState } from "./stream";
-import { createSubscription, type HostedSubscription, type Selection, type Subscription } from "./subscription";
-import { createTopics, type Follower, type SubscriptionRequest, type Topic, type Topics, topicKeyOf } from "./topics";
+import { createSubscription, type Selection, type Subscription } from "./subscription";
+import { createTopics, type Follower, type SubscriptionRequest } from "./topics";
 
 const BUFFER_DEFAULT_RECORDS = 10_000;
 const UNAUTHORIZED = 401;
@@ -26,10 +25,9 @@ interface StreamContext extends Credentials {
   readonly url: string;
   readonly clock: ClientClock;
   readonly random: () => number;
-  /** Reads klines for who has only the stream. */
   readonly klines: Stream["klines"];
-  /** Reads klines over REST; undefined where the client cannot. */
-  readonly readKlines: ReadKlines | undefined;
+  /** False for a client that has only tickets for streams. */
+  readonly canRead: boolean;
   /** Undefined selects the best dialer for the runtime. */
   readonly dialer: Dialer | undefined;
 }
@@ -48,83 +46,20 @@ function requestOf({ stream, tickers, timeframe, snapshot = true }: Selection): 
   return { stream, tickers: checkTickers(tickers), timeframe, snapshot };
 }
 
-interface RecordContext extends Pick<Audience, "report" | "call" | "tell"> {
-  readonly topics: Topics;
-  readonly options: StreamOptions;
-  /** Undefined where missed klines are not read. */
-  readonly read: ReadKlines | undefined;
-  readonly clock: ClientClock;
-  readonly signal: AbortSignal;
-}
-
-/**
- * Makes the handler of market records: it detects gaps, drops duplicates, reads klines that closed while the stream was away, and
- * calls the followers of the record's topic.
- */
-function createRecordHandler({ topics, options, report, call, tell, read, clock, signal }: RecordContext) {
-  function deliver(topic: Topic, message: PushMessage): void {
-    if (message.type === "kline") noteDelivered(topic.progress, message);
-    for (const follower of [...topic.followers]) follower.onRecord(message);
-    call(() => options.onRecord?.(message));
-  }
-
-  const reportGap = (gap: Gap) => tell(({ onGap }) => onGap?.(gap));
-
-  function failed({ last }: Topic, first: KlineMessage, error: SpotwireError): void {
-    report(error);
-    reportGap({ ...gapOf(last ?? first, first), expected: null });
-  }
-
-  /** True while the record waits for klines before it. */
-  function recovers(topic: Topic, message: KlineMessage, missed: boolean): boolean {
-    if (read === undefined || !missed) return false;
-    void recover({ read, clock, signal, deliver, failed, release: onRecord }, topic, message);
-    return true;
-  }
-
-  function onRecord(message: PushMessage): void {
-    if (typeof message.epoch !== "string" || !Number.isSafeInteger(message.seq))
-      throw new SpotwireError("bad_answer", "A record has no epoch or sequence.");
-    const topic = topics.find(topicKeyOf(message));
-    if (topic === undefined || !topic.live) return;
-    const { last, progress } = topic;
-    if (progress.held !== undefined) {
-      hold(progress.held, message);
-      return;
-    }
-    const verdict = judge(last, message);
-    if (verdict === "stale") return;
-    topic.last = { epoch: message.epoch, seq: message.seq };
-    const isBroken = last !== undefined && (verdict === "gap" || last.epoch !== message.epoch);
-    const isState = message.type === "kline" && (message.event === "snapshot" || message.event === "update");
-    if (last !== undefined && isState && (isBroken || progress.doubtful)) {
-      progress.doubtful = false;
-      const missed = mayHaveMissed(progress, message);
-      if (recovers(topic, message, missed)) return;
-      if (missed || (verdict === "gap" && read === undefined)) reportGap(gapOf(last, message));
-    } else if (isBroken) {
-      // A correction does not show which klines closed before it: the next state does.
-      progress.doubtful = true;
-      if (verdict === "gap") reportGap(gapOf(last, message));
-    }
-    deliver(topic, message);
-  }
-  return onRecord;
-}
-
 /** Makes a stream that is not connected yet. */
 export function createStream(context: StreamContext, options: StreamOptions): Stream {
   const { clock, random, url } = context;
   const bufferMaxRecords = checkNumber("bufferMaxRecords", options.bufferMaxRecords ?? BUFFER_DEFAULT_RECORDS, 1);
-  const { report, call, tell, listen } = createAudience(options);
+  const audience = createAudience(options);
+  const { report, call, tell, listen } = audience;
   const topics = createTopics();
   const requests = createRequests(topics, clock);
   const ended = new AbortController();
-  const read = options.recover === false ? undefined : context.readKlines;
-  const onRecord = createRecordHandler({ topics, options, report, call, tell, read, clock, signal: ended.signal });
-  const subscriptions = new Map<Follower, HostedSubscription>();
+  const read = context.canRead && options.recover !== false ? context.klines : undefined;
+  const onRecord = createRecordHandler({ topics, audience, onRecord: options.onRecord, read, clock, signal: ended.signal });
+  const followers = new Set<Follower>();
   let state: StreamState = "idle";
-  let connecting = false;
+  let running = false;
   let connectionId: string | undefined;
   let settle: { resolve(): void; reject(error: SpotwireError): void } | undefined;
   const closed = new Promise<void>((resolve, reject) => {
@@ -142,8 +77,8 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     if (ended.signal.aborted) return;
     ended.abort();
     requests.close();
-    const thrownInLoop = [...subscriptions.values()].map((hosted) => hosted.end(error)).includes(true);
-    subscriptions.clear();
+    const thrownInLoop = [...followers].map((follower) => follower.end(error)).includes(true);
+    followers.clear();
     const reported = error !== undefined && report(error);
     change({ state: "closed", error });
     if (reported || thrownInLoop) closed.catch(() => {});
@@ -213,29 +148,41 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     }
   }
 
-  function onEnded(attempt: Attempt, retryInMs: number | undefined, final: SpotwireError | undefined): void {
-    const { code, reason, error, livedMs } = attempt;
-    if (livedMs !== undefined) tell(({ onClose }) => onClose?.(closeOf(code, reason, error)));
-    if (final !== undefined) {
-      finish(final);
-      return;
+  /** Connects and reconnects until nothing is followed or the stream has ended. */
+  async function run(): Promise<void> {
+    let failures = 0;
+    let error: SpotwireError | undefined;
+    while (topics.wanted) {
+      change({ state: "connecting", attempt: failures + 1, error });
+      // A callback may have closed the stream.
+      if (ended.signal.aborted) return;
+      const attempt = await connect();
+      if (ended.signal.aborted) return;
+      if (attempt.isGood) failures = 0;
+      const final = finalError(attempt);
+      const retryInMs = topics.wanted ? delayBefore(attempt, failures, random) : undefined;
+      const { code, reason, livedMs } = attempt;
+      if (livedMs !== undefined) tell(({ onClose }) => onClose?.(closeOf(code, reason, attempt.error)));
+      if (final !== undefined) return finish(final);
+      error = attempt.error;
+      if (error !== undefined) report(error);
+      change(retryInMs === undefined ? { state: "idle", error } : { state: "waiting", retryInMs, error });
+      if (retryInMs === undefined) break;
+      failures += 1;
+      await clock.wait(retryInMs, ended.signal);
+      if (ended.signal.aborted) return;
     }
-    if (error !== undefined) report(error);
-    change(retryInMs === undefined ? { state: "idle", error } : { state: "waiting", retryInMs, error });
+    running = false;
+    // A callback may have subscribed.
+    if (topics.wanted) ensureConnected();
+    else if (state !== "idle") change({ state: "idle" });
   }
 
   function ensureConnected(): void {
     requests.flush();
-    if (connecting) return;
-    connecting = true;
-    const onConnecting = (attempt: number, error?: SpotwireError) => change({ state: "connecting", attempt, error });
-    const loop = { clock, random, signal: ended.signal, connect, wanted: () => topics.wanted, onConnecting, onEnded };
-    void keepConnected(loop).then(() => {
-      connecting = false;
-      if (ended.signal.aborted) return;
-      if (topics.wanted) ensureConnected();
-      else if (state !== "idle") change({ state: "idle" });
-    });
+    if (running) return;
+    running = true;
+    void run();
   }
 
   const host = {
@@ -244,7 +191,7 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     report,
     call,
     leave(follower: Follower) {
-      subscriptions.delete(follower);
+      followers.delete(follower);
       topics.unfollow(follower);
       requests.flush();
     },
@@ -263,12 +210,13 @@ export function createStream(context: StreamContext, options: StreamOptions): St
     subscribe(selection, onRecordOfSubscription) {
       if (ended.signal.aborted) throw new SpotwireError("stream_closed", "The stream is closed; create another one.");
       const request = requestOf(selection);
-      const hosted = createSubscription(request, host, onRecordOfSubscription as ((message: PushMessage) => void) | undefined);
-      topics.follow(request, hosted.follower);
-      subscriptions.set(hosted.follower, hosted);
-      ensureConnected();
       // A follower only receives records of its own stream.
-      return hosted.subscription as Subscription<never>;
+      const onOwnRecord = onRecordOfSubscription as ((message: PushMessage) => void) | undefined;
+      const { subscription, follower } = createSubscription(request, host, onOwnRecord);
+      topics.follow(request, follower);
+      followers.add(follower);
+      ensureConnected();
+      return subscription as Subscription<never>;
     },
     close: () => finish(undefined),
   };

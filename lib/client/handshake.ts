@@ -1,8 +1,8 @@
 import type { STREAM_PROTOCOLS } from "#lib/contract/stream";
 import type { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import type { ClientClock } from "./clock";
+import type { MessagePack } from "./connection";
 import { asSpotwireError, SpotwireError } from "./errors";
-import type { MessagePack } from "./message-pack";
 import type { Dialer, Handshake } from "./socket";
 
 // The contract's values, checked by its types; importing them would bundle its schemas.

@@ -1,8 +1,5 @@
-export type { Conversion } from "#lib/contract/conversion";
-export type { DataFile, DataFileList, FileType } from "#lib/contract/files";
-export type { TradingHours } from "#lib/contract/hours";
+export type { FileType } from "#lib/contract/files";
 export type { Instrument } from "#lib/contract/instrument";
-export type { KeyInfo } from "#lib/contract/key";
 export type { Kline, KlineWindow } from "#lib/contract/kline";
 export type { StreamName, Timeframe } from "#lib/contract/primitives";
 export type { Quote } from "#lib/contract/quote";
@@ -19,6 +16,11 @@ export type {
   Welcome,
 } from "#lib/contract/stream";
 export type { StreamTicket } from "#lib/contract/stream-ticket";
+export type { Conversion } from "#lib/operations/conversion/declaration";
+export type { DataFile, DataFileList } from "#lib/operations/files/declaration";
+export type { KeyInfo } from "#lib/operations/key/declaration";
+export type { TradingHours } from "#lib/operations/marketHours/declaration";
+export type { Summary, SummaryRow } from "#lib/operations/marketSummary/declaration";
 export {
   type Client,
   type ClientOptions,
@@ -30,13 +32,21 @@ export {
   type SnapshotList,
 } from "./client";
 export type { ClientClock } from "./clock";
+export type { MessagePack } from "./connection";
 export { type ClientErrorId, isSpotwireError, SpotwireError, type SpotwireErrorFacts, type SpotwireErrorId } from "./errors";
-export type { MessagePack } from "./message-pack";
-export type { ConversionQuery, FileQuery, FilesQuery, HoursQuery, KlinesQuery, TickersQuery, TicksQuery } from "./queries";
+export type {
+  ConversionQuery,
+  FileQuery,
+  FilesQuery,
+  HoursQuery,
+  KlinesQuery,
+  SummaryQuery,
+  TickersQuery,
+  TicksQuery,
+} from "./queries";
 export type { RateLimit } from "./rate-limit";
-export type { RecoveredKline } from "./recovery";
 export type { CallOptions } from "./rest";
 export type { Gap } from "./sequence";
 export type { Dialer, Handshake, Socket, SocketEnd, SocketHandlers } from "./socket";
 export type { StateChange, Stream, StreamCallbacks, StreamClose, StreamListener, StreamOptions, StreamState } from "./stream";
-export type { Selection, StreamRecords, SubscribeResult, Subscription } from "./subscription";
+export type { RecoveredKline, Selection, StreamRecords, SubscribeResult, Subscription } from "./subscription";

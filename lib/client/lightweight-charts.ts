@@ -103,7 +103,10 @@ export function feedSeries(options: FeedOptions): () => void {
   }
 
   const bars = startBars({
-    ...{ timeframe, source, first, onError },
+    timeframe,
+    source,
+    first,
+    onError,
     onAll: showAll,
     onLast: showLast,
     onState: (state) => onState?.(state),

@@ -1,4 +1,4 @@
-import { isWellFormedKey } from "#lib/contract/key-text";
+import { isWellFormedKey, KEY_START } from "#lib/contract/key-text";
 import { TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
 import { SpotwireError } from "./errors";
 
@@ -28,9 +28,9 @@ export function checkKey(key: string): string {
       ? "The key is empty."
       : key !== key.trim()
         ? "The key has spaces around it."
-        : key.startsWith("sw_live_") || key.startsWith("sw_test_")
+        : KEY_START.test(key)
           ? "The key is mistyped or truncated: its checksum does not match."
-          : "A key starts with sw_live_ or sw_test_.";
+          : "A key starts with a prefix and _live_ or _test_, as sw_live_.";
   throw new SpotwireError("invalid_key", mistake);
 }
 

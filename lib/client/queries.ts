@@ -1,5 +1,6 @@
 import type { FileType } from "#lib/contract/files";
 import type { PriceSide, Timeframe } from "#lib/contract/primitives";
+import type { Summary } from "#lib/operations/marketSummary/declaration";
 
 /** A window of klines, half-open on open time: from <= time < to. Instants are Dates or Unix seconds. */
 export interface KlinesQuery {
@@ -13,6 +14,21 @@ export interface KlinesQuery {
   readonly price?: PriceSide | undefined;
   /** The klines as they would have been answered at this instant, not in the future. A fraction of a second is dropped. */
   readonly asOf?: number | Date | undefined;
+}
+
+/** What to summarise: the trading days with from <= date < to, as `2026-01-05`. A Date stands for its date in UTC. */
+export interface SummaryQuery {
+  readonly ticker: string;
+  readonly from: string | Date;
+  readonly to: string | Date;
+  /** What a row stands for. */
+  readonly by: Summary["by"];
+  /** Only the office hours of this city. */
+  readonly session?: Summary["session"];
+  /** Only the first or last hour of each day or session. */
+  readonly part?: Summary["part"];
+  /** IANA time zone of the hours of `by: "hour_of_day"`; UTC by default. */
+  readonly zone?: string | undefined;
 }
 
 /** A window of ticks, half-open: from <= time_msc < to. Instants are Dates or Unix milliseconds, as `time_msc` is. */

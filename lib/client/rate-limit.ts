@@ -29,8 +29,8 @@ interface WaitOptions {
   readonly first: boolean;
 }
 
-/** The gate that all calls of a client pass: open, or held by a Retry-After. */
-interface Gate {
+/** The queue that all calls of a client pass: open, or held by a Retry-After. */
+interface CallQueue {
   /**
    * Resolves when the call may be sent, with a function to call once its response was handled.
    * @throws SpotwireError queue_full, aborted, or the error id of the hold when it lasts longer than the call may wait
@@ -49,10 +49,10 @@ const aborted = (signal: AbortSignal | undefined) =>
   new SpotwireError("aborted", "The call was aborted before it was sent.", { cause: signal?.reason });
 
 /**
- * Makes a gate. After a hold, waiting calls pass one at a time, each after the response to the previous call, because the
+ * Makes a queue. After a hold, waiting calls pass one at a time, each after the response to the previous call, because the
  * service would reject a burst again.
  */
-export function createGate(clock: ClientClock, maxQueuedCalls: number): Gate {
+export function createCallQueue(clock: ClientClock, maxQueuedCalls: number): CallQueue {
   const queue: Waiter[] = [];
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   let heldBy: SpotwireError | undefined;

@@ -503,7 +503,14 @@ describe("klines that closed while the stream was away", () => {
   const MINUTE = 1_767_225_600;
   const row = (n: number, close = 1.1) => ({ ...klineExample, timeframe: "M1" as const, time: MINUTE + n * 60, close });
   const kline = (n: number, seq: number, more: Partial<KlineMessage> = {}): KlineMessage => ({
-    ...{ type: "kline", event: "update", ticker: "EURUSD", timeframe: "M1", epoch: "e1", seq, closed: false, data: row(n) },
+    type: "kline",
+    event: "update",
+    ticker: "EURUSD",
+    timeframe: "M1",
+    epoch: "e1",
+    seq,
+    closed: false,
+    data: row(n),
     ...more,
   });
   const page = (rows: readonly object[], next_from: number | null = null) =>

@@ -1,5 +1,5 @@
 import { afterClose, closeMeaning } from "#lib/contract/close-codes";
-import { type ClientClock, fullJitter } from "./clock";
+import { fullJitter } from "./clock";
 import type { Ending } from "./connection";
 import { SpotwireError } from "./errors";
 
@@ -50,40 +50,4 @@ export function delayBefore({ error, reconnectAfterMs }: Attempt, failures: numb
   if (reconnectAfterMs !== undefined) return random() * reconnectAfterMs;
   const retryAfterS = Math.min(error?.retryAfterS ?? 0, RETRY_AFTER_MAX_S);
   return retryAfterS * 1000 + fullJitter(random, failures, BACKOFF_BASE_MS, BACKOFF_CAP_MS);
-}
-
-/** The options and callbacks of the reconnect loop. */
-interface ReconnectOptions {
-  readonly clock: ClientClock;
-  readonly random: () => number;
-  /** Ends the loop at once. */
-  readonly signal: AbortSignal;
-  /** Makes one attempt, from credentials to the end of the connection; never rejects. */
-  connect(): Promise<Attempt>;
-  /** False when nothing is followed; no connection is opened then. */
-  wanted(): boolean;
-  /** Called before each attempt; `error` is why the one before failed. */
-  onConnecting(attempt: number, error: SpotwireError | undefined): void;
-  /** Called after each attempt; `retryInMs` is the time until the next, undefined for none. */
-  onEnded(attempt: Attempt, retryInMs: number | undefined, final: SpotwireError | undefined): void;
-}
-
-/** Connects and reconnects until nothing is followed, the signal aborts, or a final error occurs. Never rejects. */
-export async function keepConnected(options: ReconnectOptions): Promise<void> {
-  const { clock, random, signal } = options;
-  let failures = 0;
-  let error: SpotwireError | undefined;
-  while (!signal.aborted && options.wanted()) {
-    options.onConnecting(failures + 1, error);
-    const attempt = await options.connect();
-    if (signal.aborted) return;
-    if (attempt.isGood) failures = 0;
-    const final = finalError(attempt);
-    const delayMs = final === undefined && options.wanted() ? delayBefore(attempt, failures, random) : undefined;
-    options.onEnded(attempt, delayMs, final);
-    if (delayMs === undefined) return;
-    failures += 1;
-    error = attempt.error;
-    await clock.wait(delayMs, signal);
-  }
 }

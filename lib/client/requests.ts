@@ -30,11 +30,6 @@ interface Line {
   tokensAtMs: number;
 }
 
-/** Applies the rejection of a whole message to one of its tickers. */
-function rejectionOf({ ticker }: Topic, { code, message, data }: ErrorMessage): TickerRejection {
-  return { ticker, code, message, detail: data.detail };
-}
-
 /** Makes the request sender of a stream. */
 export function createRequests(topics: Topics, clock: ClientClock): Requests {
   const unanswered = new Map<number, TopicRequest>();
@@ -54,9 +49,9 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
     return 0;
   }
 
-  function sendNext(over: Line): boolean {
+  function sendNext(over: Line): void {
     const request = topics.next();
-    if (request === undefined) return false;
+    if (request === undefined) return;
     lastId += 1;
     const id = lastId;
     unanswered.set(id, request);
@@ -66,7 +61,6 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
       topics.askAgain(request);
       flush();
     });
-    return true;
   }
 
   async function run(over: Line): Promise<void> {
@@ -99,10 +93,6 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
     }
   }
 
-  function slowDown(retryAfterS: number | undefined): void {
-    heldUntilMs = clock.now() + (retryAfterS === undefined ? SLOW_DOWN_MS : retryAfterS * 1000);
-  }
-
   return {
     open({ limits }, send, signal) {
       const perMs = (limits.messages_per_second * RATE_SHARE) / 1000;
@@ -130,10 +120,9 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
         for (const follower of [...topic.followers]) follower.onAccepted(topic, ack.data);
       }
     },
-    onError(error) {
-      const { id, message, data } = error;
+    onError({ id, code, message, data }) {
       const tooFast = message === "rate_limited" || data.retry_after !== undefined;
-      if (tooFast) slowDown(data.retry_after);
+      if (tooFast) heldUntilMs = clock.now() + (data.retry_after === undefined ? SLOW_DOWN_MS : data.retry_after * 1000);
       // The service does not read a message past its rate limit, so its id may be unknown. It can be any unanswered message.
       const meant = id === null ? (tooFast ? [...unanswered.keys()] : []) : [Number(id)];
       let refused = false;
@@ -144,7 +133,7 @@ export function createRequests(topics: Topics, clock: ClientClock): Requests {
         if (tooFast) topics.askAgain(request);
         else if (request.method === "unsubscribe") release(request);
         else {
-          refuse(request, (topic) => rejectionOf(topic, error));
+          refuse(request, ({ ticker }) => ({ ticker, code, message, detail: data.detail }));
           refused = true;
         }
       }

@@ -2,8 +2,8 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from "vitest";
 import { keyChecksum } from "#lib/contract/key-text";
-import { type OperationId, operations } from "#lib/contract/operations";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
+import { type OperationId, operations } from "#lib/operations/declarations";
 import {
   createInbox,
   fail,
@@ -52,7 +52,6 @@ describe("each operation", () => {
   test("each operation requests its path in the contract", () => {
     for (const [id, { method, path }] of Object.entries(ENDPOINTS))
       expect(operations[id as OperationId]).toMatchObject({ method, path });
-    expect(Object.keys(operations).filter((id) => !(id in ENDPOINTS))).toEqual(["ingestTicks", "ingestKlines", "ingestState"]);
   });
 
   test("the type of each operation's response is the contract's", () => {
@@ -83,6 +82,9 @@ describe("each operation", () => {
       return operation === undefined ? fail("not_found") : succeed(operation.example as object);
     });
     expect(await client.klines({ ticker: "EURUSD", timeframe: "H1" })).toEqual(operations.klines.example);
+    expect(await client.marketSummary({ ticker: "EURUSD", from: "2026-01-05", to: "2026-01-06", by: "day" })).toEqual(
+      operations.marketSummary.example,
+    );
     expect(await client.ticks({ ticker: "EURUSD" })).toEqual(operations.ticks.example);
     expect(await client.files({ ticker: "EURUSD", type: "klines" })).toEqual(operations.files.example);
     expect(await client.instruments()).toEqual(operations.instruments.example);
@@ -111,6 +113,13 @@ describe("each operation", () => {
     await client.marketStatus({ tickers: ["EURUSD"], at: new Date("2026-12-25T12:00:00Z") });
     await client.conversion({ from: "usd", to: ["JPY", "EUR"], amount: 0.5 });
     await client.marketHours({ ticker: "EURUSD", from: new Date("2026-01-01T00:00:00Z"), to: 1_767_312_000 });
+    await client.marketSummary({
+      ticker: "EURUSD",
+      from: "2026-01-05",
+      to: new Date("2026-01-10T00:00:00Z"),
+      by: "weekday",
+      session: "london",
+    });
     await client.createStreamTicket({ origin: "https://app.example.com" });
     expect(service.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
       { ticker: "EURUSD", timeframe: "M1", from: "1767225601", to: "1767312000", limit: "24" },
@@ -120,9 +129,10 @@ describe("each operation", () => {
       { tickers: "EURUSD", at: "2026-12-25T12:00:00.000Z" },
       { from: "usd", to: "JPY,EUR", amount: "0.5" },
       { ticker: "EURUSD", from: "1767225600", to: "1767312000" },
+      { ticker: "EURUSD", from: "2026-01-05", to: "2026-01-10T00:00:00.000Z", by: "weekday", session: "london" },
       { origin: "https://app.example.com" },
     ]);
-    expect(service.requests.map(({ method }) => method)).toEqual([...Array(7).fill("GET"), "POST"]);
+    expect(service.requests.map(({ method }) => method)).toEqual([...Array(8).fill("GET"), "POST"]);
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
   });
 

@@ -1,6 +1,6 @@
 import { type ClientClock, fullJitter } from "./clock";
 import { asSpotwireError, errorOfAnswer, fieldsOf, parseJson, SpotwireError } from "./errors";
-import { createGate, type RateLimit, readRateLimit } from "./rate-limit";
+import { createCallQueue, type RateLimit, readRateLimit } from "./rate-limit";
 
 const RETRY_BASE_MS = 250;
 const RETRY_CAP_MS = 5_000;
@@ -8,7 +8,7 @@ const RETRY_CAP_MS = 5_000;
 const GATEWAY_STATUSES = [429, 502, 503, 504];
 
 /** Errors with a Retry-After for their own call only. */
-const OWN_AFFAIRS: readonly string[] = ["market_data_not_ready", "too_many_connections"];
+const OWN_AFFAIRS: readonly string[] = ["market_data_not_ready", "too_many_connections", "quota_exceeded"];
 
 /** Options of one call. */
 export interface CallOptions {
@@ -32,12 +32,14 @@ interface RestOptions {
   readonly maxQueuedCalls: number;
 }
 
-/** One request; undefined parameters are omitted from the query. */
-interface RestRequest {
+/** Where a request goes. */
+interface Endpoint {
   readonly method: "GET" | "POST";
   readonly path: string;
-  readonly query: Readonly<Record<string, string | number | undefined>>;
 }
+
+/** The parameters of a request; undefined ones are left out. */
+type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** Sends requests and returns the `data` of their envelopes. */
 interface Rest {
@@ -46,9 +48,9 @@ interface Rest {
    * @param attempts the most that are made; by default the client's
    * @throws SpotwireError for every failure
    */
-  call<Data>(request: RestRequest, options?: CallOptions, attempts?: number): Promise<Data>;
+  call<Data>(endpoint: Endpoint, query: Query, options?: CallOptions, attempts?: number): Promise<Data>;
   /** The bytes of a file. @throws SpotwireError for every failure */
-  download(request: RestRequest, options?: CallOptions): Promise<Uint8Array<ArrayBuffer>>;
+  download(endpoint: Endpoint, query: Query, options?: CallOptions): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** Reads a response. @throws SpotwireError for a failure, which names the place */
@@ -69,42 +71,25 @@ async function readBytes(response: Response, place: string): Promise<Uint8Array<
   throw failureOf(response, await response.text(), place);
 }
 
-/** Makes the sender of requests. All its calls share one gate, so that a Retry-After holds all of them. */
+/** Makes the sender of requests. All its calls share one queue, so that a Retry-After holds all of them. */
 export function createRest(options: RestOptions): Rest {
   const { baseUrl, key, fetch = globalThis.fetch, clock, random, maxAttempts } = options;
-  const gate = createGate(clock, options.maxQueuedCalls);
+  const queue = createCallQueue(clock, options.maxQueuedCalls);
   let rateLimit: RateLimit | undefined;
-
-  function addressOf({ path, query }: RestRequest): string {
-    const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-    const search = new URLSearchParams(given).toString();
-    return `${baseUrl}${path}${search === "" ? "" : `?${search}`}`;
-  }
-
-  async function exchange<Result>(request: RestRequest, read: Read<Result>, signal: AbortSignal): Promise<Result> {
-    const { method, path } = request;
-    // A redirect would send the key to another address.
-    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    const init = { method, headers, redirect: "error", credentials: "omit", signal } as const;
-    const response = await fetch(addressOf(request), init);
-    rateLimit = readRateLimit((name) => response.headers.get(name)) ?? rateLimit;
-    return read(response, `${method} ${path}`);
-  }
 
   /** Makes one attempt with a timeout. */
   async function attempt<Result>(
-    request: RestRequest,
-    read: Read<Result>,
+    place: string,
+    exchange: (signal: AbortSignal) => Promise<Result>,
     { signal, timeoutS = options.timeoutS }: CallOptions,
   ): Promise<Result> {
-    const place = `${request.method} ${baseUrl}${request.path}`;
     const over = new AbortController();
     const ended = new AbortController();
     const onAbort = () => over.abort();
     signal?.addEventListener("abort", onAbort, { once: true });
     void clock.wait(timeoutS * 1000, ended.signal).then(onAbort);
     try {
-      return await exchange(request, read, over.signal);
+      return await exchange(over.signal);
     } catch (thrown) {
       if (signal?.aborted) throw new SpotwireError("aborted", `${place} was aborted.`, { cause: signal.reason });
       if (over.signal.aborted) throw new SpotwireError("timeout", `${place} got no response within ${timeoutS} s.`);
@@ -117,20 +102,21 @@ export function createRest(options: RestOptions): Rest {
 
   /** Milliseconds to wait before a retry of the same request; undefined for no retry. */
   function pauseAfter({ id, status, retryAfterS }: SpotwireError, method: string, tries: number): number | undefined {
-    // Only the end of another stream helps, and the caller may have to see to it.
-    if (id === "too_many_connections") return undefined;
+    // Only the end of another stream helps, or of the month, and the caller may have to see to it.
+    if (id === "too_many_connections" || id === "quota_exceeded") return undefined;
     if ((status === 429 || status === 503) && retryAfterS !== undefined) return retryAfterS * 1000;
     const unanswered = id === "network_error" || id === "timeout" || GATEWAY_STATUSES.includes(status ?? 0);
     // A repeated POST could be executed twice.
     return unanswered && method === "GET" ? fullJitter(random, tries - 1, RETRY_BASE_MS, RETRY_CAP_MS) : undefined;
   }
 
-  /** Other calls also wait for a Retry-After, unless it is about a ticker without a quote or the number of streams. */
+  /** Other calls also wait for a Retry-After, unless it is about a ticker without a quote, the number of streams, or the month, in which cheaper calls may pass. */
   const concernsAll = ({ id, status, retryAfterS }: SpotwireError) =>
     retryAfterS !== undefined && (status === 429 || status === 503) && !OWN_AFFAIRS.includes(id);
 
   async function ask<Result>(
-    request: RestRequest,
+    { method, path }: Endpoint,
+    query: Query,
     read: Read<Result>,
     callOptions: CallOptions = {},
     attempts = maxAttempts,
@@ -139,18 +125,30 @@ export function createRest(options: RestOptions): Rest {
       throw new SpotwireError("invalid_key", "This client has no key, so only streams work.");
     const { signal } = callOptions;
     const deadlineMs = clock.now() + options.maxWaitS * 1000;
+    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+    const search = new URLSearchParams(given).toString();
+    const address = `${baseUrl}${path}${search === "" ? "" : `?${search}`}`;
+
+    async function exchange(over: AbortSignal): Promise<Result> {
+      // A redirect would send the key to another address.
+      const response = await fetch(address, { method, headers, redirect: "error", credentials: "omit", signal: over });
+      rateLimit = readRateLimit((name) => response.headers.get(name)) ?? rateLimit;
+      return read(response, `${method} ${path}`);
+    }
+
     for (let tries = 1; ; tries += 1) {
-      const leave = await gate.enter({ deadlineMs, signal, first: tries > 1 });
+      const leave = await queue.enter({ deadlineMs, signal, first: tries > 1 });
       let pauseMs: number | undefined;
       try {
-        return await attempt(request, read, callOptions);
+        return await attempt(`${method} ${baseUrl}${path}`, exchange, callOptions);
       } catch (thrown) {
         const failure = asSpotwireError(thrown, "The request failed");
         const held = concernsAll(failure);
-        if (held) gate.hold(failure);
-        pauseMs = pauseAfter(failure, request.method, tries);
+        if (held) queue.hold(failure);
+        pauseMs = pauseAfter(failure, method, tries);
         if (pauseMs === undefined || tries >= attempts || clock.now() + pauseMs > deadlineMs) throw failure;
-        // The gate makes all calls wait.
+        // The queue makes all calls wait.
         if (held) pauseMs = 0;
       } finally {
         leave();
@@ -163,8 +161,8 @@ export function createRest(options: RestOptions): Rest {
     get rateLimit() {
       return rateLimit;
     },
-    call: <Data>(request: RestRequest, callOptions?: CallOptions, attempts?: number) =>
-      ask<Data>(request, readData, callOptions, attempts),
-    download: (request, callOptions) => ask(request, readBytes, callOptions),
+    call: <Data>(endpoint: Endpoint, query: Query, callOptions?: CallOptions, attempts?: number) =>
+      ask<Data>(endpoint, query, readData, callOptions, attempts),
+    download: (endpoint, query, callOptions) => ask(endpoint, query, readBytes, callOptions),
   };
 }

@@ -195,6 +195,16 @@ describe("a stream", () => {
     expect(service.handshakes).toBe(1);
   });
 
+  test("a stream that a callback closes before it connects opens no connection", async () => {
+    const { stream } = open({ onStateChange: ({ state }) => state === "connecting" && stream.close() });
+    stream.subscribe(EURUSD);
+    await stream.closed;
+    const other = open();
+    other.stream.subscribe(EURUSD);
+    await service.welcomed();
+    expect([stream.state, service.handshakes]).toEqual(["closed", 1]);
+  });
+
   test("a closed stream leaves no timer", async () => {
     const { stream } = open();
     stream.subscribe(EURUSD);

@@ -10,8 +10,12 @@ import type {
 } from "#lib/contract/stream";
 import { createBuffer } from "./buffer";
 import { SpotwireError } from "./errors";
-import type { RecoveredKline } from "./recovery";
 import type { Follower, SubscriptionRequest, Topic } from "./topics";
+
+/** A kline that closed while the stream was away and was read over REST. */
+export interface RecoveredKline extends KlineMessage {
+  readonly recovered: true;
+}
 
 /** The records of each stream. */
 export interface StreamRecords {
@@ -66,14 +70,6 @@ interface SubscriptionHost {
   leave(follower: Follower): void;
 }
 
-/** A subscription, and the interface that its stream uses. */
-export interface HostedSubscription {
-  readonly subscription: Subscription;
-  readonly follower: Follower;
-  /** Ends the subscription with its stream; true when a loop throws the error. */
-  end(error: SpotwireError | undefined): boolean;
-}
-
 const errorOfRejection = ({ ticker, code, message, detail, suggestion }: TickerRejection) =>
   new SpotwireError(message, `${ticker}: ${detail ?? message}${suggestion === undefined ? "" : ` Did you mean ${suggestion}?`}`, {
     code,
@@ -81,12 +77,12 @@ const errorOfRejection = ({ ticker, code, message, detail, suggestion }: TickerR
     data: { tickers: [ticker], ...(suggestion !== undefined && { suggestion }) },
   });
 
-/** Makes a subscription; `onRecord` is called with each of its records. */
+/** Makes a subscription, and what its stream uses of it; `onRecord` is called with each of its records. */
 export function createSubscription(
   request: SubscriptionRequest,
   host: SubscriptionHost,
   onRecord: ((message: PushMessage) => void) | undefined,
-): HostedSubscription {
+): { readonly subscription: Subscription; readonly follower: Follower } {
   const unanswered = new Set(request.tickers);
   const followed = new Set(request.tickers);
   const result = { accepted: [] as string[], rejected: [] as TickerRejection[], quiet: [] as QuietTicker[] };
@@ -141,6 +137,10 @@ export function createSubscription(
       buffer.end(error);
       fail(error, reported);
     },
+    end(error) {
+      finish(error);
+      return iterated;
+    },
   };
 
   function unsubscribe(): void {
@@ -171,10 +171,6 @@ export function createSubscription(
       };
     },
   };
-  function end(error: SpotwireError | undefined): boolean {
-    finish(error);
-    return iterated;
-  }
 
-  return { subscription, follower, end };
+  return { subscription, follower };
 }

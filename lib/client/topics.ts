@@ -23,6 +23,8 @@ export interface Follower {
   onAccepted(topic: Topic, ack: AckOf<"subscribe">["data"]): void;
   /** The service rejected the topic. */
   onRejected(topic: Topic, rejection: TickerRejection): void;
+  /** The stream ends; true when a loop throws the error. */
+  end(error: SpotwireError | undefined): boolean;
 }
 
 /** Which klines of a topic were delivered as closed, and what waits while others are read. */
@@ -116,7 +118,7 @@ export interface Topics {
   /** True while at least one topic is followed. */
   readonly wanted: boolean;
   /** @throws SpotwireError invalid_argument for too many topics */
-  follow(request: SubscriptionRequest, follower: Follower): Topic[];
+  follow(request: SubscriptionRequest, follower: Follower): void;
   unfollow(follower: Follower): void;
   find(key: string): Topic | undefined;
   /** True while there is something to send. */
@@ -181,15 +183,14 @@ export function createTopics(): Topics {
       const keys = tickers.map((ticker) => keyOf(stream, ticker, timeframe));
       if (topics.size + keys.filter((key) => !topics.has(key)).length > TOPICS_MAX_COUNT)
         throw new SpotwireError("invalid_argument", `One stream follows at most ${TOPICS_MAX_COUNT} topics.`);
-      return tickers.map((ticker) => {
+      for (const ticker of tickers) {
         const key = keyOf(stream, ticker, timeframe);
         const topic = topics.get(key) ?? createTopic(stream, ticker, timeframe);
         topic.followers.add(follower);
         topic.snapshot ||= snapshot;
         topic.asked = false;
         topics.set(key, topic);
-        return topic;
-      });
+      }
     },
     unfollow(follower) {
       for (const topic of [...topics.values()]) {

@@ -107,9 +107,16 @@ describe("symbols", () => {
     serve();
     const symbol = await open().resolve("FX:eurusd");
     expect(symbol).toMatchObject({
-      ...{ name: "EURUSD", description: "Euro / US Dollar", type: "forex", pricescale: 100_000 },
-      ...{ timezone: "America/New_York", session: "1700-1700:23456", data_status: "streaming" },
-      ...{ has_intraday: true, intraday_multipliers: ["1", "5", "15", "30", "60", "240"], has_weekly_and_monthly: true },
+      name: "EURUSD",
+      description: "Euro / US Dollar",
+      type: "forex",
+      pricescale: 100_000,
+      timezone: "America/New_York",
+      session: "1700-1700:23456",
+      data_status: "streaming",
+      has_intraday: true,
+      intraday_multipliers: ["1", "5", "15", "30", "60", "240"],
+      has_weekly_and_monthly: true,
     });
     expect(symbol.corrections).toBe("1700-0300:20241225,20251225,20261225");
     expect(symbol.session_holidays).toBe("20250101,20260101,20270101");
@@ -283,6 +290,10 @@ describe("history", () => {
     expect(bars).toHaveLength(100);
     const { meta } = await library.load(symbol, "1", period(NOW - 2 * DAY_S, (bars[0]?.time ?? 0) / 1000, 300));
     expect(meta).toEqual({ noData: true });
+    expect((await library.load(symbol, "1", period(-2 * DAY_S, -DAY_S, 300))).meta).toEqual({ noData: true });
+    expect((await library.load(symbol, "1", period(-DAY_S, DAY_S, 0))).meta).toEqual({ noData: true });
+    for (const { query } of klineCalls())
+      for (const name of ["from", "to"]) expect(Number(query.get(name) ?? 0)).toBeGreaterThanOrEqual(0);
   });
 
   test.each([

@@ -1,12 +1,13 @@
-import type { TradingHours } from "#lib/contract/hours";
 import type { AssetClass, Instrument } from "#lib/contract/instrument";
 import type { Timeframe } from "#lib/contract/primitives";
 import { searchInstruments } from "#lib/instrument-search";
+import type { TradingHours } from "#lib/operations/marketHours/declaration";
 import { DAY_S } from "#lib/units";
 import type { Client } from "./client";
 import { type ClientClock, monotonicClock } from "./clock";
 import { asSpotwireError, SpotwireError } from "./errors";
 import type { Stream } from "./stream";
+import { ZONE } from "./trading-date";
 import { readHistory } from "./tradingview/history";
 import type {
   DatafeedConfiguration,
@@ -20,7 +21,6 @@ import type {
 } from "./tradingview/library";
 import { createLive } from "./tradingview/live";
 import { sessionTexts } from "./tradingview/sessions";
-import { ZONE } from "./tradingview/trading-day";
 
 export type * from "./tradingview/library";
 
@@ -122,14 +122,30 @@ function symbolOf(instrument: Instrument, hours: TradingHours, exchange: string)
   const intraday = resolutions.filter((resolution) => /^\d+$/.test(resolution));
   const ends = (unit: string) => resolutions.some((resolution) => resolution.endsWith(unit));
   return {
-    ...{ name: ticker, full_name: ticker, ticker, description: name, type: TYPES[asset_class] },
-    ...{ exchange, listed_exchange: exchange, currency_code: quote_currency },
-    ...{ timezone: ZONE, ...sessionTexts(hours) },
-    ...{ format: "price", minmov: 1, pricescale: 10 ** digits, visible_plots_set: "ohlcv", volume_precision: 0 },
-    ...{ has_intraday: intraday.length > 0, intraday_multipliers: intraday },
-    ...{ has_daily: ends("D"), daily_multipliers: ["1"] },
-    ...{ has_weekly_and_monthly: ends("W") || ends("M"), weekly_multipliers: ["1"], monthly_multipliers: ["1"] },
-    ...{ supported_resolutions: resolutions, data_status: "streaming" },
+    name: ticker,
+    full_name: ticker,
+    ticker,
+    description: name,
+    type: TYPES[asset_class],
+    exchange,
+    listed_exchange: exchange,
+    currency_code: quote_currency,
+    timezone: ZONE,
+    ...sessionTexts(hours),
+    format: "price",
+    minmov: 1,
+    pricescale: 10 ** digits,
+    visible_plots_set: "ohlcv",
+    volume_precision: 0,
+    has_intraday: intraday.length > 0,
+    intraday_multipliers: intraday,
+    has_daily: ends("D"),
+    daily_multipliers: ["1"],
+    has_weekly_and_monthly: ends("W") || ends("M"),
+    weekly_multipliers: ["1"],
+    monthly_multipliers: ["1"],
+    supported_resolutions: resolutions,
+    data_status: "streaming",
   };
 }
 
@@ -197,7 +213,12 @@ export function createDatafeed(client: Client, options: DatafeedOptions = {}): D
       ({ asset_class }) => type === "" || TYPES[asset_class] === type,
     );
     return found.map(({ ticker, name, asset_class }) => ({
-      ...{ symbol: ticker, full_name: ticker, ticker, description: name, exchange, type: TYPES[asset_class] },
+      symbol: ticker,
+      full_name: ticker,
+      ticker,
+      description: name,
+      exchange,
+      type: TYPES[asset_class],
     }));
   }
 
@@ -208,8 +229,13 @@ export function createDatafeed(client: Client, options: DatafeedOptions = {}): D
 
   async function read(symbol: SymbolName, resolution: string, { from, to, countBack }: PeriodParams) {
     const timeframe = timeframeOf(resolution);
+    // The library asks ever further back; the service knows no time before 1970.
+    if (to <= 0) return { bars: [], meta: { noData: true } };
     const history = await readHistory(client, {
-      ...{ ticker: tickerOf(symbol), timeframe, from, to },
+      ticker: tickerOf(symbol),
+      timeframe,
+      from,
+      to,
       ...(countBack !== undefined && { countBack }),
     });
     const last = history.bars.at(-1);
@@ -235,7 +261,9 @@ export function createDatafeed(client: Client, options: DatafeedOptions = {}): D
         supported_resolutions: resolutionsOf(TIMEFRAMES),
         exchanges: [{ value: exchange, name: exchange, desc: exchange }],
         symbols_types: [{ name: "All types", value: "" }, ...types.map((value) => ({ name: value, value }))],
-        ...{ supports_marks: false, supports_timescale_marks: false, supports_time: true },
+        supports_marks: false,
+        supports_timescale_marks: false,
+        supports_time: true,
       };
       setTimeout(() => callback(configuration), 0);
     },
@@ -249,7 +277,9 @@ export function createDatafeed(client: Client, options: DatafeedOptions = {}): D
       if (timeframe === undefined) return;
       const key = keyOf(symbol, timeframe);
       live.follow(listenerId, {
-        ...{ ticker: tickerOf(symbol), timeframe, newest: newest.get(key) },
+        ticker: tickerOf(symbol),
+        timeframe,
+        newest: newest.get(key),
         onBar(bar) {
           newest.set(key, bar);
           onTick(bar);

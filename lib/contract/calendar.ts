@@ -20,7 +20,8 @@ const LocalDateText = z.iso.date().refine((date) => {
   return year >= DATE_MIN_YEAR && year <= COVERED_UNTIL_MAX_YEAR;
 }, `must be a date between the years ${DATE_MIN_YEAR} and ${COVERED_UNTIL_MAX_YEAR}.`);
 
-function isZone(name: string): boolean {
+/** Whether the runtime knows a time zone of this name. */
+export function isZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat("en-US", { timeZone: name });
     return true;

@@ -6,10 +6,11 @@ export const FINAL_DISPLAY_STATES = [
   "open_data_stale",
   "late_open_data_stale",
   "open_data_missing",
+  "not_offered",
 ] as const;
 export type FinalDisplayState = (typeof FINAL_DISPLAY_STATES)[number];
 
-/** How a badge should look: closed and unknown are neutral, never an alarm. */
+/** How a badge should look: closed, unknown and not offered are neutral, never an alarm. */
 export const DISPLAY_CLASS = {
   open: "positive",
   closed: "neutral",
@@ -17,4 +18,5 @@ export const DISPLAY_CLASS = {
   open_data_stale: "warning",
   late_open_data_stale: "warning",
   open_data_missing: "warning",
+  not_offered: "neutral",
 } as const satisfies Record<FinalDisplayState, "positive" | "neutral" | "warning">;

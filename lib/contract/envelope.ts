@@ -18,7 +18,7 @@ export const FailureData = z
   .object({
     detail: z.string().describe("What was wrong with this request."),
     request_id: z.string().describe("The same as in `X-Request-Id`. Include it when you report a problem."),
-    docs_url: z.string().describe("Documentation page of this error; a path where the service does not know its address."),
+    docs_url: z.string().describe("Documentation page of this error; a path where the service does not know its URL."),
     parameter: z.string().optional().describe("The invalid parameter."),
     allowed: z.array(z.string()).optional().describe("Accepted values."),
     tickers: z
@@ -29,6 +29,8 @@ export const FailureData = z
     required: z.string().optional().describe("The scope that this operation requires."),
     max: z.number().optional().describe("The largest accepted value."),
     not_before: z.string().optional().describe("The time from which the key is valid, ISO 8601."),
+    oldest: z.string().optional().describe("The earliest time of data that the plan includes, ISO 8601."),
+    resets_at: z.string().optional().describe("When the next month begins and the quota starts again, ISO 8601."),
     retry_after: z.int().optional().describe("Seconds to wait before trying again."),
   })
   .meta({ id: "FailureData", description: "Details of an error response." });

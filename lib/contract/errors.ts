@@ -52,8 +52,8 @@ export const ERRORS = {
   invalid_range: {
     code: 40005,
     title: "Invalid range",
-    cause: "`from` is not before `to`.",
-    fix: "Set `from` to an earlier time than `to`. The range is half-open: from <= time < to.",
+    cause: "`from` is not before `to`, or the range is longer than one response can answer.",
+    fix: "Set `from` to an earlier time than `to`: the range is from `from` (included) to `to` (excluded). If it is too long, `detail` says what to ask for instead.",
   },
   limit_out_of_range: {
     code: 40006,
@@ -100,16 +100,16 @@ export const ERRORS = {
   },
   address_not_allowed: {
     code: 40304,
-    title: "Address not allowed",
-    cause: "The request came from an IP address that is not in the key's list of allowed addresses.",
-    fix: "Send the request from an allowed address, or add the address to the key. Behind a proxy, the address that the service sees counts.",
+    title: "IP address not allowed",
+    cause: "The request came from an IP address that is not in the key's list of allowed IP addresses.",
+    fix: "Send the request from an allowed IP address, or add yours to the key. Behind a proxy, the IP address that the service sees counts.",
   },
   live_access_required: {
     code: 40305,
     title: "Live access required",
     cause:
       "The account that owns the key has no access to the live venue. An operator grants it, to the account or to its plan, and can withdraw it. The sandbox needs no grant.",
-    fix: "Ask the operator of this installation for live access, or use a test key. The key works as soon as access is granted.",
+    fix: "Ask the operator of this installation for live access, or use a sandbox key. The key works as soon as access is granted.",
   },
   proof_required: {
     code: 40306,
@@ -122,8 +122,28 @@ export const ERRORS = {
     code: 40307,
     title: "Second factor required",
     cause:
-      "An operator without a passkey and without an authenticator app asked for something that only operators may see or do. The market data API never returns this error.",
+      "An operator, or a member of an organisation that requires it, has neither a passkey nor an authenticator app. The market data API never returns this error.",
     fix: "Add a passkey or an authenticator app under Account in the dashboard.",
+  },
+  role_required: {
+    code: 40308,
+    title: "Role required",
+    cause:
+      "The role of a member does not allow this change or page of the organisation in the portal. The market data API never returns this error.",
+    fix: "Ask an owner of the organisation, or work in an organisation where your role allows it. `allowed` names the roles that do.",
+  },
+  sign_up_closed: {
+    code: 40309,
+    title: "Sign-up by invitation",
+    cause: "This installation creates accounts only by invitation. The market data API never returns this error.",
+    fix: "Ask the operator of this installation, or an owner of your organisation, for an invitation.",
+  },
+  not_in_plan: {
+    code: 40310,
+    title: "Not in your plan",
+    cause:
+      "The plan of the account does not include what was asked for: streams, or data from before the days of history that it has.",
+    fix: "Read `detail`. For history, ask for nothing before `oldest`. Your plan's limits are in the answer of `GET /api/v1/key`; the operator of this installation changes plans.",
   },
   unknown_ticker: {
     code: 40401,
@@ -142,8 +162,8 @@ export const ERRORS = {
     code: 40403,
     title: "Link not valid",
     cause:
-      "The address of a link is incomplete or changed, or the link has expired or was revoked, or its key no longer works. The response is the same in every case.",
-    fix: "Copy the whole address again. If it is the same, see under Links in the dashboard why it stopped working, and create a new one.",
+      "The URL of a link is incomplete or changed, or the link has expired or was revoked, or its key no longer works. The response is the same in every case.",
+    fix: "Copy the whole URL again. If it is the same, see under Links in the dashboard why it stopped working, and create a new one.",
   },
   unknown_file: {
     code: 40404,
@@ -163,6 +183,12 @@ export const ERRORS = {
     title: "Slow consumer",
     cause: `The client read none of its queued messages for ${STREAM_NO_PROGRESS_TIMEOUT_S} seconds, or too many queued messages cannot be merged.`,
     fix: "Read faster, subscribe to fewer tickers, or use more connections. Then reconnect and resume.",
+  },
+  conflict: {
+    code: 40901,
+    title: "Changed by someone else",
+    cause: "Somebody else changed the same thing after it was read. The market data API never returns this error.",
+    fix: "Read it again, then repeat the change if it is still right.",
   },
   payload_too_large: {
     code: 41301,
@@ -192,7 +218,7 @@ export const ERRORS = {
     code: 42901,
     title: "Too many requests",
     cause:
-      "The account or the key reached its rate limit, or this address failed to authenticate too often or sent too many requests without a key.",
+      "The account or the key reached its rate limit, or this IP address failed to authenticate too often or sent too many requests without a key.",
     fix: "Wait `Retry-After` seconds, then try again. The `RateLimit` header shows your remaining quota.",
   },
   too_many_connections: {
@@ -206,6 +232,12 @@ export const ERRORS = {
     title: "Too many subscriptions",
     cause: "The connection already has as many subscriptions as the plan allows.",
     fix: "Unsubscribe from some tickers, or open another connection.",
+  },
+  quota_exceeded: {
+    code: 42905,
+    title: "Monthly quota used up",
+    cause: "The account's plan has a hard quota of units for each UTC month, and the call costs more than is left of it.",
+    fix: "Wait until `resets_at`, or ask the operator of this installation for another plan. Calls that cost nothing, pushed ticks and open streams go on.",
   },
   internal_error: {
     code: 50001,

@@ -5,8 +5,15 @@ const CHECKSUM_CHARACTERS = 6;
 const CRC32_POLYNOMIAL = 0xed_b8_83_20;
 
 export const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-export const KEY_MARKERS = { live: "sw_live_", sandbox: "sw_test_" } as const;
-const SHAPE = new RegExp(`^sw_(?:live|test)_[0-9A-Za-z]{${KEY_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+/** What keys and tokens start with, where an installation has set nothing else. */
+export const KEY_PREFIX_DEFAULT = "sw";
+/** What an installation may choose, as a part of a regular expression. All are accepted everywhere: a key outlives the choice. */
+export const KEY_PREFIX = "[a-z][a-z0-9]{1,7}";
+/** What stands between the prefix of a key and its random characters. */
+export const KEY_MARKERS = { live: "_live_", sandbox: "_test_" } as const;
+/** The start of a text that is meant to be a key. */
+export const KEY_START = new RegExp(`^${KEY_PREFIX}_(?:live|test)_`);
+const SHAPE = new RegExp(`${KEY_START.source}[0-9A-Za-z]{${KEY_RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
 /** CRC-32 of ASCII text, computed bit by bit: keys are short, and a table would be sent to every browser. */
 function crc32(text: string): number {
@@ -30,7 +37,7 @@ export function keyChecksum(text: string): string {
 }
 
 /**
- * Whether a text can be a key: `sw_live_` or `sw_test_`, 30 base62 characters, 6 checksum characters. The checksum detects
+ * Whether a text can be a key: a prefix, `_live_` or `_test_`, 30 base62 characters, 6 checksum characters. The checksum detects
  * any single changed character, so that a mistyped key is neither sent nor looked up.
  */
 export function isWellFormedKey(text: string): boolean {

@@ -9,6 +9,23 @@ export const MCP_KLINES_DEFAULT_LIMIT_ROWS = 100;
 export const MCP_RESOURCES_PER_PAGE_COUNT = 50;
 /** Text of one page of the docs over MCP: some 20,000 tokens, which hosts do not cut. */
 export const MCP_RESOURCE_MAX_CHARACTERS = 80_000;
+/** Of a client ID metadata document, which a stranger names. */
+export const CLIENT_DOCUMENT_MAX_BYTES = 16_384;
+export const CLIENT_DOCUMENT_TIMEOUT_MS = 5_000;
+/** One that was read is used again for so long, and so many are kept. */
+export const CLIENT_DOCUMENT_KEPT_S = 300;
+export const CLIENT_DOCUMENTS_KEPT_MAX_COUNT = 100;
+/** Of the name that a client gives itself, and of its redirects. */
+export const CLIENT_NAME_MAX_CHARACTERS = 100;
+export const CLIENT_REDIRECTS_MAX_COUNT = 50;
+/** Of one parameter of an agent's sign-in. */
+export const OAUTH_PARAMETER_MAX_CHARACTERS = 2_000;
+/** Within so many seconds a host takes its key with the code of a consent. */
+export const OAUTH_CODE_LIFETIME_S = 60;
+/** Pages of the docs that one search over MCP finds. */
+export const MCP_FOUND_PAGES_MAX_COUNT = 10;
+/** Text of a search, or a URL, that a docs tool of MCP takes. */
+export const MCP_QUERY_MAX_CHARACTERS = 500;
 export const KLINES_MAX_LIMIT_ROWS = 5000;
 /** One rate-limit unit buys this many rows of a klines request. */
 export const KLINES_ROWS_PER_COST_UNIT = 1000;
@@ -42,6 +59,16 @@ export const FILE_ID_MAX_CHARACTERS = 100;
 export const HOURS_MAX_DAYS = 1_100;
 export const HOURS_DEFAULT_DAYS = 14;
 export const HOURS_SESSIONS_MAX_COUNT = 1_000;
+
+/** Rows of a summary: as many as an agent reads in SUMMARY_MAX_TOKENS, which a test counts. */
+export const SUMMARY_MAX_ROWS = 31;
+export const SUMMARY_MAX_TOKENS = 2_000;
+/** Days in one summary: ten years. */
+export const SUMMARY_MAX_DAYS = 3_660;
+/** A summary of so many days is made of minutes, a longer one of hours. */
+export const SUMMARY_MINUTES_MAX_DAYS = 62;
+/** One rate-limit unit buys a summary of this many klines, whether the market was open or not. */
+export const SUMMARY_KLINES_PER_COST_UNIT = 5_000;
 
 export const TICKERS_PER_REQUEST_MAX_COUNT = 100;
 /** Targets of a conversion, its instruments, and the digits of its numbers; its amount is between these two. */
@@ -140,31 +167,106 @@ export const SEARCH_MAX_CHARACTERS = 120;
 
 /** Lifetime of a key that was made without an expiry being chosen. */
 export const KEY_LIFETIME_DEFAULT_S = 365 * DAY_S;
-/** How long before a key expires its owner gets an email, once each; the first also marks the key as expiring soon. */
+/** How long before a key expires its account is alerted, once each; the first also marks the key as expiring soon. */
 export const KEY_EXPIRY_WARNINGS_S = [14 * DAY_S, DAY_S] as const;
+/** An account is alerted of the use of a revoked or expired key again once that key was not used for so long. */
+export const KEY_REFUSAL_QUIET_S = 7 * DAY_S;
 
 /** Grace periods to choose from when rotating a key; never past the old key's own expiry. */
 export const ROTATION_GRACES = { now: 0, "1h": HOUR_S, "24h": DAY_S, "7d": 7 * DAY_S } as const;
 export type RotationGrace = keyof typeof ROTATION_GRACES;
 
-/** Limits of a plan: REST requests per minute and in a burst, stream connections per account, subscriptions per connection. */
-export interface PlanLimits {
-  readonly restPerMinute: number;
-  readonly restBurst: number;
-  readonly streamConnections: number;
-  readonly subscriptionsPerConnection: number;
+/**
+ * The limits of a plan, which a key can lower for itself. Forms, tables, JSON, columns of the database, options of commands and the reference
+ * follow from here. A new one is named here, in `prisma/schema.prisma` and its migration, and where it is enforced.
+ */
+export const PLAN_LIMITS = {
+  restPerMinute: {
+    field: "rest_per_minute",
+    label: "REST units per minute",
+    hint: "Sustained rate.",
+    head: "REST / min",
+    unit: "units per minute",
+    ownLabel: "Units per minute",
+    ofAccount: "Rate-limit units that REST calls can use in one minute.",
+    ofKey: "Rate-limit units that REST calls with this key can use in one minute.",
+    defaults: { demo: 60, free: 120, standard: 600, pro: 3000 },
+  },
+  restBurst: {
+    field: "rest_burst",
+    label: "REST burst",
+    hint: "Units that can be used at once after a pause.",
+    head: "Burst",
+    unit: "units at once",
+    ownLabel: "Units at once",
+    ofAccount: "Rate-limit units that REST calls can use at once, before the rate per minute slows them down.",
+    ofKey: "Rate-limit units that REST calls with this key can use at once.",
+    defaults: { demo: 20, free: 40, standard: 120, pro: 600 },
+  },
+  streamConnections: {
+    field: "stream_connections",
+    label: "Stream connections",
+    hint: "Open at the same time.",
+    head: "Connections",
+    unit: "streams at once",
+    ownLabel: "Stream connections",
+    ofAccount: "Maximum number of stream connections that are open at the same time.",
+    ofKey: "Maximum number of stream connections that this key can have open at the same time.",
+    defaults: { demo: 2, free: 2, standard: 5, pro: 20 },
+  },
+  subscriptionsPerConnection: {
+    field: "subscriptions_per_connection",
+    label: "Subscriptions per connection",
+    hint: "Each ticker on a stream counts as one.",
+    head: "Subscriptions",
+    unit: "per connection",
+    ownLabel: "Subscriptions per connection",
+    ofAccount:
+      "Maximum number of subscriptions on one stream connection. Each ticker of a stream counts as one, for klines in each timeframe.",
+    ofKey: "Maximum number of subscriptions on one stream connection of this key.",
+    defaults: { demo: 20, free: 50, standard: 200, pro: 1000 },
+  },
+} as const;
+export type PlanLimitName = keyof typeof PLAN_LIMITS;
+/** The name of a limit in JSON and in the database. */
+export type PlanLimitField = (typeof PLAN_LIMITS)[PlanLimitName]["field"];
+export type PlanLimits = { readonly [Name in PlanLimitName]: number };
+export const PLAN_LIMIT_NAMES = Object.keys(PLAN_LIMITS) as PlanLimitName[];
+
+/** A value for each limit of a plan, by name. */
+export function eachLimit<Value>(make: (name: PlanLimitName, field: PlanLimitField) => Value) {
+  const values = PLAN_LIMIT_NAMES.map((name) => [name, make(name, PLAN_LIMITS[name].field)]);
+  return Object.fromEntries(values) as Record<PlanLimitName, Value>;
+}
+
+/** The same by field. */
+export function eachLimitField<Value>(make: (name: PlanLimitName) => Value) {
+  const values = PLAN_LIMIT_NAMES.map((name) => [PLAN_LIMITS[name].field, make(name)]);
+  return Object.fromEntries(values) as Record<PlanLimitField, Value>;
 }
 
 /** Largest limit of a plan or a key: larger than any real one, and small enough that sums stay exact. */
 export const PLAN_LIMIT_MAX = 1_000_000_000;
 
+const defaultsOf = (plan: keyof (typeof PLAN_LIMITS)[PlanLimitName]["defaults"]): PlanLimits =>
+  eachLimit((name) => PLAN_LIMITS[name].defaults[plan]);
+
 /** Default plans, written to the database when it is created; an operator can edit them there. */
 export const PLAN_DEFAULTS = {
-  demo: { restPerMinute: 60, restBurst: 20, streamConnections: 2, subscriptionsPerConnection: 20 },
-  free: { restPerMinute: 120, restBurst: 40, streamConnections: 2, subscriptionsPerConnection: 50 },
-  standard: { restPerMinute: 600, restBurst: 120, streamConnections: 5, subscriptionsPerConnection: 200 },
-  pro: { restPerMinute: 3000, restBurst: 600, streamConnections: 20, subscriptionsPerConnection: 1000 },
-} as const satisfies Record<string, PlanLimits>;
+  demo: defaultsOf("demo"),
+  free: defaultsOf("free"),
+  standard: defaultsOf("standard"),
+  pro: defaultsOf("pro"),
+};
+
+/** Longest history that a plan can be limited to. */
+export const HISTORY_DAYS_MAX = 36_500;
+/** Longest text of a plan's price. */
+export const PLAN_PRICE_MAX_CHARACTERS = 120;
+/** Shares of a month's quota of which the owner of an account is told, once a month each. */
+export const MONTH_WARNING_PERCENTS = [80, 100] as const;
+/** A month is closed so long after its end, because usage is written after the call. */
+export const MONTH_CLOSE_DELAY_S = HOUR_S;
 
 /**
  * Days of the sandbox's minutes that each node computes per minute for all users of the demo key together. What has been

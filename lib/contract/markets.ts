@@ -4,7 +4,7 @@ import type { Kline } from "./kline";
 import type { Venue } from "./primitives";
 import type { MarketStatus, StatusReason } from "./status";
 
-/** Klines of M30 behind the line of a row: 24 hours of trading. */
+/** Klines of M30 that are read of a market: 24 hours of trading, which hold its trading day. */
 export const SPARK_COUNT = 48;
 /** The highest value of a line; the lowest is 0. */
 export const SPARK_TOP = 100;
@@ -19,19 +19,22 @@ export const FORTNIGHT_DAYS = 14;
  * klines would cost as calls. Its stream and later reads count by themselves.
  */
 export const LIVE_PAGE_COST_UNITS = 3;
-/** The query that asks a page of the markets for the live venue; without it, it shows the sandbox. */
+/** The query that asks a page for the live venue. */
 export const LIVE_QUERY = "?venue=live";
-/** The page of all markets of a venue, or of one. */
-export const marketPath = (venue: Venue, ticker?: string): string =>
-  `/markets${ticker === undefined ? "" : `/${ticker}`}${venue === "live" ? LIVE_QUERY : ""}`;
-/** Why a reader who asked for the live venue is shown the sandbox. */
-export type LiveRefusal = "signed_out" | "unverified" | "no_key" | "no_access" | "rate_limited" | "not_listed";
+/** The page of all markets, or of one, in a venue; undefined: in the one that its reader is shown first. */
+export const marketPath = (venue: Venue | undefined, ticker?: string): string =>
+  `/markets${ticker === undefined ? "" : `/${ticker}`}${venue === undefined ? "" : `?venue=${venue}`}`;
+/** Why a reader who did not ask for the sandbox is shown it. */
+export type LiveRefusal = "signed_out" | "unverified" | "no_role" | "no_key" | "no_access" | "rate_limited" | "not_listed";
 
 /** One row of the list of markets. */
 export interface MarketRow
   extends BoardRow,
     Pick<Instrument, "name" | "asset_class" | "base_currency" | "quote_currency" | "pip_size"> {
-  /** Closes of the last 24 hours of trading, from 0 (the lowest) to SPARK_TOP; empty when unknown. */
+  /**
+   * The trading day of the price, from 0 (the lowest) to SPARK_TOP: the previous close that the day's change is measured from, the
+   * closes of each half hour, and the price; empty when unknown.
+   */
   readonly spark: readonly number[];
 }
 
@@ -46,6 +49,9 @@ export interface Closure {
   readonly reason: StatusReason | null;
 }
 
+/** The kline of a week or a month as far as it is over. */
+export interface PeriodRange extends Pick<Kline, "time" | "high" | "low"> {}
+
 /** What the page of a market shows. */
 export interface MarketDetail {
   readonly venue: Venue;
@@ -54,6 +60,8 @@ export interface MarketDetail {
   readonly status: MarketStatus;
   /** The newest klines of H1, ascending; empty while the database does not respond. */
   readonly bars: readonly PackedBar[];
+  /** The trading week and month of its price, as their klines have them; null when unknown. */
+  readonly ranges: { readonly W1: PeriodRange | null; readonly MN1: PeriodRange | null };
   /** The smallest spread of each half hour of the last 24 hours of trading, ascending, as [Unix seconds, price units]. */
   readonly spreads: readonly (readonly [time: number, spread: Kline["spread"]])[];
   /** When the market is open, from the past that a chart shows to a fortnight ahead; null when unknown or too fine. */

@@ -18,6 +18,9 @@ export const KEY_ERRORS = [
 /** The same for an operation that needs a scope. */
 export const GUARD_ERRORS = ["insufficient_scope", ...KEY_ERRORS] as const satisfies ErrorId[];
 
+/** The same for an operation that takes units of the plan. */
+export const COUNTED_ERRORS = [...GUARD_ERRORS, "quota_exceeded"] as const satisfies ErrorId[];
+
 /** Errors of a list of tickers. */
 export const LIST_ERRORS = [
   "invalid_parameter",

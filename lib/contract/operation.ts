@@ -15,6 +15,8 @@ export interface Parameter<Value = unknown> {
   readonly description: string;
   /** A valid value, as text before URL encoding. */
   readonly example: string;
+  /** A first call does not have it: samples and recorded examples leave it out. */
+  readonly advanced?: true;
 }
 
 /** What a parameter of a query means, and how a list is written there. */
@@ -23,6 +25,17 @@ export function describeParameter(name: string, { description, list }: Parameter
 }
 
 export type Parameters = Readonly<Record<string, Parameter>>;
+
+/** Path of the page of an operation in the docs. */
+export function operationDocsPath({ id }: Pick<Operation, "id">): string {
+  return `/docs/operations/${id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** The parameters of the first call of an operation, as samples show it: the example of each that is not advanced. */
+export function exampleParameters({ query }: Pick<Operation, "query">): Record<string, string> {
+  const first = Object.entries(query).filter(([, { advanced }]) => advanced === undefined);
+  return Object.fromEntries(first.map(([name, { example }]) => [name, example]));
+}
 
 /** The parsed query of an operation. */
 export type QueryOf<P extends Parameters> = {
@@ -40,6 +53,15 @@ export function splitAddress(
 ): { readonly path: string; readonly query: readonly (readonly [name: string, value: string])[] } {
   const filled = path.replace(/\{(\w+)\}$/, (_, name: string) => encode(parameters[name] ?? ""));
   return { path: filled, query: Object.entries(parameters).filter(([name]) => !isInPath({ path }, name)) };
+}
+
+/** An operation as a tool of MCP. Its result is `data`, unless said otherwise. */
+interface Tool {
+  readonly tool: true;
+  /** Defaults of parameters that differ from those of REST, with the descriptions that name them. */
+  readonly defaults?: Readonly<Record<string, { readonly value: number; readonly description: string }>>;
+  /** The same data in fewer tokens. */
+  readonly result?: { readonly schema: z.ZodType; readonly of: (data: never) => Record<string, unknown> };
 }
 
 /** One REST operation: read by the route, the types, the documents, the playground and the tests. */
@@ -67,6 +89,8 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
   readonly data: Data;
   /** True if its items are also offered as NDJSON, one in a line. */
   readonly lines?: true;
+  /** True if a caller can ask whether its response still holds, by its ETag. */
+  readonly revalidated?: true;
   readonly example: z.output<Data>;
   /** The answer is the bytes of a file, of which a range can be asked for; failures have the envelope. */
   readonly file?: {
@@ -81,6 +105,10 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
   readonly countedIn?: "ticks";
   /** What one request costs at least. Free requests have a bucket of their own, of the same size. */
   readonly cost: (query: QueryOf<P>) => number;
+  /** The same in a sentence, where it depends on the query. */
+  readonly costWords?: string;
+  /** Whether agents get it as a tool of MCP, and why not. Tools read the market: a GET with the scope `market:read`. */
+  readonly mcp: Tool | { readonly tool: false; readonly because: string };
   /** Validates parameters against each other. If it returns an issue, the request is refused with it. */
   readonly check?: (query: QueryOf<P>) => (ParameterIssue & { parameter: string }) | undefined;
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { CalendarDefinitionSchema } from "./calendar";
 import { ASSET_CLASSES } from "./instrument";
-import { SEARCH_MAX_CHARACTERS } from "./limits";
+import { eachLimitField, HISTORY_DAYS_MAX, PLAN_PRICE_MAX_CHARACTERS, SEARCH_MAX_CHARACTERS } from "./limits";
 import { InstantField, PlanLimit } from "./portal";
 import type { HeldBackTicks, KeptTicks, PrecedenceReport, UpstreamReport } from "./portal-feeds";
-import { Ticker, type Timeframe, type Venue } from "./primitives";
+import { PLAIN_TEXT, PLAIN_TEXT_WORDS, Ticker, type Timeframe, type Venue } from "./primitives";
 import type { CalendarState, StatusReason } from "./status";
 
 /** Requests and responses of the operator pages. Times are ISO 8601 unless the name ends in _ms. Names end in the unit. */
@@ -29,9 +29,10 @@ export const BACKFILLS_MAX_COUNT = 1_000;
 /** A running backfill without a report for this long counts as lost. */
 export const BACKFILL_SILENT_S = 120;
 
-/** Which accounts to list: those whose name or email contains a text, or that have live access, a page at a time. */
+/** Which accounts to list: those whose name or a member's email contains a text, that have live access, or that wait for approval, a page at a time. */
 export const AccountsQuery = z.strictObject({
   live: z.literal("true").optional(),
+  waiting: z.literal("true").optional(),
   q: z.string().trim().max(SEARCH_MAX_CHARACTERS).optional(),
   before: z.uuid().optional(),
 });
@@ -50,27 +51,55 @@ const PermissionsForm = z.discriminatedUnion("kind", [
     values: z.array(Ticker).max(PERMISSION_TICKERS_MAX_COUNT, `takes at most ${PERMISSION_TICKERS_MAX_COUNT} tickers.`),
   }),
 ]);
+/** A domain of email addresses whose owners join an organisation when a provider vouches for them. */
+const SignInDomain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$/, "Enter a domain, as example.com.");
+/** Whole UTC days before today; null for all of the history. */
+const HistoryDays = z.int().min(1).max(HISTORY_DAYS_MAX).nullable();
+
 /** Changes to an account by an operator; absent fields stay unchanged. */
 export const AccountForm = z.strictObject({
   plan: z.string().max(40).optional(),
   permissions: PermissionsForm.optional(),
   suspended: z.boolean().optional(),
   live_access: z.boolean().optional(),
+  history_days: HistoryDays.optional(),
+  sign_in_domain: SignInDomain.nullable().optional(),
 });
 /** An account as an operator sees it. */
 export interface PortalAccount {
   readonly id: string;
   readonly name: string;
+  /** Of the first owner; null for an account that nobody signs in to. */
   readonly email: string | null;
+  readonly members: number;
+  /** Since when it waits for approval; null for one that does not. */
+  readonly waiting_since: string | null;
+  readonly sign_in_domain: string | null;
   readonly plan: string;
   readonly permissions: z.infer<typeof PermissionsForm>;
   readonly suspended_at: string | null;
   /** Whether it may use the live venue by a grant of its own, and by its plan. */
   readonly live_access: boolean;
   readonly plan_live_access: boolean;
+  /** Days of history by a bound of its own, and by its plan; the smaller one counts. Null is no bound. */
+  readonly history_days: number | null;
+  readonly plan_history_days: number | null;
   readonly created_at: string;
   /** Keys that are neither revoked nor expired. */
   readonly active_keys: number;
+}
+
+/** What a source of live prices says about passing them on. */
+export interface ProviderTerms {
+  readonly provider: string;
+  readonly terms: string;
+  /** Path of its guide. */
+  readonly guide: string;
 }
 
 /** Name of a plan. */
@@ -81,19 +110,46 @@ export const PlanName = z
     `Use lowercase letters, digits and hyphens, starting with a letter, at most ${PLAN_NAME_MAX_CHARACTERS} characters.`,
   );
 
-/** Limits of a plan and whether its accounts may use the live venue, as an operator edits them. */
+/** What a plan includes, as an operator edits it. */
 export const PlanForm = z.strictObject({
-  rest_per_minute: PlanLimit,
-  rest_burst: PlanLimit,
-  stream_connections: PlanLimit,
-  subscriptions_per_connection: PlanLimit,
+  ...eachLimitField(() => PlanLimit),
   live_access: z.boolean(),
+  /** Units of a UTC month; null for no quota. Calls beyond a hard one are refused, those beyond a soft one only counted. */
+  month_units: PlanLimit.nullable(),
+  month_hard: z.boolean(),
+  history_days: HistoryDays,
+  streams: z.boolean(),
+  /** An instrument needs the permission of its plan and of its account. */
+  permissions: PermissionsForm,
+  /** For people; null for none. */
+  price: z
+    .string()
+    .trim()
+    .min(1)
+    .max(PLAN_PRICE_MAX_CHARACTERS, `Use at most ${PLAN_PRICE_MAX_CHARACTERS} characters.`)
+    .regex(PLAIN_TEXT, PLAIN_TEXT_WORDS)
+    .nullable(),
+  /** It is on the page of plans. */
+  public: z.boolean(),
 });
 export type PlanForm = z.infer<typeof PlanForm>;
 
-/** A plan as an operator sees it. */
-export interface AdminPlan extends PlanForm {
+/** A plan to be stored. */
+export const PlanChangeForm = PlanForm.extend({
+  /** The one that was changed, as it was read; null for a new plan. Another one is refused with `conflict`. */
+  revision: z.int().min(1).nullable(),
+});
+export type PlanChangeForm = z.infer<typeof PlanChangeForm>;
+
+/** A plan on the page of plans. */
+export interface PublicPlan extends PlanForm {
   readonly name: string;
+}
+
+/** A plan as an operator sees it. */
+export interface AdminPlan extends PublicPlan {
+  /** Rises with each change. */
+  readonly revision: number;
   /** Number of accounts on this plan. */
   readonly accounts: number;
 }
@@ -116,6 +172,8 @@ export const OverrideForm = z
 export type OverrideForm = z.infer<typeof OverrideForm>;
 
 export const DefinitionForm = z.strictObject({ definition: CalendarDefinitionSchema });
+/** A definition to preview, from a later date on where one is given. */
+export const PreviewForm = DefinitionForm.extend({ from: z.iso.date().optional() });
 
 /** A manual override of a calendar. */
 export interface AdminOverride {
@@ -137,6 +195,8 @@ export interface AdminCalendar {
   readonly overrides: readonly AdminOverride[];
   /** Number of listed instruments that use it. */
   readonly listings: number;
+  /** Whether all of them are of the sandbox. */
+  readonly sandbox: boolean;
 }
 
 /** A trading session. */
@@ -212,7 +272,9 @@ export interface FeedReport {
   readonly newest_ticker: string | null;
   /** Age of the newest tick in milliseconds, by the clock of the service. */
   readonly lag_ms: number | null;
-  /** Listed tickers, and how many of them have a live quote, a stale quote, or none. */
+  /** Listed tickers that the feed is known not to bring. */
+  readonly not_offered: readonly string[];
+  /** The other listed tickers, and how many of them have a live quote, a stale quote, or none. */
   readonly tickers: number;
   readonly live: number;
   readonly stale: number;

@@ -21,7 +21,10 @@ export const CorrectionForm = z.discriminatedUnion("action", [
   z.strictObject({
     action: z.literal("replace"),
     ...COMMON,
-    ...{ open: Price, high: Price, low: Price, close: Price },
+    open: Price,
+    high: Price,
+    low: Price,
+    close: Price,
     tick_volume: z.number().min(0),
     spread: z.number().min(0).nullable(),
   }),

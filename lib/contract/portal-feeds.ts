@@ -1,5 +1,20 @@
 import { z } from "zod";
 import type { FilterReason } from "./ingest";
+import { Ticker } from "./primitives";
+
+/** Providers that the live venue can connect to. */
+export const PROVIDERS = ["oanda", "ctrader", "fix", "massive", "tiingo", "twelvedata", "tradermade"] as const;
+
+/** A setting of a provider, as a form asks for it. */
+export interface ProviderField {
+  readonly name: string;
+  readonly hint: string;
+  readonly required: boolean;
+  readonly secret: boolean;
+  /** What can be chosen; absent where anything can be typed. */
+  readonly options?: readonly string[];
+  readonly initial?: string;
+}
 
 /** What operators see of the providers of a venue. Instants are ISO 8601. */
 
@@ -39,17 +54,20 @@ export const ODD_REASONS = [
   "refused_symbol",
 ] as const;
 
-/** awaited: no tick yet; quiet: the market is open and no tick came for longer than the instrument may be silent. */
-export type UpstreamTickerState = "awaited" | "live" | "quiet" | "closed" | "missing";
+/**
+ * awaited: no tick yet; quiet: the market is open and no tick came for longer than the instrument may be silent; missing: its symbol is
+ * not clear, and FEED_SYMBOLS has to name it.
+ */
+export type UpstreamTickerState = "awaited" | "live" | "quiet" | "closed" | "missing" | "not_offered";
 
 /** An instrument of the venue at a provider. */
 export interface UpstreamTicker {
   readonly ticker: string;
-  /** The name that the provider gives it; null if it does not offer it. */
+  /** The name that the provider gives it; null if it is missing or not offered. */
   readonly symbol: string | null;
   readonly state: UpstreamTickerState;
   readonly since: string;
-  /** Why it is missing, null if it is not. */
+  /** Why it has no symbol, null if it has one. */
   readonly reason: string | null;
   /** Decimal places of the provider's prices where they differ from ours, which are the second number. */
   readonly digits: readonly [theirs: number, ours: number] | null;
@@ -164,8 +182,6 @@ export interface PrecedenceChange {
   /** How many instruments, and the first of them. */
   readonly tickers: number;
   readonly some: readonly string[];
-  /** How many of them have changed so often that their provider stays for an hour. */
-  readonly held: number;
 }
 
 /** Most instruments with diverging prices that a report lists. */
@@ -184,8 +200,6 @@ export interface PrecedenceReport {
   readonly waiting: number;
   /** The provider that an operator prefers, whatever its state. */
   readonly pinned: string | null;
-  /** Instruments whose provider stays because of too many changes. */
-  readonly held: number;
   /** Newest first. */
   readonly changes: readonly PrecedenceChange[];
   /** At most DIVERGENT_LISTED_COUNT. */
@@ -193,4 +207,29 @@ export interface PrecedenceReport {
 }
 
 /** The provider to pin; null releases the one that is. */
+/** Settings of a provider that are checked before they are used; more than any has. */
+const SETTINGS_MAX_COUNT = 20;
+const SETTING_MAX_CHARACTERS = 4_000;
+export const FeedCheckForm = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  settings: z
+    .record(z.string().max(40), z.string().max(SETTING_MAX_CHARACTERS))
+    .refine((given) => Object.keys(given).length <= SETTINGS_MAX_COUNT, `takes at most ${SETTINGS_MAX_COUNT} settings.`),
+});
+export type FeedCheckForm = z.infer<typeof FeedCheckForm>;
+
+/** What one step of a check found; `next` is what to do about a failure. */
+export interface FeedFinding {
+  readonly step: "settings" | "name" | "connection" | "encryption" | "login" | "instruments" | "prices" | "history" | "clock";
+  /** noted: not what was hoped for, but nothing is wrong. */
+  readonly state: "ok" | "noted" | "failed";
+  readonly text: string;
+  readonly next?: string;
+}
+
 export const FeedPinForm = z.strictObject({ provider: z.string().min(1).max(40).nullable() });
+
+/** Most instruments that are retired with one call. */
+const RETIRED_MAX_COUNT = 5_000;
+/** The instruments to retire: those that an operator was shown. */
+export const RetireForm = z.strictObject({ tickers: z.array(Ticker).min(1).max(RETIRED_MAX_COUNT) });

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { HOUR_S } from "#lib/units";
 import { VENUES, type Venue } from "./primitives";
+import type { ServiceStatus } from "./service-status";
+import type { IncidentNote } from "./uptime";
 
 /** How often a node reports; its rates are those since the report before. */
 export const NODE_REPORT_INTERVAL_S = 10;
@@ -30,6 +32,8 @@ export const NodeReport = z.object({
   started_ms: z.number(),
   /** The checks of /api/ready: null for each that is well, else what is wrong. */
   checks: z.record(z.string(), z.string().nullable()),
+  /** What will need an operator, as `checks`; absent from an earlier release. */
+  warnings: z.record(z.string(), z.string().nullable()).optional(),
   /** Per minute, since the report before; null in the first one. */
   rates: z
     .object({
@@ -48,6 +52,8 @@ export const NodeReport = z.object({
   /** Age of the newest tick of each venue; null before the first. */
   lag_ms: z.record(z.enum(VENUES), z.number().nullable()),
   memory_bytes: z.number(),
+  /** Listed tickers that the feed of each venue is known not to bring; absent from an earlier release. */
+  not_offered: z.record(z.enum(VENUES), z.array(z.string())).optional(),
   /** How late the event loop runs, at the 99th percentile. */
   loop_lag_ms: z.number(),
   /** Of the disk that DATA_DIR is on; null where it cannot be read. */
@@ -79,8 +85,10 @@ interface VenueHealth {
   readonly venue: Venue;
   readonly provider: string | null;
   readonly lag_ms: number | null;
+  /** Instruments that its feed offers, how many of them have a live quote, and how many others are listed. */
   readonly tickers: number;
   readonly live: number;
+  readonly not_offered: number;
 }
 
 /** What operators see first. */
@@ -90,6 +98,12 @@ export interface HealthReport {
   readonly nodes: readonly NodeHealth[];
   /** As the node that answers sees them. */
   readonly venues: readonly VenueHealth[];
+  /** The latest self-check, as of ServiceStatus. */
+  readonly checked: ServiceStatus["checked"];
+  /** The newest notes of the status page. */
+  readonly notes: readonly IncidentNote[];
+  /** Since when each problem is known, by the name of its check; a new one is known within a minute. */
+  readonly since: Readonly<Record<string, string>>;
   readonly database_bytes: number;
   readonly backups: {
     /** The last one that succeeded. */

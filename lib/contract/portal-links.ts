@@ -31,6 +31,8 @@ export interface LinkInfo {
   readonly name: string;
   readonly key_id: string;
   readonly key_name: string;
+  readonly key_prefix: string;
+  readonly key_last4: string;
   readonly venue: Venue;
   readonly operation: string;
   /** The text after "?" of the call it stands for. */

@@ -1,16 +1,20 @@
 import { z } from "zod";
 import { DAY_S, HOUR_S } from "#lib/units";
 import {
+  eachLimitField,
   KEY_ADDRESSES_MAX_COUNT,
   KEY_NAME_MAX_CHARACTERS,
   KEY_ORIGINS_MAX_COUNT,
   KEY_TICKERS_MAX_COUNT,
   PLAN_LIMIT_MAX,
+  type PlanLimitField,
   ROTATION_GRACES,
   type RotationGrace,
 } from "./limits";
+import { ConnectRequest } from "./oauth";
 import { PORTAL_SCOPES } from "./portal-scopes";
 import { PLAIN_TEXT, PLAIN_TEXT_WORDS, VENUES } from "./primitives";
+import type { OwnOrganisation, Role } from "./roles";
 
 /** Numbers of the portal. Names end in the unit. */
 export const PASSWORD_MIN_CHARACTERS = 12;
@@ -61,20 +65,26 @@ export const Email = z
   .toLowerCase()
   .max(EMAIL_MAX_CHARACTERS, "This email address is too long.")
   .pipe(z.email("Enter a valid email address."));
-const NewPassword = z
+export const NewPassword = z
   .string()
   .min(PASSWORD_MIN_CHARACTERS, `Use at least ${PASSWORD_MIN_CHARACTERS} characters.`)
   .max(PASSWORD_MAX_CHARACTERS, `Use at most ${PASSWORD_MAX_CHARACTERS} characters.`);
 /** Compared with the stored password, so any length up to the maximum is accepted. */
 const CurrentPassword = z.string().min(1, "Enter your password.").max(PASSWORD_MAX_CHARACTERS);
 const MailToken = z.string().min(1).max(100);
-const UserName = z
+export const UserName = z
   .string()
   .trim()
   .max(USER_NAME_MAX_CHARACTERS, `Use at most ${USER_NAME_MAX_CHARACTERS} characters.`)
   .regex(PLAIN_TEXT, PLAIN_TEXT_WORDS);
 
-export const SignUpForm = z.strictObject({ email: Email, password: NewPassword, name: UserName.optional() });
+/** `terms`: the reader accepts them, where the installation has some. */
+export const SignUpForm = z.strictObject({
+  email: Email,
+  password: NewPassword,
+  name: UserName.optional(),
+  terms: z.boolean().optional(),
+});
 export const SignInForm = z.strictObject({ email: Email, password: CurrentPassword });
 export const ForgotForm = z.strictObject({ email: Email });
 export const ResetForm = z.strictObject({
@@ -102,7 +112,7 @@ export const ProofForm = z.strictObject({ current: CurrentPassword });
 /** A limit of a plan. */
 export const PlanLimit = z.int().min(1).max(PLAN_LIMIT_MAX);
 
-const KeyName = z
+export const KeyName = z
   .string()
   .trim()
   .min(1, "Enter a name.")
@@ -112,7 +122,7 @@ const KeyScopes = z.array(z.enum(PORTAL_SCOPES)).min(1, "Choose at least one sco
 const KeyOrigins = z.array(z.string().max(260)).max(KEY_ORIGINS_MAX_COUNT, `Enter at most ${KEY_ORIGINS_MAX_COUNT} origins.`);
 const KeyAddresses = z
   .array(z.string().max(60))
-  .max(KEY_ADDRESSES_MAX_COUNT, `Enter at most ${KEY_ADDRESSES_MAX_COUNT} addresses.`);
+  .max(KEY_ADDRESSES_MAX_COUNT, `Enter at most ${KEY_ADDRESSES_MAX_COUNT} IP addresses.`);
 const KeyTickers = z.array(z.string().max(60)).max(KEY_TICKERS_MAX_COUNT, `Enter at most ${KEY_TICKERS_MAX_COUNT} tickers.`);
 /** Null for none of its own: then only the account's limit applies. */
 const KeyLimit = PlanLimit.nullable().optional();
@@ -120,10 +130,7 @@ const KeyLimit = PlanLimit.nullable().optional();
 const KEY_RESTRICTIONS = {
   addresses: KeyAddresses.optional(),
   tickers: KeyTickers.optional(),
-  rest_per_minute: KeyLimit,
-  rest_burst: KeyLimit,
-  stream_connections: KeyLimit,
-  subscriptions_per_connection: KeyLimit,
+  ...eachLimitField(() => KeyLimit),
   /** Null for at once. */
   not_before: InstantField.nullable().optional(),
 };
@@ -138,6 +145,12 @@ export const CreateKeyForm = z.strictObject({
   ...KEY_RESTRICTIONS,
   expires_at: KeyExpiry,
 });
+export const ConnectForm = z.strictObject({
+  request: ConnectRequest,
+  venue: z.enum(VENUES),
+  expires_at: z.iso.datetime({ offset: true, error: "Choose when it ends." }),
+});
+export const DeclineForm = z.strictObject({ request: ConnectRequest });
 export const EditKeyForm = z.strictObject({
   name: KeyName.optional(),
   scopes: KeyScopes.optional(),
@@ -148,10 +161,13 @@ export const EditKeyForm = z.strictObject({
 export const RotateKeyForm = z.strictObject({
   grace: z.enum(Object.keys(ROTATION_GRACES) as [RotationGrace, ...RotationGrace[]]),
 });
-export const RevokeKeyForm = z.strictObject({ confirm: z.string().describe("The key's name, to confirm.") });
+export const RevokeKeyForm = z.strictObject({
+  confirm: z.string().describe("The key's name, to confirm."),
+  replaced: z.boolean().optional().describe("Also revokes the keys that it replaced and that still work in their grace period."),
+});
 
-/** A key as the portal shows it; times are ISO 8601. */
-export interface PortalKey {
+/** A key as the portal shows it, with limits of its own, null for none; times are ISO 8601. */
+export interface PortalKey extends Readonly<Record<PlanLimitField, number | null>> {
   readonly id: string;
   readonly name: string;
   readonly venue: (typeof VENUES)[number];
@@ -159,11 +175,6 @@ export interface PortalKey {
   readonly origins: readonly string[];
   readonly addresses: readonly string[];
   readonly tickers: readonly string[];
-  /** Limits of its own, null for none. */
-  readonly rest_per_minute: number | null;
-  readonly rest_burst: number | null;
-  readonly stream_connections: number | null;
-  readonly subscriptions_per_connection: number | null;
   readonly prefix: string;
   readonly last4: string;
   readonly state: "scheduled" | "active" | "grace" | "expired" | "revoked";
@@ -176,13 +187,27 @@ export interface PortalKey {
   readonly revoked_at: string | null;
   readonly last_used_at: string | null;
   readonly last_used_address: string | null;
+  /** Its last use after it had ended, which was refused. */
+  readonly refused_at: string | null;
+  readonly refused_address: string | null;
+  /** Host of the agent that it was made for when the account let it connect; null for a key that somebody made. */
+  readonly agent_host: string | null;
   readonly replaced_by: string | null;
 }
 
 /** The signed-in user. */
 export interface PortalUser {
   readonly id: string;
+  /** The organisation the user works in. */
   readonly accountId: string;
+  readonly organisation: string;
+  readonly role: Role;
+  /** All organisations of the user, by name. */
+  readonly organisations: readonly OwnOrganisation[];
+  /** The organisation waits for an operator's approval. */
+  readonly waiting: boolean;
+  /** The organisation requires a second factor, which the user has not. */
+  readonly lacksFactor: boolean;
   readonly email: string;
   readonly emailVerified: boolean;
   readonly name: string;
@@ -250,6 +275,8 @@ export interface RequestLogEntry {
   readonly address: string;
   readonly origin: string | null;
   readonly user_agent: string;
+  /** What the error said; null for a success. */
+  readonly detail: string | null;
 }
 
 /** Calls in one time bucket. Latencies in milliseconds, null if there were no calls. */
@@ -307,12 +334,9 @@ export interface Overview {
   /** Since 00:00 UTC; `connections` counts opened connections. */
   readonly today: { readonly calls: number; readonly errors: number; readonly connections: number };
   /** Limits in force, and the remaining requests. */
-  readonly limits: {
-    readonly plan: string;
-    readonly rest_per_minute: number;
-    readonly rest_remaining: number;
-    readonly stream_connections: number;
-  };
+  readonly limits: Readonly<Record<PlanLimitField, number>> & { readonly plan: string; readonly rest_remaining: number };
+  /** Units used of the current UTC month, and those that the plan has, null for no quota. Calls beyond a hard one are refused. */
+  readonly month: { readonly used: number; readonly units: number | null; readonly hard: boolean; readonly resets_at: string };
   /** The last seven days, including today. */
   readonly week: readonly UsagePoint[];
   /** Valid keys that expire within two weeks, soonest first. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isoDate, SECOND_MS } from "#lib/units";
 import {
   KLINES_DEFAULT_LIMIT_ROWS,
   KLINES_MAX_LIMIT_ROWS,
@@ -20,6 +21,10 @@ export const TIMEFRAMES = ["M1", "M5", "M15", "M30", "H1", "H4", "D1", "W1", "MN
 export const Timeframe = z.enum(TIMEFRAMES).meta({ id: "Timeframe", description: "Kline timeframe. Case-sensitive." });
 export type Timeframe = z.infer<typeof Timeframe>;
 
+/** The financial centres whose office hours are the sessions of the world, from east to west. */
+export const CENTRES = ["sydney", "tokyo", "london", "new_york"] as const;
+export type Centre = (typeof CENTRES)[number];
+
 export const STREAMS = ["quote", "kline", "snapshot"] as const;
 export const StreamName = z.enum(STREAMS).meta({ id: "StreamName", description: "Name of a stream." });
 export type StreamName = z.infer<typeof StreamName>;
@@ -31,8 +36,11 @@ export type StreamName = z.infer<typeof StreamName>;
 export const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u;
 export const PLAIN_TEXT_WORDS = "must not contain control characters or characters that change the direction of text.";
 
-export const SCOPES = ["market:read", "market:stream", "market:ingest"] as const;
-/** market:read for REST, market:stream for sockets, market:ingest (operator-issued) for feeders. */
+export const SCOPES = ["market:read", "market:stream", "market:ingest", "billing:read"] as const;
+/**
+ * market:read for REST, market:stream for sockets, market:ingest (operator-issued) for feeders, billing:read (of operators) for the usage
+ * of all accounts.
+ */
 export const Scope = z.enum(SCOPES);
 export type Scope = z.infer<typeof Scope>;
 
@@ -82,12 +90,14 @@ const OFFSET_INSTANT = z.iso.datetime({ offset: true });
 /** An unescaped "+" in an offset arrives as a space; it is read as "+". */
 const BLANK_OFFSET = / (?=\d{2}:\d{2}$)/;
 
-/** Unix milliseconds of an ISO 8601 timestamp with offset in a query; NaN for any other text and for times before 1970. */
+/** Unix milliseconds of an ISO 8601 timestamp with offset in a query, negative before 1970; NaN for any other text. */
 function parseInstant(text: string): number {
   const instant = text.replace(BLANK_OFFSET, "+");
-  const at = OFFSET_INSTANT.safeParse(instant).success ? Date.parse(instant) : Number.NaN;
-  return at < 0 ? Number.NaN : at;
+  return OFFSET_INSTANT.safeParse(instant).success ? Date.parse(instant) : Number.NaN;
 }
+
+const tooEarly = (ctx: z.RefinementCtx) =>
+  refuse(ctx, { fault: "invalid_parameter", detail: "is out of range: times before 1970 are not supported." });
 
 /** Milliseconds are detected and reported as such. */
 const secondsParameter = (round: (seconds: number) => number) =>
@@ -96,12 +106,14 @@ const secondsParameter = (round: (seconds: number) => number) =>
     .transform((text, ctx) => {
       const seconds = INTEGER.test(text) ? Number(text) : round(parseInstant(text) / 1000);
       if (Number.isNaN(seconds)) return refuse(ctx, { fault: "invalid_parameter", detail: SECONDS_RULE });
+      if (seconds < 0) return tooEarly(ctx);
       if (seconds >= UNIX_SECONDS_END)
         return refuse(ctx, {
           fault: "invalid_parameter",
-          detail: "must be in Unix seconds; this value looks like milliseconds.",
+          detail: INTEGER.test(text)
+            ? "must be in Unix seconds; this value looks like milliseconds."
+            : "is out of range: times after the year 5137 are not supported.",
         });
-      if (seconds < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "must not be negative." });
       return seconds;
     })
     .pipe(UnixSeconds);
@@ -115,6 +127,22 @@ export const UnixSecondsParameter = secondsParameter(Math.ceil);
 /** The same for `as_of`: fractions are rounded down, so that nothing from after the instant counts. */
 export const PastSecondsParameter = secondsParameter(Math.floor);
 
+const DATE_RULE = "must be a date such as 2026-01-05, Unix seconds, or an ISO 8601 timestamp with a UTC offset.";
+
+/** A calendar date, as ISO 8601. */
+export const IsoDate = z.iso.date().meta({ description: "A date.", examples: ["2026-01-05"] });
+
+/** A date in a query. Unix seconds and ISO 8601 timestamps stand for their date in UTC. */
+export const DateParameter = z
+  .string()
+  .transform((text, ctx) => {
+    if (IsoDate.safeParse(text).success) return Date.parse(text) < 0 ? tooEarly(ctx) : text;
+    const seconds = UnixSecondsParameter.safeParse(text);
+    if (seconds.success) return isoDate(seconds.data * SECOND_MS);
+    return refuse(ctx, { fault: "invalid_parameter", detail: DATE_RULE });
+  })
+  .pipe(IsoDate);
+
 const MILLISECONDS_RULE =
   "must be Unix milliseconds, or an ISO 8601 timestamp with a UTC offset, for example 2026-01-01T00:00:00.000Z.";
 
@@ -124,7 +152,7 @@ export const UnixMillisecondsParameter = z
   .transform((text, ctx) => {
     const ms = INTEGER.test(text) ? Number(text) : parseInstant(text);
     if (Number.isNaN(ms)) return refuse(ctx, { fault: "invalid_parameter", detail: MILLISECONDS_RULE });
-    if (ms < 0) return refuse(ctx, { fault: "invalid_parameter", detail: "must not be negative." });
+    if (ms < 0) return tooEarly(ctx);
     if (INTEGER.test(text) && ms > 0 && ms < UNIX_SECONDS_END)
       return refuse(ctx, {
         fault: "invalid_parameter",
@@ -165,29 +193,26 @@ export const TimeframeParameter = z
   })
   .pipe(Timeframe);
 
-export const PRICE_SIDES = ["bid", "ask", "mid"] as const;
-export const PriceSide = z.enum(PRICE_SIDES).meta({ id: "PriceSide", description: "Which prices klines are made of." });
+/** One of the words of a schema in a query. The refusal has them in `allowed` too. */
+export const choiceParameter = <Words extends Readonly<Record<string, string>>>(schema: z.ZodEnum<Words>) =>
+  z
+    .string()
+    .transform((text, ctx): string => {
+      const words: readonly string[] = schema.options;
+      return words.includes(text)
+        ? text
+        : refuse(ctx, { fault: "invalid_parameter", detail: mustBeOneOf(words), allowed: words });
+    })
+    .pipe(schema);
+
+export const PriceSide = z.enum(["bid", "ask", "mid"]).meta({ id: "PriceSide", description: "Which prices klines are made of." });
 export type PriceSide = z.infer<typeof PriceSide>;
 
 /** The price side in a query. */
-export const PriceSideParameter = z
-  .string()
-  .transform((text, ctx) => {
-    if ((PRICE_SIDES as readonly string[]).includes(text)) return text as PriceSide;
-    return refuse(ctx, { fault: "invalid_parameter", detail: mustBeOneOf(PRICE_SIDES), allowed: PRICE_SIDES });
-  })
-  .pipe(PriceSide);
-
-const FORMATS = ["json", "csv"] as const;
+export const PriceSideParameter = choiceParameter(PriceSide);
 
 /** The format of a response in a query. */
-export const FormatParameter = z
-  .string()
-  .transform((text, ctx) => {
-    if ((FORMATS as readonly string[]).includes(text)) return text as (typeof FORMATS)[number];
-    return refuse(ctx, { fault: "invalid_parameter", detail: mustBeOneOf(FORMATS), allowed: FORMATS });
-  })
-  .pipe(z.enum(FORMATS).meta({ default: "json" }));
+export const FormatParameter = choiceParameter(z.enum(["json", "csv"]).meta({ default: "json" }));
 
 /** Matches the text as sent, in either case: upper-casing first would turn some non-ASCII letters into ASCII ones. */
 const TICKER_SHAPE = new RegExp(`^[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`, "i");
@@ -233,7 +258,7 @@ export const InstantParameter = z
         fault: "invalid_parameter",
         detail: "must be an ISO 8601 timestamp with a UTC offset, for example 2026-01-01T00:00:00Z.",
       });
-    return at;
+    return at < 0 ? tooEarly(ctx) : at;
   })
   .pipe(UnixMilliseconds);
 

@@ -47,10 +47,27 @@ export interface VenueStatus {
   readonly groups: readonly CalendarGroup[];
 }
 
+/**
+ * The state of a feed in a minute. `no_data`: nothing it offers can be judged, because no calendar is known or it offers nothing. `closed`
+ * and `not_bound` expect no prices. The better one is first.
+ */
+export const FEED_STATES = ["operational", "degraded", "down", "closed", "no_data", "not_bound"] as const;
+export type FeedState = (typeof FEED_STATES)[number];
+
 /** One period of the health history of a part: sampled minutes, and how many of them were healthy. */
 export interface HealthBucket {
   readonly minutes: number;
   readonly well: number;
+}
+
+/** The same of a feed. A minute without data is in no number. */
+export interface FeedBucket extends HealthBucket {
+  /** Minutes in which no prices were expected: no market was open, or there was no provider. */
+  readonly idle: number;
+  /** Those of them without a provider. */
+  readonly not_bound: number;
+  /** Minutes in which the feed was down; in the others that are neither healthy nor idle, some prices were late. */
+  readonly down: number;
 }
 
 /** The last 24 hours, oldest first; a period without a sample has 0 minutes. */
@@ -59,8 +76,7 @@ export interface HealthHistory {
   readonly bucket_ms: number;
   readonly rest: readonly HealthBucket[];
   readonly stream: readonly HealthBucket[];
-  /** `minutes` counts those in which ticks were expected or a sample was taken; `idle` those in which no market was open. */
-  readonly feeds: Readonly<Record<Venue, readonly (HealthBucket & { readonly idle: number; readonly lag_ms: number | null })[]>>;
+  readonly feeds: Readonly<Record<Venue, readonly (FeedBucket & { readonly lag_ms: number | null })[]>>;
 }
 
 /** The response of /status.json. */
@@ -69,6 +85,8 @@ export interface ServiceStatus {
   /** The latest self-probe; null before the first, and while the database does not respond. */
   readonly checked: { readonly at_ms: number; readonly rest: boolean; readonly stream: boolean } | null;
   readonly venues: readonly VenueStatus[];
+  /** Names of the checks of /api/ready that fail on a node, and "nodes" while one is silent. */
+  readonly failing: readonly string[];
   /** Null while the database does not respond. */
   readonly history: HealthHistory | null;
 }

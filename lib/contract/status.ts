@@ -20,6 +20,7 @@ export const STATUS_REASONS = [
   "quote_older_than_threshold",
   "awaiting_first_quote",
   "no_quote_since_open",
+  "not_offered",
   "projected",
 ] as const;
 

@@ -26,7 +26,10 @@ const { received, accepted, rejected, reasons } = lineCounts(TICK_REJECTIONS, "N
 /** What became of the ticks of a message. */
 export const IngestResult = z.object({
   seq: IngestSequence.describe("The `seq` of the message. All messages up to this one are handled."),
-  ...{ received, accepted, rejected, reasons },
+  received,
+  accepted,
+  rejected,
+  reasons,
   rejections: z
     .array(
       z.object({

@@ -30,6 +30,7 @@ export const HANDSHAKE_ERRORS = [
   "key_not_yet_valid",
   "account_suspended",
   "live_access_required",
+  "not_in_plan",
   "insufficient_scope",
   "origin_not_allowed",
   "address_not_allowed",

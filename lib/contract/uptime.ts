@@ -1,6 +1,6 @@
 import { DAY_S } from "#lib/units";
 import type { Venue } from "./primitives";
-import type { HealthBucket } from "./service-status";
+import type { FeedBucket, HealthBucket } from "./service-status";
 
 /** The status page's history. Times are Unix milliseconds in names that end in _ms, else ISO 8601. */
 
@@ -9,9 +9,9 @@ export const UPTIME_DAYS = 90;
 /** A part that failed for so many minutes had an incident; minutes with less than the second number between them are one. */
 export const INCIDENT_MIN_MINUTES = 3;
 export const INCIDENT_JOIN_MINUTES = 5;
-/** Listed incidents and notes, newest first. */
+/** Listed incidents and notes. */
 export const INCIDENTS_MAX_COUNT = 50;
-/** Stored notes. */
+/** Stored notes of operators. */
 export const INCIDENT_NOTES_MAX_COUNT = 500;
 /** Path of the feed of incidents and notes (Atom, RFC 4287). */
 export const STATUS_FEED_PATH = "/status.atom";
@@ -23,8 +23,7 @@ export interface UptimeDays {
   readonly from_ms: number;
   readonly rest: readonly HealthBucket[];
   readonly stream: readonly HealthBucket[];
-  /** `idle` counts minutes in which no market was open. */
-  readonly feeds: Readonly<Record<Venue, readonly (HealthBucket & { readonly idle: number })[]>>;
+  readonly feeds: Readonly<Record<Venue, readonly FeedBucket[]>>;
 }
 
 /**
@@ -48,20 +47,18 @@ export const INCIDENT_TITLES: Readonly<Record<IncidentPart, string>> = {
   sandbox: "Sandbox feed down",
 };
 
-/** A time in which a part failed, as recorded. */
-export interface Incident {
-  readonly part: IncidentPart;
-  readonly from_ms: number;
-  /** Null while it lasts. */
-  readonly until_ms: number | null;
-}
-
 export const IMPACTS = ["none", "degraded", "down"] as const;
 export type IncidentImpact = (typeof IMPACTS)[number];
 
-/** What an operator says about an incident, or about maintenance that is planned. */
+/** An incident that the service noticed, or what an operator says about one, or about maintenance that is planned. */
 export interface IncidentNote {
   readonly id: string;
+  /** Its name in feeds, webhooks and links, the same for as long as it exists. */
+  readonly key: string;
+  /** What failed, as measured; null for what an operator added. */
+  readonly part: IncidentPart | null;
+  /** True while the service opens and closes it: until an operator edits it. */
+  readonly automatic: boolean;
   readonly title: string;
   readonly text: string;
   readonly impact: IncidentImpact;
@@ -74,9 +71,7 @@ export interface IncidentNote {
 /** The history of the service, as the status page shows it. */
 export interface UptimeReport {
   readonly days: UptimeDays;
-  /** Newest first. */
-  readonly incidents: readonly Incident[];
-  /** Latest start first. */
+  /** Those that last first, then the latest end. */
   readonly notes: readonly IncidentNote[];
 }
 

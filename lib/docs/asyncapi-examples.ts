@@ -150,7 +150,10 @@ export const ACK_EXAMPLES: { readonly [Method in StreamMethod]: readonly Example
         id: null,
         method: "ingest",
         data: {
-          ...{ seq: 17, received: 2, accepted: 1, rejected: 1 },
+          seq: 17,
+          received: 2,
+          accepted: 1,
+          rejected: 1,
           reasons: { duplicate: 1 },
           rejections: [{ index: 1, reason: "duplicate" }],
         },

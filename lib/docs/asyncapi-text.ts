@@ -8,7 +8,6 @@ import {
   STREAM_RESUME_MAX_RECORDS,
   STREAM_TICKET_LIFETIME_S,
 } from "#lib/contract/limits";
-import { operations } from "#lib/contract/operations";
 import {
   HANDSHAKE_ERRORS,
   SOCKET_IO_NAMESPACE,
@@ -18,6 +17,7 @@ import {
   STREAM_PROTOCOLS,
 } from "#lib/contract/stream";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
+import { operations } from "#lib/operations/declarations";
 import { CLOSES_INTRODUCTION, closesTable, limitsTable, plansTable } from "./asyncapi-limits";
 import { markdownTable } from "./markdown-table";
 

@@ -1,3 +1,4 @@
+import type { Contact } from "#lib/brand";
 import type { JsonSchema } from "./json-schema";
 import type { Reference } from "./openapi-types";
 
@@ -81,7 +82,7 @@ export interface StreamClose {
 
 export interface AsyncApiDocument {
   asyncapi: string;
-  info: { title: string; version: string; description: string };
+  info: { title: string; version: string; description: string; contact?: Contact };
   defaultContentType: string;
   servers: Record<string, AsyncApiServer>;
   channels: Record<string, AsyncApiChannel>;

@@ -1,4 +1,4 @@
-import { operations as restOperations } from "#lib/contract/operations";
+import { type Brand, contactOf, DEFAULT_BRAND } from "#lib/brand";
 import {
   SOCKET_IO_NAMESPACE,
   SOCKET_IO_PATH,
@@ -9,6 +9,7 @@ import {
   type StreamMethod,
 } from "#lib/contract/stream";
 import { streamTicketExample, TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
+import { operations as restOperations } from "#lib/operations/declarations";
 import { streamCloses, streamLimits } from "./asyncapi-limits";
 import { JSON_MEDIA, type NamedMessage, type StreamMessages, streamMessages } from "./asyncapi-messages";
 import { withNamedParts } from "./asyncapi-names";
@@ -51,7 +52,7 @@ const SECURITY_SCHEMES = {
 const security = (...schemes: (keyof typeof SECURITY_SCHEMES)[]) =>
   schemes.map((scheme) => reference("components", "securitySchemes", scheme));
 
-/** The host that the committed document proposes. */
+/** The host that the document proposes where no installation is named. */
 export const ASYNCAPI_DEFAULT_HOST = "localhost:3000";
 
 function servers(host: string): Record<string, AsyncApiServer> {
@@ -154,13 +155,24 @@ function operationsOf(channel: ChannelId, messages: StreamMessages): Record<stri
  * clients send.
  * @param options.host host of the installation, `host[:port]`; readers of the document can replace it.
  */
-export function asyncApiDocument({ host = ASYNCAPI_DEFAULT_HOST }: { host?: string } = {}): AsyncApiDocument {
+export function asyncApiDocument({
+  host = ASYNCAPI_DEFAULT_HOST,
+  brand = DEFAULT_BRAND,
+}: {
+  host?: string;
+  brand?: Brand;
+} = {}): AsyncApiDocument {
   const printer = schemaPrinter("draft-7");
   const messages = streamMessages(printer);
   const named = Object.values(messages).flatMap((group: Record<string, NamedMessage>) => Object.values(group));
   return {
     asyncapi: "3.0.0",
-    info: { title: "Spotwire market streams", version: API_VERSION, description: streamDescription() },
+    info: {
+      title: `${brand.name} market streams`,
+      version: API_VERSION,
+      description: streamDescription(),
+      ...(brand.isOwn && { contact: contactOf(brand) }),
+    },
     defaultContentType: JSON_MEDIA,
     servers: servers(host),
     channels: channels(messages),
@@ -175,7 +187,7 @@ export function asyncApiDocument({ host = ASYNCAPI_DEFAULT_HOST }: { host?: stri
   };
 }
 
-/** The document text as committed and served, ending in a line feed. */
-export function asyncApiText(): string {
-  return `${JSON.stringify(asyncApiDocument(), null, 2)}\n`;
+/** The document as text, ending in a line feed. */
+export function asyncApiText(brand = DEFAULT_BRAND): string {
+  return `${JSON.stringify(asyncApiDocument({ brand }), null, 2)}\n`;
 }

@@ -1,8 +1,23 @@
-import { createConfig, lintFromString } from "@redocly/openapi-core";
-import spectral, { type RulesetDefinition } from "@stoplight/spectral-core";
-import { oas } from "@stoplight/spectral-rulesets";
 import { describe, expect, test } from "vitest";
+import { importTool } from "#lib/testing/tools";
 import { openApiText } from "./openapi";
+
+interface Redocly {
+  createConfig(config: { extends: string[] }): Promise<object>;
+  lintFromString(asked: { source: string; absoluteRef: string; config: object }): Promise<{ ruleId: string; message: string }[]>;
+}
+interface Spectral {
+  readonly default: {
+    Spectral: new () => {
+      setRuleset(ruleset: object): void;
+      run(source: string): Promise<{ code: string | number; path: (string | number)[]; message: string }[]>;
+    };
+  };
+}
+
+const { createConfig, lintFromString } = await importTool<Redocly>("@redocly/openapi-core");
+const { default: spectral } = await importTool<Spectral>("@stoplight/spectral-core");
+const { oas } = await importTool<{ oas: object }>("@stoplight/spectral-rulesets");
 
 /** What the strictest ruleset of Redocly says, as `redocly lint --extends recommended-strict`. */
 async function redocly(source: string): Promise<string[]> {
@@ -14,7 +29,7 @@ async function redocly(source: string): Promise<string[]> {
 /** What Spectral's own rules for OpenAPI say, as `spectral lint --ruleset spectral:oas`. */
 async function spectralOas(source: string): Promise<string[]> {
   const linter = new spectral.Spectral();
-  linter.setRuleset({ extends: [oas as RulesetDefinition] });
+  linter.setRuleset({ extends: [oas] });
   const problems = await linter.run(source);
   return problems.map(({ code, path, message }) => `${code}: ${path.join(".")} ${message}`);
 }

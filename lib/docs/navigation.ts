@@ -1,5 +1,5 @@
 import type { Folder, Item, Node } from "fumadocs-core/page-tree";
-import { docs } from "./source";
+import type { Docs } from "./source";
 
 /** A page of the left tree. */
 export interface NavPage {
@@ -27,13 +27,13 @@ function groupOf({ name, index, children }: Folder): NavGroup {
 }
 
 /** The left tree: sections of pages and of groups of pages, in the order they are read. */
-export function docsSections(): NavSection[] {
+export function docsSections({ tree }: Pick<Docs, "tree">): NavSection[] {
   const sections: { title: string; entries: (NavPage | NavGroup)[] }[] = [];
   const add = (node: Exclude<Node, { type: "separator" }>) => {
     if (sections.length === 0) sections.push({ title: "Documentation", entries: [] });
     sections.at(-1)?.entries.push(node.type === "folder" ? groupOf(node) : pageOf(node));
   };
-  for (const node of docs.getPageTree().children) {
+  for (const node of tree.children) {
     if (node.type === "separator") sections.push({ title: String(node.name), entries: [] });
     else add(node);
   }
@@ -41,8 +41,8 @@ export function docsSections(): NavSection[] {
 }
 
 /** Where a page is in the left tree, as words: "Reference · REST operations". Undefined for a page outside of it. */
-export function sectionOf(url: string): string | undefined {
-  for (const { title, entries } of docsSections()) {
+export function sectionOf(docs: Pick<Docs, "tree">, url: string): string | undefined {
+  for (const { title, entries } of docsSections(docs)) {
     for (const entry of entries) {
       if ("href" in entry && entry.href === url) return title;
       if ("pages" in entry && entry.pages.some(({ href }) => href === url)) return `${title} · ${entry.label}`;

@@ -25,6 +25,7 @@ export const HEADERS: Record<string, OpenApiHeader> = {
   "X-RateLimit-Limit": { description: "Units per minute.", schema: integer, example: 600 },
   "X-RateLimit-Remaining": { description: "Remaining units.", schema: integer, example: 587 },
   "X-RateLimit-Reset": { description: "Seconds until the quota is full again.", schema: integer, example: 41 },
+  "X-RateLimit-Cost": { description: "Units that this request used; 0 if it was refused.", schema: integer, example: 1 },
   "X-Ignored-Params": {
     description: "Query parameters that were ignored because they are unknown.",
     schema: text,
@@ -69,6 +70,7 @@ export const RATE_LIMIT_HEADERS = [
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
   "X-RateLimit-Reset",
+  "X-RateLimit-Cost",
 ];
 
 /** Request headers that are used, besides Authorization. */

@@ -1,3 +1,4 @@
+import type { Contact } from "#lib/brand";
 import type { JsonSchema } from "./json-schema";
 
 /** The parts of OpenAPI 3.1 that the service's document uses. */
@@ -58,7 +59,7 @@ export interface OpenApiDocument {
     title: string;
     version: string;
     description: string;
-    contact: { name: string };
+    contact: Contact;
     license: { name: string; identifier: string };
   };
   servers: { url: string }[];

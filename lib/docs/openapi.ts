@@ -1,10 +1,10 @@
+import { type Brand, contactOf, DEFAULT_BRAND } from "#lib/brand";
 import { CSV_MEDIA, csvOf, LINES_MEDIA } from "#lib/contract/csv";
 import { Failure, failureExample, success } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { PARQUET_MEDIA } from "#lib/contract/files";
-import { linkOperation, REST_CALLS } from "#lib/contract/link";
 import { describeParameter, isInPath, type Operation, type Parameter } from "#lib/contract/operation";
-import type { OperationId } from "#lib/contract/operations";
+import { linkOperation, REST_CALLS } from "#lib/operations/link/declaration";
 import { type JsonSchema, type SchemaPrinter, schemaPrinter } from "./json-schema";
 import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
 import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "./openapi-types";
@@ -13,9 +13,6 @@ import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiParameter,
 const API_VERSION = "1.0.0";
 const SECURITY_SCHEME = "apiKey";
 const JSON_MEDIA = "application/json";
-
-/** Operations whose responses can be revalidated. */
-const REVALIDATED: ReadonlySet<string> = new Set<OperationId>(["klines"]);
 
 const DESCRIPTION = [
   "Quotes, snapshots, klines, instruments and market status for forex and metals.",
@@ -111,10 +108,10 @@ function errorResponses(operation: Operation, printer: SchemaPrinter): Record<st
 const FILE_HEADERS = ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", "ETag", "Cache-Control"];
 
 /** Names of the headers in an operation's successful response. */
-export function answerHeaders({ id, file }: Operation): string[] {
+export function answerHeaders({ revalidated, file }: Operation): string[] {
   if (file !== undefined) return [...FILE_HEADERS, "Accept-Ranges", "Content-Disposition"];
-  const revalidated = REVALIDATED.has(id) ? ["ETag", "Cache-Control", "Link"] : [];
-  return ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...revalidated];
+  const own = revalidated ? ["ETag", "Cache-Control", "Link"] : [];
+  return ["X-Request-Id", ...RATE_LIMIT_HEADERS, "X-Ignored-Params", ...own];
 }
 
 const isLink = ({ id }: Pick<Operation, "id">) => id === linkOperation.id;
@@ -167,7 +164,6 @@ const UNCHANGED: OpenApiResponse = {
 
 function successResponses(operation: Operation, printer: SchemaPrinter): Record<string, OpenApiResponse> {
   if (operation.file !== undefined) return fileResponses(operation, operation.file);
-  const revalidated = REVALIDATED.has(operation.id);
   const id = `${pascal(operation.id)}Response`;
   const answered: OpenApiResponse = {
     description: operation.summary,
@@ -180,7 +176,7 @@ function successResponses(operation: Operation, printer: SchemaPrinter): Record<
       ...itemsMedia(operation),
     },
   };
-  return revalidated ? { 200: answered, 304: UNCHANGED } : { 200: answered };
+  return operation.revalidated ? { 200: answered, 304: UNCHANGED } : { 200: answered };
 }
 
 function requestBody(operation: Operation, printer: SchemaPrinter): Pick<OpenApiOperation, "requestBody"> {
@@ -200,7 +196,7 @@ function openApiOperation(operation: Operation, printer: SchemaPrinter): OpenApi
   const isFile = operation.file !== undefined;
   const headerNames = [
     "RequestId",
-    ...(REVALIDATED.has(operation.id) || isFile ? ["IfNoneMatch"] : []),
+    ...(operation.revalidated || isFile ? ["IfNoneMatch"] : []),
     ...(isFile ? ["Range", "IfRange"] : []),
   ];
   return {
@@ -235,7 +231,13 @@ function errorExamples(): OpenApiDocument["components"]["examples"] {
  * The REST API as an OpenAPI 3.1 document, generated from the contract.
  * @param options.serverUrl base URL of the paths; by default relative to the URL of the document.
  */
-export function openApiDocument({ serverUrl = "/" }: { serverUrl?: string } = {}): OpenApiDocument {
+export function openApiDocument({
+  serverUrl = "/",
+  brand = DEFAULT_BRAND,
+}: {
+  serverUrl?: string;
+  brand?: Brand;
+} = {}): OpenApiDocument {
   const printer = schemaPrinter("draft-2020-12");
   const paths: OpenApiDocument["paths"] = {};
   for (const operation of REST_CALLS) {
@@ -247,10 +249,10 @@ export function openApiDocument({ serverUrl = "/" }: { serverUrl?: string } = {}
   return {
     openapi: "3.1.0",
     info: {
-      title: "Spotwire market data",
+      title: `${brand.name} market data`,
       version: API_VERSION,
       description: DESCRIPTION,
-      contact: { name: "The operator of this installation" },
+      contact: contactOf(brand),
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
     servers: [{ url: serverUrl }],
@@ -268,7 +270,7 @@ export function openApiDocument({ serverUrl = "/" }: { serverUrl?: string } = {}
   };
 }
 
-/** The document text as committed and served, ending in a line feed. */
-export function openApiText(): string {
-  return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+/** The document as text, ending in a line feed. */
+export function openApiText(brand = DEFAULT_BRAND): string {
+  return `${JSON.stringify(openApiDocument({ brand }), null, 2)}\n`;
 }

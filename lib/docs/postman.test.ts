@@ -1,11 +1,42 @@
-import { Collection, type Item } from "postman-collection";
 import { expect, test } from "vitest";
-import { OPERATION_LIST } from "#lib/contract/operations";
+import { OPERATION_LIST } from "#lib/operations/declarations";
+import { importTool } from "#lib/testing/tools";
 import { postmanCollection } from "./postman";
+
+interface Values {
+  toObject(): Readonly<Record<string, string>>;
+}
+interface Item {
+  readonly name: string;
+  readonly request: {
+    readonly method: string;
+    readonly url: {
+      getPath(): string;
+      getHost(): string;
+      getQueryString(): string;
+      readonly query: { map<Made>(make: (parameter: { key: string; disabled?: boolean }) => Made): Made[] };
+    };
+    readonly headers: { get(name: string): string | undefined };
+    readonly body?: { readonly raw?: string };
+  };
+  readonly responses: { count(): number; each(visit: (response: { code: number; json(): unknown }) => void): void };
+  readonly events: { listeners(name: string): { readonly script: { readonly exec?: readonly string[] } }[] };
+}
+interface Collection {
+  readonly variables: Values;
+  readonly auth?: { parameters(): Values };
+  forEachItem(visit: (item: Item) => void): void;
+}
+interface Postman {
+  readonly default: { readonly Collection: new (document: object) => Collection };
+}
+const { default: postman } = await importTool<Postman>("postman-collection");
 
 /** As Postman itself reads the file. */
 function read(): { collection: Collection; items: Item[] } {
-  const collection = new Collection(JSON.parse(JSON.stringify(postmanCollection({ base: "https://market.example.com" }))));
+  const collection = new postman.Collection(
+    JSON.parse(JSON.stringify(postmanCollection({ base: "https://market.example.com" }))),
+  );
   const items: Item[] = [];
   collection.forEachItem((item) => items.push(item));
   return { collection, items };

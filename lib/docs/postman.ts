@@ -1,9 +1,10 @@
+import { type Brand, DEFAULT_BRAND } from "#lib/brand";
 import type { ErrorId } from "#lib/contract/errors";
 import { ERRORS, httpStatus } from "#lib/contract/errors";
 import { describeParameter, isInPath, type Operation } from "#lib/contract/operation";
-import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
+import { OPERATION_LIST } from "#lib/operations/declarations";
 import { postmanTests } from "./postman-tests";
-import { type RecordedAnswer, recordedAnswer, recordedError } from "./reference/recorded";
+import { exampleBody, type RecordedAnswer, recordedError } from "./reference/recorded";
 import { SAMPLE_BASE } from "./sample-words";
 
 /** The format of the collection, by the address that names it. */
@@ -90,7 +91,11 @@ function request(operation: Operation): PostmanRequest {
   };
 }
 
-function response(name: string, originalRequest: PostmanRequest, answer: RecordedAnswer): PostmanResponse {
+function response(
+  name: string,
+  originalRequest: PostmanRequest,
+  answer: Pick<RecordedAnswer, "status" | "body">,
+): PostmanResponse {
   return {
     name,
     originalRequest,
@@ -109,7 +114,7 @@ function item(operation: Operation): PostmanItem {
     return answer === undefined || httpStatus(id) !== answer.status ? [] : [response(ERRORS[id].title, original, answer)];
   });
   // The bytes of a file say nothing to a reader.
-  const shown = operation.file === undefined ? [recordedAnswer(operation.id as OperationId)] : [];
+  const shown = operation.file === undefined ? [{ status: 200, body: exampleBody(operation) }] : [];
   const answered = shown.map((answer) => response(operation.summary, original, answer));
   const test = { listen: "test", script: { type: "text/javascript", exec: postmanTests(operation) } } as const;
   return { name: operation.summary, event: [test], request: original, response: [...answered, ...refusals] };
@@ -119,10 +124,16 @@ function item(operation: Operation): PostmanItem {
  * The REST operations as a Postman collection, each with tests and the sandbox's answers.
  * @param options.base address of the service; its variable `key` is left for the reader
  */
-export function postmanCollection({ base = SAMPLE_BASE }: { base?: string } = {}): PostmanCollection {
+export function postmanCollection({
+  base = SAMPLE_BASE,
+  brand = DEFAULT_BRAND,
+}: {
+  base?: string;
+  brand?: Brand;
+} = {}): PostmanCollection {
   return {
     info: {
-      name: "Spotwire market data",
+      name: `${brand.name} market data`,
       description: "Set the variable `key` of this collection to your API key. The tests of each request hold with any key.",
       schema: SCHEMA,
     },

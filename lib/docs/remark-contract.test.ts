@@ -53,8 +53,10 @@ describe("a guide", () => {
     ]);
   });
 
-  test("keeps everything else, without the mark for those who run its samples", () => {
+  test("keeps everything else, without comments and the mark for those who run its samples", () => {
     const code = { type: "code", meta: 'tab="curl" norun', value: "x" };
+    const sum = { type: "mdxFlowExpression", value: "1 + 1" };
+    expect(expanded({ type: "mdxFlowExpression", value: "/* for editors */" }, sum)).toEqual([sum]);
     expect(expanded(code, element("Callout"))).toEqual([{ type: "code", meta: 'tab="curl"', value: "x" }, element("Callout")]);
   });
 });

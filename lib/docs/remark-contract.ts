@@ -1,7 +1,9 @@
-import { OPERATION_LIST } from "#lib/contract/operations";
+import { NAME_MARK } from "#lib/brand";
+import { operationDocsPath } from "#lib/contract/operation";
+import { PROGRAM_NAME } from "#lib/env-brand";
+import { OPERATION_LIST } from "#lib/operations/declarations";
 import manifest from "../../package.json" with { type: "json" };
-import { pythonSdist, pythonWheel } from "./client-package";
-import { operationPath } from "./reference/paths";
+import { pythonSdist, pythonWheel } from "./client-names";
 import { CONTRACT_TABLES } from "./tables";
 
 /** What of a syntax tree is looked at here. */
@@ -21,12 +23,17 @@ interface Processor {
 
 /** Marks for those who run the samples. */
 const MARKS = /\b(?:norun|cell)\b/g;
-/** Files whose names change with a release. */
+const COMMENT = /^\/\*.*\*\/$/;
+/** What changes with a release: files by their names, and the version of the clients. */
 const FILES: Readonly<Record<string, string>> = {
   PYTHON_WHEEL: pythonWheel(manifest.version),
   PYTHON_SDIST: pythonSdist(manifest.version),
+  CLIENT_VERSION: manifest.version,
 };
 const FILE = new RegExp(Object.keys(FILES).join("|"), "g");
+
+/** The name of the program as a word; names of classes and files have it in code. */
+const PROGRAM = new RegExp(`\\b${PROGRAM_NAME}\\b`, "g");
 
 const named = (text: string) => text.replace(FILE, (name) => FILES[name] ?? name);
 
@@ -38,7 +45,7 @@ function operationLink(node: Node): Node {
   if (operation === undefined) throw new Error(`<OperationLink id="${id}"> names no operation.`);
   const own = node.children ?? [];
   const children = own.length > 0 ? own : [{ type: "text", value: operation.summary }];
-  return { type: "link", url: operationPath(operation), children };
+  return { type: "link", url: operationDocsPath(operation), children };
 }
 
 function replacement(node: Node, processor: Processor): readonly Node[] {
@@ -46,9 +53,10 @@ function replacement(node: Node, processor: Processor): readonly Node[] {
     const link = operationLink(node);
     return [node.type === "mdxJsxFlowElement" ? { type: "paragraph", children: [link] } : link];
   }
-  // They say nothing to a reader.
+  // Comments and marks say nothing to a reader.
+  if (node.type === "mdxFlowExpression" && COMMENT.test(node.value ?? "")) return [];
   if (node.type === "code" && node.meta) node.meta = node.meta.replace(MARKS, "").trim();
-  if (node.value !== undefined) node.value = named(node.value);
+  if (node.value !== undefined) node.value = named(node.type === "text" ? node.value.replace(PROGRAM, NAME_MARK) : node.value);
   if (node.url !== undefined) node.url = named(node.url);
   const table = isElement(node) && typeof node.name === "string" ? CONTRACT_TABLES[node.name] : undefined;
   if (table !== undefined) return processor.parse(table()).children ?? [];
@@ -58,7 +66,8 @@ function replacement(node: Node, processor: Processor): readonly Node[] {
 
 /**
  * Puts the contract into a guide: `<LimitsTable/>` and its kind become Markdown tables, `<OperationLink id="klines"/>` a link,
- * and PYTHON_WHEEL the name of the file.
+ * PYTHON_WHEEL the name of the file, and CLIENT_VERSION the version of the clients. Comments are left out. The name of the program becomes a mark outside of code, because an
+ * installation may go by another one, which is known when it runs.
  * What comes after sees plain Markdown: the page, its `.md`, the search index and llms.txt cannot differ.
  * @throws Error for an operation that does not exist
  */

@@ -1,5 +1,5 @@
 import { createSearchAPI, type Index } from "fumadocs-core/search/server";
-import { type DocsPage, docs } from "./source";
+import type { Docs, DocsPage } from "./source";
 
 /** The first crumb of each entry of the index: written by hand, or printed from the contract. */
 export type PageKind = "Guide" | "Reference";
@@ -8,11 +8,11 @@ export type PageKind = "Guide" | "Reference";
 const REPEATED: ReadonlySet<string | undefined> = new Set(["request", "headers", "errors", "example", "response-example"]);
 
 /** A page as entries of the index: the page itself with what stands above its first heading, then each part of it. */
-function entriesOf({ type, url, data }: DocsPage): Index[] {
+function entriesOf({ type, url, data }: DocsPage, words: (text: string) => string): Index[] {
   const { headings, contents } = data.structuredData;
   const kind: PageKind = type === "guides" ? "Guide" : "Reference";
   const keywords = "keywords" in data ? data.keywords?.join(" ") : undefined;
-  const textOf = (id?: string) => contents.flatMap(({ heading, content }) => (heading === id ? [content] : [])).join(" ");
+  const textOf = (id?: string) => words(contents.flatMap(({ heading, content }) => (heading === id ? [content] : [])).join(" "));
   const page: Index = { url, title: data.title, breadcrumbs: [kind], content: textOf() };
   if (data.description !== undefined) page.description = data.description;
   if (keywords !== undefined) page.keywords = keywords;
@@ -24,10 +24,13 @@ function entriesOf({ type, url, data }: DocsPage): Index[] {
   ];
 }
 
-/** The search index over every page and section, as the search in the browser loads it. */
-export function searchIndex(): Promise<Response> {
+/**
+ * The search index over every page and section, as the search in the browser loads it.
+ * @param words puts the name of the service into texts
+ */
+export function searchIndex({ pages }: Pick<Docs, "pages">, words: (text: string) => string): Promise<Response> {
   const server = createSearchAPI("simple", {
-    indexes: docs.getPages().flatMap(entriesOf),
+    indexes: pages.flatMap((page) => entriesOf(page, words)),
     // Hits come by how well they fit, never by a field: an order for each field would be a quarter of the index.
     sort: { enabled: false },
   });

@@ -6,16 +6,23 @@ const ROOT = path.join(import.meta.dirname, "..", "..");
 const CHECKLIST = readFileSync(path.join(import.meta.dirname, "security.md"), "utf8");
 /** The chapters of OWASP ASVS 5.0. */
 const CHAPTERS = [
-  ...[
-    "Encoding and Sanitization",
-    "Validation and Business Logic",
-    "Web Frontend Security",
-    "API and Web Service",
-    "File Handling",
-  ],
-  ...["Authentication", "Session Management", "Authorization", "Self-contained Tokens", "OAuth and OIDC", "Cryptography"],
-  ...["Secure Communication", "Configuration", "Data Protection", "Secure Coding and Architecture"],
-  ...["Security Logging and Error Handling", "WebRTC"],
+  "Encoding and Sanitization",
+  "Validation and Business Logic",
+  "Web Frontend Security",
+  "API and Web Service",
+  "File Handling",
+  "Authentication",
+  "Session Management",
+  "Authorization",
+  "Self-contained Tokens",
+  "OAuth and OIDC",
+  "Cryptography",
+  "Secure Communication",
+  "Configuration",
+  "Data Protection",
+  "Secure Coding and Architecture",
+  "Security Logging and Error Handling",
+  "WebRTC",
 ];
 const NOT_MET = /^(not met|does not apply), because \S/;
 

@@ -6,6 +6,7 @@ import { highlighting } from "./highlight";
 import { markdownOf } from "./page-markdown";
 import { operationColumns } from "./rehype-operation-columns";
 import { schemaTrees } from "./rehype-schema-tree";
+import { nameService } from "./rehype-service-name";
 import { labelCells } from "./rehype-table-labels";
 import { expandContract } from "./remark-contract";
 
@@ -39,7 +40,7 @@ export default defineConfig({
     remarkCodeTabOptions: { Tabs: "Tabs" },
     remarkImageOptions: false,
     remarkNpmOptions: false,
-    rehypePlugins: (preset) => [schemaTrees, labelCells, operationColumns, ...preset],
+    rehypePlugins: (preset) => [schemaTrees, labelCells, operationColumns, ...preset, nameService],
     rehypeCodeOptions: highlighting satisfies RehypeCodeOptions,
   },
 });

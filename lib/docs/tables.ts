@@ -5,6 +5,7 @@ import {
   LINK_LIFETIME_MAX_S,
   LINKS_PER_ACCOUNT_MAX_COUNT,
   PLAN_DEFAULTS,
+  PLAN_LIMITS,
 } from "#lib/contract/limits";
 import {
   DISPLAY_CLASS,
@@ -27,6 +28,8 @@ const STATE_MEANINGS: Readonly<Record<FinalDisplayState, string>> = {
   late_open_data_stale:
     "The market is open, but no quote has arrived since the open and the grace period for the first one is over.",
   open_data_missing: "The market is open, but there has never been a quote and the grace period for the first one is over.",
+  not_offered:
+    "The venue's data provider does not offer the instrument, or it was never pushed. No quotes are expected at any time.",
 };
 
 const REASON_MEANINGS: Readonly<Record<StatusReason, string>> = {
@@ -42,6 +45,7 @@ const REASON_MEANINGS: Readonly<Record<StatusReason, string>> = {
   quote_older_than_threshold: "The newest quote is older than the instrument's threshold.",
   awaiting_first_quote: "The market has just opened and the first quote is still expected.",
   no_quote_since_open: "No quote has arrived since the open and the grace period is over.",
+  not_offered: "The venue's data provider does not offer the instrument, or it was never pushed.",
   projected: "The requested time is in the future, so the status follows from the calendar alone.",
 };
 
@@ -60,7 +64,7 @@ function statusTable(): string {
 
 function planLimitsTable(): string {
   return markdownTable(
-    ["Plan", "Requests per minute", "Burst", "Stream connections", "Subscriptions per connection"],
+    ["Plan", ...Object.values(PLAN_LIMITS).map(({ head }) => head)],
     Object.entries(PLAN_DEFAULTS).map(([plan, limits]) => [plan, ...Object.values(limits)]),
   );
 }

@@ -26,8 +26,14 @@ function statusOf(ticker: string, lastTickMs: number | null, atMs = NOW) {
   const definition = listing.calendar === null ? undefined : SEED_CALENDARS[listing.calendar];
   const session = compileCalendar(definition, []).sessionAt(atMs);
   const { final_display_state, reason } = marketStatus({
-    ...{ listing, session, lastTickMs, atMs },
-    ...{ provider: "sandbox", projected: false, updatedAtMs: atMs },
+    listing,
+    session,
+    lastTickMs,
+    atMs,
+    provider: "sandbox",
+    offered: true,
+    projected: false,
+    updatedAtMs: atMs,
   });
   return `${final_display_state} ${reason}`;
 }

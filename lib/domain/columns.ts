@@ -118,7 +118,7 @@ export function pickRows<Columns extends object>(columns: Columns, rows: readonl
 }
 
 /** Rows by time; those of one time stay in their order. */
-export function ascending(columns: KlineColumns): KlineColumns {
+export function ascending<Columns extends Pick<KlineColumns, "time">>(columns: Columns): Columns {
   const { time } = columns;
   let row = 1;
   while (row < time.length && (time[row] as number) >= (time[row - 1] as number)) row += 1;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Conversion } from "#lib/contract/conversion";
 import { CONVERSION_AMOUNT_MAX, CONVERSION_AMOUNT_MIN } from "#lib/contract/limits";
+import { Conversion } from "#lib/operations/conversion/declaration";
 import { convert, type Pair, stepsOf } from "./conversion";
 import { currencyCalled } from "./instrument-name";
 import { roundTo } from "./price";
@@ -117,8 +117,12 @@ describe("the numbers of a conversion", () => {
 
   test("direct prices are those of the quote, and amounts are exact decimals", () => {
     expect(converted([eurUsd], "EUR", "USD", 1_000)).toMatchObject({
-      ...{ bid: 1.08543, ask: 1.08551, mid: 1.08547 },
-      ...{ bid_amount: 1_085.43, ask_amount: 1_085.51, mid_amount: 1_085.47 },
+      bid: 1.08543,
+      ask: 1.08551,
+      mid: 1.08547,
+      bid_amount: 1_085.43,
+      ask_amount: 1_085.51,
+      mid_amount: 1_085.47,
     });
     expect(converted([eurUsd], "EUR", "USD", 0.1).bid_amount).toBe(0.108543);
     expect(converted([eurUsd], "EUR", "USD", CONVERSION_AMOUNT_MAX).bid_amount).toBe(1_085_430_000_000);
@@ -151,8 +155,15 @@ describe("the numbers of a conversion", () => {
 
   test("a currency converts to itself one to one, without legs", () => {
     expect(converted([eurUsd], "USD", "USD", 5)).toMatchObject({
-      ...{ bid: 1, ask: 1, mid: 1, bid_amount: 5, ask_amount: 5, mid_amount: 5, time_msc: null },
-      ...{ market_data_state: "live", legs: [] },
+      bid: 1,
+      ask: 1,
+      mid: 1,
+      bid_amount: 5,
+      ask_amount: 5,
+      mid_amount: 5,
+      time_msc: null,
+      market_data_state: "live",
+      legs: [],
     });
   });
 });
@@ -239,7 +250,11 @@ describe("the path of a conversion", () => {
 test("a currency is recognized by its name, or by a longer text that begins with its code, unless several are", () => {
   const codes = ["EUR", "USD", "AUD", "XAU", "JPY"];
   expect(["EURO", "GOLD", "YEN", "USDOLLAR", "DOLLAR", "ABC"].map((text) => currencyCalled(text, codes))).toEqual([
-    ...["EUR", "XAU", "JPY", "USD"],
-    ...[undefined, undefined],
+    "EUR",
+    "XAU",
+    "JPY",
+    "USD",
+    undefined,
+    undefined,
   ]);
 });

@@ -1,7 +1,7 @@
 import { Decimal } from "decimal.js";
-import type { Conversion } from "#lib/contract/conversion";
 import { CONVERSION_SIGNIFICANT_DIGITS } from "#lib/contract/limits";
 import type { Quote } from "#lib/contract/quote";
+import type { Conversion } from "#lib/operations/conversion/declaration";
 
 /** Enough for the exact product of an amount and two prices, so that only the division and the final rounding lose anything. */
 const Exact = Decimal.clone({ precision: 60 });

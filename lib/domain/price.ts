@@ -34,3 +34,11 @@ export function leastSpread(a: number | null, b: number | null): number | null {
   if (a === null) return b;
   return b === null || a < b ? a : b;
 }
+
+/** The median, of an even number of values the middle of the two in the middle; NaN without values, which it sorts. */
+export function medianOf(values: Float64Array): number {
+  values.sort();
+  const middle = (values.length - 1) / 2;
+  const [below, above] = [values[Math.floor(middle)] ?? Number.NaN, values[Math.ceil(middle)] ?? Number.NaN];
+  return below + 0.5 * (above - below);
+}

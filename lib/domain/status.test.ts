@@ -13,7 +13,7 @@ const listing = { ticker: "EURUSD", staleAfterS: 60, openGraceS: 300 };
 
 function statusAt(atMs: number, lastTickMs: number | null, changes: Partial<StatusFacts> = {}) {
   const session = changes.session ?? forex.sessionAt(atMs);
-  const facts = { listing, session, lastTickMs, atMs, provider: "sandbox", projected: false, updatedAtMs: atMs };
+  const facts = { listing, session, lastTickMs, atMs, provider: "sandbox", offered: true, projected: false, updatedAtMs: atMs };
   return marketStatus({ ...facts, ...changes });
 }
 
@@ -47,6 +47,16 @@ describe("an open market", () => {
     expect(badge(OPEN, null, { session })).toBe("missing open_data_missing no_quote_since_open");
     expect(badge(OPEN, 0, { session })).toBe("stale open_data_stale quote_older_than_threshold");
   });
+});
+
+test.each([
+  ["while it is open", OPEN + HOUR_MS, null, "missing"],
+  ["while it is closed", CLOSE + HOUR_MS, null, "missing"],
+  ["after quotes of an earlier provider", OPEN + HOUR_MS, OPEN + 1_000, "stale"],
+])("an instrument that the feed does not bring is not offered, which is no outage: %s", (_, atMs, lastTickMs, data) => {
+  expect(badge(atMs, lastTickMs, { offered: false })).toBe(`${data} not_offered not_offered`);
+  expect(DISPLAY_CLASS.not_offered).toBe("neutral");
+  expect(badge(atMs, null, { offered: false, projected: true })).toMatch(/projected$/);
 });
 
 describe("a closed market", () => {
@@ -134,6 +144,7 @@ describe("the table is total", () => {
     lastTickMs: maybe,
     atMs: instant,
     provider: fc.option(fc.constant("sandbox"), { nil: null }),
+    offered: fc.boolean(),
     projected: fc.boolean(),
     updatedAtMs: instant,
   });
@@ -145,9 +156,12 @@ describe("the table is total", () => {
         expect(MarketStatus.parse(status)).toEqual(status);
         expect(status.calendar_state).toBe(given.session.state);
         const { final_display_state: final } = status;
-        if (status.calendar_state !== "open") expect(final).toBe(status.calendar_state);
+        if (!given.offered && !given.projected) expect(final).toBe("not_offered");
+        else if (status.calendar_state !== "open") expect(final).toBe(status.calendar_state);
         else expect(["closed", "unknown"]).not.toContain(final);
-        expect(DISPLAY_CLASS[final] === "warning").toBe(final !== "open" && status.calendar_state === "open");
+        expect(DISPLAY_CLASS[final] === "warning").toBe(
+          final !== "open" && final !== "not_offered" && status.calendar_state === "open",
+        );
         if (given.projected) expect([status.market_data_state, status.reason]).toEqual(["missing", "projected"]);
       }),
       { numRuns: 500 },

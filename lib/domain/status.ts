@@ -16,6 +16,8 @@ export interface StatusFacts {
   readonly atMs: number;
   /** Slug of the bound provider, null without one. */
   readonly provider: string | null;
+  /** False where the feed is known not to bring the instrument. */
+  readonly offered: boolean;
   /** `atMs` is in the future: only the calendar counts. */
   readonly projected: boolean;
   /** When this status is generated. */
@@ -56,6 +58,8 @@ function whileOpen({ listing, session, lastTickMs, atMs }: Judged, data: MarketD
 
 function displayOf(facts: Judged, data: MarketDataState): Display {
   if (facts.projected) return { state: facts.session.state, reason: "projected" };
+  // Whatever the calendar says: no quote comes when the market opens, and that none comes is no fault.
+  if (!facts.offered) return { state: "not_offered", reason: "not_offered" };
   switch (facts.session.state) {
     case "unknown":
       return { state: "unknown", reason: facts.session.reason };

@@ -59,7 +59,7 @@ export function resolveWindow(request: WindowRequest, nowMs: number): ResolvedWi
 
 /**
  * The answer of a resolved window from the rows read for it (ascending). When the newest rows were requested, the window
- * starts at the oldest row returned; without rows, `limit` nominal klines before its end, not before 1970.
+ * starts at the oldest row returned; without rows, `limit` nominal klines before its end, not before what may be read.
  */
 export function answerWindow<Row extends { readonly time: number }>(
   window: ResolvedWindow,
@@ -69,7 +69,7 @@ export function answerWindow<Row extends { readonly time: number }>(
   const { to, limit } = window;
   const newest = window.from === null;
   const items = newest ? rows.slice(-limit) : rows.slice(0, limit);
-  const from = window.from ?? items[0]?.time ?? Math.max(0, to - limit * TIMEFRAME_SECONDS[timeframe]);
+  const from = window.from ?? items[0]?.time ?? Math.max(window.read?.from ?? 0, to - limit * TIMEFRAME_SECONDS[timeframe]);
   const next = newest ? undefined : rows[limit];
   return { from, to, count: items.length, limit, next_from: next?.time ?? null, items };
 }

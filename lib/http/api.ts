@@ -1,19 +1,29 @@
+import type { Access } from "#lib/access/access";
+import type { Principal } from "#lib/access/principal";
 import { ERRORS } from "#lib/contract/errors";
-import { REST_CALLS } from "#lib/contract/link";
+import type { Operation } from "#lib/contract/operation";
 import { STREAM_PATH } from "#lib/contract/stream";
 import { Fault, isFault } from "#lib/fault";
+import { REST_CALLS } from "#lib/operations/link/declaration";
 import { runningParts } from "#lib/runtime";
 import { admitOrigin, preflight } from "./cors";
-import { docsBaseOf, requireShortTarget } from "./exchange";
+import { docsBaseOf, type Exchange, headerOf, requireShortTarget } from "./exchange";
+import { verifyKey } from "./guards";
+import { allowed, methodFault } from "./methods";
 import { failureOf, withoutBody } from "./respond";
-import { handlerOf, type RouteHandler } from "./route";
+import { type CallHandler, guardedHandler, handlerOf, type RouteHandler } from "./route";
 
-/** The methods a `route.ts` exports. */
-export type RouteModule = Partial<Record<"GET" | "POST", RouteHandler>>;
+/** A path that is served: its methods for the Allow header, and the refusal of all others. */
+interface Served {
+  readonly methods: readonly string[];
+  readonly refusal: RouteHandler;
+}
 
-/** Methods of each path that is served; GET brings HEAD with it. */
-const METHODS: ReadonlyMap<string, readonly string[]> = new Map(
-  REST_CALLS.map(({ path, method }) => [path, method === "GET" ? ["GET", "HEAD"] : [method]]),
+const SERVED: ReadonlyMap<string, Served> = new Map(
+  REST_CALLS.map((call) => {
+    const methods = allowed([call.method]);
+    return [call.path, { methods, refusal: refusalOf(call, methods) }];
+  }),
 );
 
 /** Normalizes a path for comparison: one trailing slash is ignored. */
@@ -27,33 +37,38 @@ function ofPath<Kept>(kept: ReadonlyMap<string, Kept>, path: string): Kept | und
   return kept.get(known) ?? kept.get(known.replace(/[^/]+$/, "{id}"));
 }
 
+/** The methods of a path of the REST API, for the Allow header; undefined where there is no such path. */
+export function methodsOf(path: string): readonly string[] | undefined {
+  return ofPath(SERVED, path)?.methods;
+}
+
 /**
- * Makes the entry point of /api/v1. It finds the route of an operation by its path and calls it. Any other path gets an
- * error envelope, never HTML.
- * @param modules the route of each operation, by path
+ * Makes the entry point of /api/v1. It finds the handler of a call by its method and path. Any other call gets an error envelope,
+ * never HTML.
  */
-export function createApi(modules: Readonly<Record<string, RouteModule>>): RouteHandler {
-  const routes = new Map(Object.entries(modules));
+export function createApi(handlers: readonly CallHandler[]): RouteHandler {
+  const byPath = (method: string) =>
+    new Map(handlers.filter(({ operation }) => operation.method === method).map((handler) => [handler.operation.path, handler]));
+  const routes = { GET: byPath("GET"), POST: byPath("POST") };
   return handlerOf((exchange) => {
-    const module = ofPath(routes, exchange.path);
     const method = exchange.method === "HEAD" ? "GET" : exchange.method;
-    const handler = method === "GET" || method === "POST" ? module?.[method] : undefined;
+    const handler = method === "GET" || method === "POST" ? ofPath(routes[method], exchange.path) : undefined;
     return (handler ?? unserved).answer(exchange);
   });
 }
 
-/** Answers preflights, wrong methods and unknown paths. Also the catch-all route of /api under Next, where no market runs. */
+/** Answers preflights, wrong methods and unknown paths. Also the catch-all route of /api under Next. */
 export const unserved: RouteHandler = handlerOf((exchange) => {
   const { path, method, headers, origin } = exchange;
-  const methods = ofPath(METHODS, path);
+  const served = ofPath(SERVED, path);
+  if (served !== undefined && method !== "OPTIONS") return served.refusal.answer(exchange);
   if (origin !== null) admitOrigin(headers, origin);
-  const running = runningParts();
   try {
     requireShortTarget({ path, queryText: "" });
-    if (method === "OPTIONS" && methods !== undefined) return preflight(headers, origin, methods);
+    if (served !== undefined) return preflight(headers, origin, served.methods);
     if (plain(path) === STREAM_PATH) throw upgradeRequired(headers);
-    running?.metrics.request("none", (methods === undefined ? ERRORS.not_found : ERRORS.method_not_allowed).code, 0);
-    throw methods === undefined ? notFound() : notAllowed(method, methods, headers);
+    runningParts()?.metrics.request("none", ERRORS.not_found.code, 0);
+    throw notFound();
   } catch (error) {
     const answer = failureOf(isFault(error) ? error : new Fault("internal_error"), headers, docsBaseOf(exchange));
     return method === "HEAD" ? withoutBody(answer) : answer;
@@ -70,7 +85,19 @@ function upgradeRequired(headers: Record<string, string>): Fault {
   return new Fault("upgrade_required", { detail: "This endpoint is a WebSocket. Connect with a WebSocket client." });
 }
 
-function notAllowed(method: string, methods: readonly string[], headers: Record<string, string>): Fault {
-  headers.allow = [...methods, "OPTIONS"].join(", ");
-  return new Fault("method_not_allowed", { detail: `This path does not accept ${method.slice(0, 20)}.`, allowed: [...methods] });
+/** Refuses the methods that the path of a call does not have, and logs them for the key that was sent, if it is one. */
+function refusalOf(call: Operation, methods: readonly string[]): RouteHandler {
+  return guardedHandler(call, async (exchange, { access }) => {
+    if (headerOf(exchange, "authorization") !== null) exchange.principal = await callerOf(access, exchange);
+    exchange.headers.allow = methods.join(", ");
+    throw methodFault(exchange.method, methods);
+  });
+}
+
+async function callerOf(access: Access, exchange: Exchange): Promise<Principal | undefined> {
+  try {
+    return await verifyKey(access, exchange);
+  } catch {
+    return undefined;
+  }
 }

@@ -31,7 +31,9 @@ describe("a request of a browser", () => {
     expect(answer.status).toBe(passes ? 200 : 403);
     if (!passes) expect(answer).toMatchObject(failed("origin_not_allowed"));
     expect(admitted(answer)).toBe(passes ? origin : null);
-    expect(answer.headers.get("access-control-expose-headers") ?? "").toMatch(passes && origin !== null ? /X-Request-Id/ : /^$/);
+    expect(answer.headers.get("access-control-expose-headers") ?? "").toMatch(
+      passes && origin !== null ? /X-RateLimit-Cost.*X-Request-Id/ : /^$/,
+    );
     expect(answer.headers.get("vary")).toContain("Origin");
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
   });

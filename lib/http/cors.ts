@@ -1,3 +1,4 @@
+import { allowed } from "./methods";
 import type { Answer, AnswerHeaders } from "./respond";
 
 /** Response headers that a script of another origin may read. */
@@ -10,7 +11,9 @@ const EXPOSED = [
   "RateLimit",
   "RateLimit-Policy",
   "Retry-After",
+  "WWW-Authenticate",
   "X-Ignored-Params",
+  "X-RateLimit-Cost",
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
   "X-RateLimit-Reset",
@@ -35,11 +38,11 @@ export function hideFromOrigin(headers: AnswerHeaders): void {
  * origins of its key. Only GET (or POST, where the operation takes a body) with `authorization` is allowed.
  */
 export function preflight(headers: AnswerHeaders, origin: string | null, methods: readonly string[]): Answer {
-  const answer: AnswerHeaders = { allow: [...methods, "OPTIONS"].join(", "), vary: "Origin" };
+  const answer: AnswerHeaders = { allow: allowed(methods).join(", "), vary: "Origin" };
   if (headers["x-request-id"] !== undefined) answer["x-request-id"] = headers["x-request-id"];
   if (origin !== null) {
     answer["access-control-allow-origin"] = origin;
-    answer["access-control-allow-methods"] = methods.filter((method) => method !== "HEAD").join(", ");
+    answer["access-control-allow-methods"] = methods.filter((method) => !["HEAD", "OPTIONS"].includes(method)).join(", ");
     answer["access-control-allow-headers"] = "authorization";
     answer["access-control-max-age"] = String(PREFLIGHT_KEPT_S);
   }

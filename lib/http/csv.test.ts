@@ -125,7 +125,9 @@ describe("a CSV response", () => {
     const head = await t.ask(`${CLOSED}&format=csv`, { method: "HEAD" });
     expect(head.text).toBe("");
     expect(Object.fromEntries(["content-type", "etag", "content-length"].map((name) => [name, head.headers.get(name)]))).toEqual({
-      ...{ "content-type": CSV_TYPE, etag, "content-length": String(Buffer.byteLength(csv.text)) },
+      "content-type": CSV_TYPE,
+      etag,
+      "content-length": String(Buffer.byteLength(csv.text)),
     });
   });
 

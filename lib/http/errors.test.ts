@@ -3,29 +3,34 @@ import { ownSlot } from "#lib/access/principal";
 import { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_LINES, INGEST_TICKS_BURST_COUNT } from "#lib/contract/limits";
-import { type OperationId, operations } from "#lib/contract/operations";
+import type { Parameters } from "#lib/contract/operation";
 import { SCOPES } from "#lib/contract/primitives";
+import { type OperationId, operations } from "#lib/operations/declarations";
 import { samplePath, sampleQuery } from "#lib/testing/operations";
+import { lead } from "#server/testing/market";
 import { type Answer, type Ask, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { ENDLESS_PLAN } from "#server/testing/stream-keys";
 
+const IDS = Object.keys(operations) as OperationId[];
 let t: TestRuntime;
 /** Keys for the operations that the key of all tests may not call. */
 const keys: Partial<Record<OperationId, string>> = {};
 
 beforeAll(async () => {
   t = await testRuntime();
+  await t.db.prisma.plan.create({ data: { ...ENDLESS_PLAN, name: "used-up", monthUnits: 0, monthHard: true } });
+  await t.db.prisma.plan.create({ data: { ...ENDLESS_PLAN, name: "short", historyDays: 1, streams: false } });
   const issue = async (id: OperationId) => (await t.issueKey({ scopes: scopesOf(id) })).text;
-  for (const id of ["ingestTicks", "ingestKlines", "ingestState", "createStreamTicket"] as const) keys[id] = await issue(id);
+  for (const id of IDS) if (!["market:read", "any"].includes(operations[id].scope)) keys[id] = await issue(id);
   for (const ticker of ["EURUSD", "XAUUSD"]) t.markets.live.quote(ticker, 1.08543, 1.08551, TEST_START_MS);
 });
 afterAll(() => t.close());
 
 /** The least scopes with which an operation can be called. */
-const scopesOf = (id: OperationId) => SCOPES.filter((scope) => scope === operations[id].scope || operations[id].scope === "any");
+const scopesOf = (id: OperationId) =>
+  SCOPES.filter((scope) => scope === operations[id].scope || (operations[id].scope === "any" && scope !== "billing:read"));
 
 type Provocation = (id: OperationId) => Promise<Answer>;
-
-const LISTS = ["latestQuotes", "latestSnapshots", "marketStatus", "ingestState"];
 
 /** Calls an operation with another query, method, key … than its sample. */
 function ask(id: OperationId, query = sampleQuery(id), more: Ask = {}): Promise<Answer> {
@@ -42,7 +47,17 @@ function withParameter(id: OperationId, name: string, value: string): string {
   return `?${query}`;
 }
 
-const tickerName = (id: OperationId) => (id === "conversion" ? "to" : LISTS.includes(id) ? "tickers" : "ticker");
+/** The parameter that names instruments. */
+const tickerName = (id: OperationId) => ["tickers", "ticker", "to"].find((name) => name in operations[id].query) ?? "ticker";
+
+/** The sample query with the examples of both ends of the range exchanged. */
+function turnedAround(id: OperationId): string {
+  const { from, to } = operations[id].query as Parameters;
+  const query = new URLSearchParams(sampleQuery(id));
+  query.set("from", to?.example ?? "");
+  query.set("to", from?.example ?? "");
+  return `?${query}`;
+}
 
 /** How each error is caused; a declared error that is missing here fails. */
 const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
@@ -50,8 +65,7 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   missing_parameter: (id) => ask(id, ""),
   invalid_ticker: (id) => ask(id, withParameter(id, tickerName(id), "EUR/USD")),
   unsupported_timeframe: (id) => ask(id, withParameter(id, "timeframe", "m1")),
-  invalid_range: (id) =>
-    ask(id, id === "ticks" ? "?ticker=EURUSD&from=200000000000&to=100000000000" : `${sampleQuery(id)}&from=200&to=100`),
+  invalid_range: (id) => ask(id, turnedAround(id)),
   limit_out_of_range: (id) => ask(id, withParameter(id, "limit", "10001")),
   too_many_tickers: (id) =>
     ask(id, withParameter(id, "tickers", Array.from({ length: 101 }, (_, index) => `AAA${index}`).join(","))),
@@ -88,6 +102,16 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
     for (let index = 0; index < 20; index += 1) await ask(id, undefined, { key });
     return ask(id, undefined, { key });
   },
+  quota_exceeded: async (id) => ask(id, undefined, { key: (await t.issueKey({ scopes: scopesOf(id), plan: "used-up" })).text }),
+  not_in_plan: async (id) => {
+    const { text: key } = await t.issueKey({ scopes: scopesOf(id), plan: "short" });
+    if (id === "file") return t.ask("/api/v1/market/files/klines-EURUSD-2020-01", { key });
+    return ask(
+      id,
+      "from" in operations[id].query ? withParameter(id, "from", id === "ticks" ? "1577836800000" : "1577836800") : undefined,
+      { key },
+    );
+  },
   too_many_connections: async (id) => {
     const { text: key } = await t.issueKey({ scopes: scopesOf(id), streamConnections: 1 });
     t.connections.open(ownSlot(await t.access.verify(key, "203.0.113.7")), 1);
@@ -95,47 +119,39 @@ const PROVOCATIONS: Partial<Record<ErrorId, Provocation>> = {
   },
   internal_error: (id) => breaking(new Error("broken"), () => ask(id)),
   service_unavailable: (id) => breaking(Object.assign(new Error("gone"), { code: "57P01" }), () => ask(id)),
-  market_data_not_ready: (id) => ask(id, id === "conversion" ? "?from=USD&to=JPY" : "?tickers=USDJPY,EURJPY"),
+  market_data_not_ready: (id) => ask(id, "tickers" in operations[id].query ? "?tickers=USDJPY,EURJPY" : "?from=USD&to=JPY"),
 };
 
 /** Makes every read of the live market fail during `work`. */
 async function breaking(error: Error, work: () => Promise<Answer>): Promise<Answer> {
   const { live } = t.markets;
   const { find, list } = live.catalogue;
-  const market = live as { push?: unknown; mend?: unknown };
   const fail = () => {
     throw error;
   };
   Object.assign(live.catalogue, { find: fail, list: fail });
   const { mintTicket, takeFree } = t.access;
   Object.assign(t.access, { mintTicket: fail, takeFree: fail });
-  market.push = fail;
-  market.mend = fail;
+  const unlead = lead(live, { push: fail, mend: fail });
   try {
     return await work();
   } finally {
     Object.assign(live.catalogue, { find, list });
     Object.assign(t.access, { mintTicket, takeFree });
-    delete market.push;
-    delete market.mend;
+    unlead();
   }
 }
 
 const pushing = async (work: () => Promise<Answer>) => {
-  const market = t.markets.live as { push?: unknown; mend?: unknown };
-  market.push ??= async (ticks: unknown[]) => ticks.map(() => null);
-  market.mend ??= async (klines: unknown[]) => ({ outcomes: klines.map(() => null), number: 1, changed: [] });
+  const unlead = lead(t.markets.live);
   try {
     return await work();
   } finally {
-    delete market.push;
-    delete market.mend;
+    unlead();
   }
 };
 
-const declared = (Object.keys(operations) as OperationId[]).flatMap((id) =>
-  operations[id].errors.map((error) => [id, error] as const),
-);
+const declared = IDS.flatMap((id) => operations[id].errors.map((error) => [id, error] as const));
 
 describe("declared errors", () => {
   test.each(declared)("operation %s answers its declared error as declared: %s", async (id, error) => {
@@ -220,6 +236,19 @@ describe("the details of an error", () => {
       );
     },
   );
+
+  test.each([
+    "status?tickers=EURUSD&at=1969-12-31T23:59:59Z",
+    "klines?ticker=EURUSD&timeframe=H1&from=1900-01-01T00:00:00Z",
+    "klines?ticker=EURUSD&timeframe=H1&from=-1",
+    "klines?ticker=EURUSD&timeframe=H1&to=9999-12-31T00:00:00Z",
+    "ticks?ticker=EURUSD&from=0001-01-01T00:00:00Z",
+  ])("%s is refused as out of range, not as malformed", async (call) => {
+    const { body } = await t.ask(`/api/v1/market/${call}`);
+    expect(body.data.detail).toMatch(
+      /^`(at|from|to)` is out of range: times (before 1970|after the year 5137) are not supported\.$/,
+    );
+  });
 
   test("a line of a batch that is too long is rejected by itself", async () => {
     const line = `{"ticker":"EURUSD","x":"${"y".repeat(INGEST_LINE_MAX_BYTES)}"}\n`;

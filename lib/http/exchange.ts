@@ -47,6 +47,8 @@ export interface Exchange {
   readonly startMs: number;
   /** The caller, once the key is verified. The outcome of the request counts as usage of this key. */
   principal: Principal | undefined;
+  /** Units of the plan that it took. */
+  units: number;
   /** The request in a trace; undefined while nothing is recorded. */
   work: Work | undefined;
 }
@@ -106,6 +108,7 @@ function exchangeOf({ request, body }: Received, method: string, target: string,
     headers,
     startMs: performance.now(),
     principal: undefined,
+    units: 0,
     work: undefined,
   };
 }

@@ -4,8 +4,7 @@ import { PARQUET_EXTENSION, PARQUET_MEDIA } from "#lib/contract/files";
 import { FILE_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
 import type { Operation, Parameters, QueryOf } from "#lib/contract/operation";
 import { Fault } from "#lib/fault";
-import type { ReadableBytes } from "#lib/market/file-source";
-import type { NamedFile } from "#lib/market/files";
+import type { OpenFile, ReadableBytes } from "#lib/market/file-source";
 import { DAY_S } from "#lib/units";
 import { CSV_TYPE, csvEtag, wantedFormat } from "./csv";
 import { type Exchange, headerOf } from "./exchange";
@@ -18,6 +17,14 @@ const PART_BYTES = 65_536;
 /** The bytes of an id with a revision never change. */
 const LASTING_MAX_AGE_S = 365 * DAY_S;
 const RANGE = /^bytes=(?<first>\d{1,15})?-(?<last>\d{1,15})?$/;
+
+/** A file to be sent. */
+export interface NamedFile extends OpenFile {
+  /** A name for it without an extension. */
+  readonly name: string;
+  /** Whether its address always means these bytes. */
+  readonly lasting: boolean;
+}
 
 /** Bytes [from, to) of a file. */
 interface ByteRange {
@@ -57,7 +64,9 @@ type DownloadCall = GuardedCall<{ readonly id: string; readonly format: "parquet
 
 /** Charges for rows beyond those that every request has paid for. @throws Fault rate_limited */
 async function charge({ access, principal, address }: DownloadCall, units: number, { headers }: Exchange): Promise<void> {
-  if (units > 1) applyVerdict(await access.take(principal, units - 1, address), principal.plan.name, headers);
+  if (units === 1) return;
+  const verdict = await access.take(principal, units - 1, address);
+  applyVerdict(verdict, units - 1, principal.plan.name, headers);
 }
 
 /** The headers of a file in one form, and whether the caller has these bytes already. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CSV_MEDIA, csvOf } from "#lib/contract/csv";
 import { Failure } from "#lib/contract/envelope";
 import { ERRORS } from "#lib/contract/errors";
-import { type OperationId, operations } from "#lib/contract/operations";
+import { type OperationId, operations } from "#lib/operations/declarations";
 import { HEAD_OPERATIONS, samplePath } from "#lib/testing/operations";
 import { testKlines } from "#server/testing/market";
 import { type Answer, freshAddress, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";

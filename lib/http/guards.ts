@@ -28,24 +28,29 @@ export function authorize(principal: Principal, operation: Operation, exchange: 
   requireAccess(principal, operation.scope, operation.summary, exchange);
 }
 
-/** Explains which limit refused a request: the burst or the minute, of the key or of the plan. */
-function refusalDetail({ refusedBy, limit, retryAfterS, of }: Verdict, plan: string): string {
+/** Explains which limit refused a request, the burst or the minute, of the key or of the plan, and what was left of it. */
+function refusalDetail({ refusedBy, limit, remaining, retryAfterS, of }: Verdict, cost: number, plan: string): string {
   const whose = { key: "this key", ticks: "pushed ticks", link: "this link", plan: `the plan "${plan}"` }[of ?? "plan"];
   const unit = of === "ticks" ? "ticks" : of === "link" ? "calls" : "units";
   const why =
     refusedBy === "burst"
-      ? `The burst limit of ${whose} is reached.`
-      : `The limit of ${whose} is reached: ${limit} ${unit} per minute.`;
-  return `${why} Try again in ${retryAfterS} s.`;
+      ? `The burst limit of ${whose} is reached; ${remaining} of ${limit} ${unit} are left this minute.`
+      : `The limit of ${whose} is reached: ${limit} ${unit} per minute, ${remaining} left.`;
+  return `${why}${cost > 1 ? ` This request costs ${cost}.` : ""} Try again in ${retryAfterS} s.`;
 }
 
-/** Sets the rate-limit headers. @throws Fault rate_limited when the request does not pass. */
-export function applyVerdict(verdict: Verdict, plan: string, headers: AnswerHeaders): void {
+/**
+ * Sets the rate-limit headers. What the request used is added up where it is counted more than once.
+ * @param cost what the request uses when it passes, in units, or in ticks where those are counted
+ * @throws Fault rate_limited when the request does not pass
+ */
+export function applyVerdict(verdict: Verdict, cost: number, plan: string, headers: AnswerHeaders): void {
   const { allowed, limit, remaining, resetS, retryAfterS, of = "plan" } = verdict;
   headers["ratelimit-policy"] = `"${of}";q=${limit};w=60`;
   headers.ratelimit = `"${of}";r=${remaining};t=${resetS}`;
   headers["x-ratelimit-limit"] = String(limit);
   headers["x-ratelimit-remaining"] = String(remaining);
   headers["x-ratelimit-reset"] = String(resetS);
-  if (!allowed) throw new Fault("rate_limited", { detail: refusalDetail(verdict, plan), retry_after: retryAfterS });
+  headers["x-ratelimit-cost"] = String(Number(headers["x-ratelimit-cost"] ?? 0) + (allowed ? cost : 0));
+  if (!allowed) throw new Fault("rate_limited", { detail: refusalDetail(verdict, cost, plan), retry_after: retryAfterS });
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { QUERY_PARAMETERS_MAX_COUNT, TICKERS_PER_REQUEST_MAX_COUNT } from "#lib/contract/limits";
 import type { Operation } from "#lib/contract/operation";
-import { operations } from "#lib/contract/operations";
+import { operations } from "#lib/operations/declarations";
 import { createQueryParser } from "./query";
 
 const quotes = createQueryParser(operations.latestQuotes as unknown as Operation);

@@ -2,9 +2,9 @@ import type { ServerResponse } from "node:http";
 import { pipeline, Readable, type Transform } from "node:stream";
 import type { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
-import { isDatabaseAway, isHistoryDamaged } from "#lib/db";
 import { Fault, type FaultData, isFault } from "#lib/fault";
 import { SUCCESS_HEAD, SUCCESS_TAIL } from "#lib/market/question";
+import { isDatabaseAway, isHistoryDamaged } from "#lib/storage-errors";
 
 /** Response headers, by lower-case name. */
 export type AnswerHeaders = Record<string, string>;

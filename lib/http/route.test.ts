@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { SegmentDamaged } from "#lib/segments/parquet-file";
+import { SegmentDamaged } from "#lib/storage-errors";
 import { HEAD_OPERATIONS, samplePath, sampleQuery } from "#lib/testing/operations";
 import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
@@ -31,6 +31,7 @@ describe("an answer", () => {
       "cache-control": "no-store",
       vary: "Origin, Accept",
       "x-request-id": expect.stringMatching(/^req_/),
+      "server-timing": expect.stringMatching(/^service;dur=\d+\.\d\d$/),
     });
   });
 
@@ -43,7 +44,7 @@ describe("an answer", () => {
     expect(head.text).toBe("");
     if (get.status === 200 && id !== "file") expect(Number(head.headers.get("content-length"))).toBe(Buffer.byteLength(get.text));
     const without = (headers: Headers) =>
-      Object.fromEntries([...headers].filter(([name]) => !/^content-length$|ratelimit/.test(name)));
+      Object.fromEntries([...headers].filter(([name]) => !/^content-length$|ratelimit|server-timing/.test(name)));
     expect(without(head.headers)).toEqual(without(get.headers));
   });
 
@@ -103,6 +104,7 @@ describe("rate limits", () => {
       "x-ratelimit-limit": "120",
       "x-ratelimit-remaining": "119",
       "x-ratelimit-reset": "60",
+      "x-ratelimit-cost": "1",
     });
     t.clock.set(TEST_START_MS + 18_200);
     const bad = await t.ask("/api/v1/market/quotes/latest", { key });
@@ -110,10 +112,14 @@ describe("rate limits", () => {
     expect(bad.headers.get("ratelimit")).toBe('"plan";r=118;t=42');
     for (let index = 0; index < 39; index += 1) expect((await t.ask(QUOTES, { key })).status).toBe(200);
     const refused = await t.ask(QUOTES, { key });
-    const detail = 'The burst limit of the plan "free" is reached. Try again in 1 s.';
+    const detail = 'The burst limit of the plan "free" is reached; 79 of 120 units are left this minute. Try again in 1 s.';
     expect(refused).toMatchObject(failed("rate_limited", { retry_after: 1, detail }));
     expect(refused.status).toBe(429);
-    expect(Object.fromEntries(refused.headers)).toMatchObject({ "retry-after": "1", ratelimit: '"plan";r=79;t=42' });
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      "retry-after": "1",
+      ratelimit: '"plan";r=79;t=42',
+      "x-ratelimit-cost": "0",
+    });
     t.clock.set(TEST_START_MS + 18_700);
     expect((await t.ask(QUOTES, { key })).status).toBe(200);
   });
@@ -126,25 +132,29 @@ describe("rate limits", () => {
       for (let index = 0; index < 40; index += 1) expect((await t.ask(QUOTES, { key })).status).toBe(200);
     }
     t.clock.set(startMs + 42_000);
-    const detail = 'The limit of the plan "free" is reached: 120 units per minute. Try again in 18 s.';
+    const detail = 'The limit of the plan "free" is reached: 120 units per minute, 0 left. Try again in 18 s.';
     expect(await t.ask(QUOTES, { key })).toMatchObject(failed("rate_limited", { retry_after: 18, detail }));
   });
 
   test("klines cost one unit per thousand requested rows", async () => {
     const { text: key } = await t.issueKey({ plan: "standard" });
-    const remaining = async (query: string) =>
-      Number(
-        (await t.ask(`/api/v1/market/klines?ticker=EURUSD&timeframe=M1${query}`, { key })).headers.get("x-ratelimit-remaining"),
-      );
-    expect(await remaining("")).toBe(599);
-    expect(await remaining("&limit=1000")).toBe(598);
-    expect(await remaining("&limit=1001")).toBe(596);
-    expect(await remaining("&limit=5000")).toBe(591);
+    const counted = async (query: string) => {
+      const { headers } = await t.ask(`/api/v1/market/klines?ticker=EURUSD&timeframe=M1${query}`, { key });
+      return ["x-ratelimit-cost", "x-ratelimit-remaining"].map((name) => Number(headers.get(name)));
+    };
+    expect(await counted("")).toEqual([1, 599]);
+    expect(await counted("&limit=1000")).toEqual([1, 598]);
+    expect(await counted("&limit=1001")).toEqual([2, 596]);
+    expect(await counted("&limit=5000")).toEqual([5, 591]);
   });
 
   test("an answer refused before the rate limit still carries the limits, and uses nothing up", async () => {
     const { text: key } = await t.issueKey({ plan: "free", scopes: ["market:stream"] });
-    for (const _ of [1, 2]) expect((await t.ask(QUOTES, { key })).headers.get("ratelimit")).toBe('"plan";r=120;t=60');
+    for (const _ of [1, 2])
+      expect(Object.fromEntries((await t.ask(QUOTES, { key })).headers)).toMatchObject({
+        ratelimit: '"plan";r=120;t=60',
+        "x-ratelimit-cost": "0",
+      });
   });
 
   test("requests with the demo key are counted per client address", async () => {

@@ -1,12 +1,13 @@
 import type { Access } from "#lib/access/access";
 import type { Verdict } from "#lib/access/limits/bucket";
 import type { Principal } from "#lib/access/principal";
-import type { LoggedRequest } from "#lib/access/usage/request-log";
+import type { LoggedRequest, Usage } from "#lib/access/usage/usage";
 import { heldTag } from "#lib/content-encoding";
 import { type CsvTable, csvOf } from "#lib/contract/csv";
 import { ERRORS } from "#lib/contract/errors";
 import { isInPath, type Operation, type Parameters, type QueryOf } from "#lib/contract/operation";
 import { Fault, isFault } from "#lib/fault";
+import { oldestOf } from "#lib/market/oldest";
 import type { Call, Reply } from "#lib/market/question";
 import { suggestTicker } from "#lib/market/tickers";
 import { type Runtime, runningParts, runtime } from "#lib/runtime";
@@ -31,6 +32,7 @@ export interface GuardedCall<Query> extends Call<Query> {
   /** The host under which the request reached the service. */
   readonly host: string | null;
   readonly access: Access;
+  readonly months: Usage["months"];
   /** The rate limit after this request. */
   readonly verdict: Verdict;
 }
@@ -43,8 +45,11 @@ export type RouteHandler = ((request: Request, context?: unknown) => Response | 
   readonly answer: (exchange: Exchange) => Answer | Promise<Answer>;
 };
 
+/** The handler of a call of the REST API. */
+export type CallHandler = RouteHandler & { readonly operation: Operation };
+
 /** The handler of an operation. */
-export type OperationHandler = RouteHandler & {
+export type OperationHandler = CallHandler & {
   /** Answers a caller who is already verified: everything after the key. @throws what `answer` makes a failure of */
   readonly serve: (exchange: Exchange, running: Runtime, principal: Principal) => Answer | Promise<Answer>;
 };
@@ -97,14 +102,15 @@ export function guardedRoute<P extends Parameters>(
     if (!permitted.ok)
       // Refused before the rate limit. The response still carries the rate-limit headers.
       return chain(access.take(principal, 0, exchange.address), (verdict) => {
-        applyVerdict(verdict, principal.plan.name, exchange.headers);
+        applyVerdict(verdict, 0, principal.plan.name, exchange.headers);
         throw permitted.error;
       });
     const query = attempt(() => parse(queryOf(asked, exchange)));
-    const cost = query.ok ? asked.cost(query.value.query as never) : 1;
+    const cost = isLook(exchange) ? 0 : query.ok ? asked.cost(query.value.query as never) : 1;
     const taken = takerOf(asked, cost, access)(principal, cost, exchange.address);
     return chain(taken, (verdict) => {
-      applyVerdict(verdict, principal.plan.name, exchange.headers);
+      applyVerdict(verdict, cost, principal.plan.name, exchange.headers);
+      if (asked.countedIn !== "ticks") takeMonth(cost, principal, exchange, running);
       const call = callOf<QueryOf<P>>(query, principal, exchange, running, verdict);
       return answer(call, exchange, running);
     });
@@ -123,7 +129,7 @@ export function guardedRoute<P extends Parameters>(
 export function guardedHandler(
   operation: Operation,
   guarded: (exchange: Exchange, running: Runtime) => Answer | Promise<Answer>,
-): RouteHandler {
+): CallHandler {
   // No closures are created here: they would cost more than the guards.
   const handle = (exchange: Exchange) => {
     if (exchange.origin !== null) admitOrigin(exchange.headers, exchange.origin);
@@ -133,12 +139,25 @@ export function guardedHandler(
       if (running.draining()) throw new Fault("service_unavailable", { detail: "Shutting down.", retry_after: RETRY_AFTER_S });
       const answer = guarded(exchange, running);
       if (answer instanceof Promise) return settle(answer, exchange, operation.id);
-      return counted(answer, exchange, operation.id, 0);
+      return counted(answer, exchange, operation.id, null);
     } catch (error) {
       return refused(error, exchange, operation.id);
     }
   };
-  return handlerOf((exchange) => (recordsWork() ? tracedCall(operation, exchange, handle) : handle(exchange)));
+  const handler = handlerOf((exchange) => (recordsWork() ? tracedCall(operation, exchange, handle) : handle(exchange)));
+  return Object.assign(handler, { operation });
+}
+
+/**
+ * True for HEAD on a link, which costs nothing: LibreOffice sends OPTIONS and two HEAD before the GET of each load, and its users
+ * have loaded once. @param exchange one whose principal is known
+ */
+export const isLook = ({ method, principal }: Exchange): boolean => method === "HEAD" && principal?.link !== undefined;
+
+/** Counts the units of a call in the month of its account. @throws Fault quota_exceeded */
+function takeMonth(cost: number, principal: Principal, exchange: Exchange, { usage }: Runtime): void {
+  usage.months.require(principal, cost);
+  exchange.units = cost;
 }
 
 /** The text of the query, with the parameter that is a part of the path. */
@@ -155,20 +174,31 @@ function takerOf({ countedIn }: Operation, cost: number, access: Access): Access
 
 async function settle(answer: Promise<Answer>, exchange: Exchange, operation: string): Promise<Answer> {
   try {
-    return counted(await answer, exchange, operation, 0);
+    return counted(await answer, exchange, operation, null);
   } catch (error) {
     return refused(error, exchange, operation);
   }
 }
 
-/** Counts a response for the process and for the key, and returns it. `code` is the envelope's, 0 for success. */
-export function counted(answer: Answer, exchange: Exchange, operation: string, code: number): Answer {
+/** Counts a response for the process and for the key, says how long it took to make, and returns it. `fault` is null for a success. */
+export function counted(answer: Answer, exchange: Exchange, operation: string, fault: Fault | null): Answer {
+  const code = fault === null ? 0 : ERRORS[fault.id].code;
   const latencyMs = performance.now() - exchange.startMs;
+  answer.headers["server-timing"] = `service;dur=${latencyMs.toFixed(2)}`;
   const parts = runningParts();
   parts?.metrics.request(operation, code, latencyMs / 1000);
-  const { principal } = exchange;
-  if (principal !== undefined && parts?.usage.count(principal, operation, code, latencyMs))
-    parts.usage.log(noted(exchange, principal, { operation, status: answer.status, code, latencyMs, atMs: parts.clock.now() }));
+  const { principal, units } = exchange;
+  if (principal !== undefined && parts?.usage.count(principal, operation, code, latencyMs, units))
+    parts.usage.log(
+      noted(exchange, principal, {
+        operation,
+        status: answer.status,
+        code,
+        detail: fault?.message ?? null,
+        latencyMs,
+        atMs: parts.clock.now(),
+      }),
+    );
   return answer;
 }
 
@@ -176,7 +206,7 @@ export function counted(answer: Answer, exchange: Exchange, operation: string, c
 function noted(
   exchange: Exchange,
   { accountId, keyId, link }: Principal,
-  outcome: Pick<LoggedRequest, "operation" | "status" | "code" | "latencyMs" | "atMs">,
+  outcome: Pick<LoggedRequest, "operation" | "status" | "code" | "detail" | "latencyMs" | "atMs">,
 ): LoggedRequest {
   const { method, address, origin, headers } = exchange;
   // What a link stands for says more than its token, which is a secret.
@@ -196,7 +226,7 @@ function noted(
 
 function refused(error: unknown, exchange: Exchange, operation: string): Answer {
   noteRefusal(exchange, error);
-  return counted(fail(error, exchange, operation, runningParts()), exchange, operation, ERRORS[faultOf(error).id].code);
+  return counted(fail(error, exchange, operation, runningParts()), exchange, operation, faultOf(error));
 }
 
 type Attempt<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: unknown };
@@ -217,21 +247,23 @@ function callOf<Query>(
   query: Attempt<ParsedQuery>,
   principal: Principal,
   exchange: Exchange,
-  { markets, access, clock }: Runtime,
+  { markets, access, clock, usage }: Runtime,
   verdict: Verdict,
 ): GuardedCall<Query> {
   const { sent, headers, origin } = exchange;
-  const { venue, mayRead, tickers } = principal;
+  const { venue, mayRead, tickers, plan } = principal;
   const market = markets[venue];
   if (!query.ok) throw withSuggestion(query.error, (tickers) => suggestTicker({ market, mayRead }, tickers));
   const { ignored } = query.value;
   if (ignored !== undefined) headers["x-ignored-params"] = ignored;
+  const nowMs = clock.now();
   return {
     query: query.value.query as Query,
     market,
     mayRead,
     tickers,
-    nowMs: clock.now(),
+    nowMs,
+    oldestMs: oldestOf(plan.historyDays, nowMs),
     sent,
     admitTicks: sent === null ? undefined : (ticks) => admitTicks(ticks, principal, exchange, access),
     admitDays: principal.perAddress ? access.takeDemoDays : undefined,
@@ -240,12 +272,13 @@ function callOf<Query>(
     origin,
     host: headerOf(exchange, "host"),
     access,
+    months: usage.months,
     verdict,
   };
 }
 
 async function admitTicks(ticks: number, principal: Principal, exchange: Exchange, access: Access): Promise<void> {
-  applyVerdict(await access.takeTicks(principal, ticks, exchange.address), principal.plan.name, exchange.headers);
+  applyVerdict(await access.takeTicks(principal, ticks, exchange.address), ticks, principal.plan.name, exchange.headers);
 }
 
 function withSuggestion(error: unknown, suggest: (tickers: readonly string[]) => string | undefined): unknown {
@@ -265,7 +298,7 @@ interface AsItems {
   readonly base: string;
 }
 
-/** The Cache-Control of an answer that only its key may see. @param maxAgeS 0 where it has to be asked for again */
+/** The Cache-Control of an answer that only the caller may keep. @param maxAgeS 0 where the caller must revalidate it each time */
 export const cachingOf = (maxAgeS: number) => (maxAgeS === 0 ? "private, no-cache" : `private, max-age=${maxAgeS}, immutable`);
 
 /** The response to a reply, as JSON unless told otherwise. HEAD gets the headers of GET and no body. */

@@ -3,9 +3,9 @@ import { SMTPServer } from "smtp-server";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { manualClock } from "#lib/clock";
 import { collectingLog } from "#lib/testing/collecting-log";
+import { logDelivery, smtpDelivery } from "#server/outgoing/mail";
 import { captureMails } from "./captured-mails";
 import { createMailer, type Mailer } from "./mailer";
-import { logDelivery, smtpDelivery } from "./transport";
 
 const FROM = "Spotwire <noreply@spotwire.example>";
 const mailTo = (to: string) => ({ to, subject: "Hello", text: "First line\n\nhttps://spotwire.example/verify#token=abc\n" });

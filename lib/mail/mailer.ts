@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
 import type { Mail, MailMessage } from "./messages";
-import type { Deliver } from "./transport";
 
 /** Maximum number of emails in the queue; a further one is dropped with a log line. */
 const WAITING_MAX_COUNT = 1_000;
@@ -10,6 +9,9 @@ const WAITING_MAX_COUNT = 1_000;
 const RETRY_WAITS_MS = [1_000, 10_000, 60_000] as const;
 /** Maximum number of emails sent at the same time; the others stay in the queue. */
 const SENDING_MAX_COUNT = 4;
+
+/** Delivers an email. Rejects when the server does not accept it. */
+export type Deliver = (message: MailMessage) => Promise<void>;
 
 /** Sends emails in the background. */
 export interface Mailer {

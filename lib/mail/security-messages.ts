@@ -1,5 +1,6 @@
+import { NAME_MARK } from "#lib/brand";
 import { browserName } from "#lib/browser-name";
-import { type MailMessage, pageLink } from "./messages";
+import { type MailMessage, pageLink, timeText } from "./messages";
 
 /** When and where somebody did what an email is about. */
 export interface Occasion {
@@ -14,9 +15,9 @@ export interface Occasion {
 
 /** The occasion in lines; the browser by its name only, because whoever uses it chooses what it calls itself. */
 function linesOf({ atMs, address, userAgent }: Occasion): string {
-  const time = new Date(atMs).toISOString().slice(0, 16).replace("T", " ");
-  if (address === null) return `Time: ${time} UTC\nBy: an operator of this installation`;
-  return `Time: ${time} UTC\nAddress: ${address || "unknown"}\nBrowser: ${browserName(userAgent) ?? "unknown"}`;
+  const time = timeText(new Date(atMs));
+  if (address === null) return `Time: ${time}\nBy: an operator of this installation`;
+  return `Time: ${time}\nIP address: ${address || "unknown"}\nBrowser: ${browserName(userAgent) ?? "unknown"}`;
 }
 
 const takeBack = ({ base, address }: Occasion) =>
@@ -30,7 +31,7 @@ function compose(to: string, subject: string, what: string, occasion: Occasion, 
 
 /** Notifies the owner of a sign-in in a browser that is not known. */
 export function newSignInMail(to: string, occasion: Occasion): MailMessage {
-  return compose(to, "New sign-in", "Someone signed in to your Spotwire account in a new browser.", occasion);
+  return compose(to, "New sign-in", `Someone signed in to your ${NAME_MARK} account in a new browser.`, occasion);
 }
 
 /** What was done to a key. */
@@ -39,13 +40,13 @@ export type KeyChangeWord = "created" | "rotated" | "revoked";
 /** Notifies the owner of what was done to a key. */
 export function keyMail(to: string, keyName: string, made: KeyChangeWord, occasion: Occasion): MailMessage {
   const then = `${takeBack(occasion)}\nThen check your keys: ${occasion.base}/dashboard/keys`;
-  return compose(to, `API key ${made}`, `The API key "${keyName}" of your Spotwire account was ${made}.`, occasion, then);
+  return compose(to, `API key ${made}`, `The API key "${keyName}" of your ${NAME_MARK} account was ${made}.`, occasion, then);
 }
 
 /** Notifies the owner of what was done to a link, whose address anybody can use who has it. */
 export function linkMail(to: string, linkName: string, made: "created" | "revoked", occasion: Occasion): MailMessage {
   const then = `${takeBack(occasion)}\nThen check your links: ${occasion.base}/dashboard/links`;
-  return compose(to, `Link ${made}`, `The link "${linkName}" of your Spotwire account was ${made}.`, occasion, then);
+  return compose(to, `Link ${made}`, `The link "${linkName}" of your ${NAME_MARK} account was ${made}.`, occasion, then);
 }
 
 /** Notifies the owner that signing in with a provider became possible or impossible. */
@@ -55,7 +56,7 @@ export function providerMail(to: string, provider: string, made: "linked" | "unl
     `Sign-in provider ${made}`,
     `The provider "${provider}" was ${made} ${made === "linked" ? "to" : "from"} your`,
   ];
-  return compose(to, subject, `${what} Spotwire account.`, occasion, then);
+  return compose(to, subject, `${what} ${NAME_MARK} account.`, occasion, then);
 }
 
 /** What a password reset revoked besides the sessions. */
@@ -74,7 +75,7 @@ export function passwordChangedMail(
     ...(keys > 0 ? [` ${keys} API ${keys === 1 ? "key was" : "keys were"} revoked.`] : []),
     ...(providers > 0 ? [` ${providers} sign-in ${providers === 1 ? "provider was" : "providers were"} unlinked.`] : []),
   ];
-  const what = `The password of your Spotwire account was changed, and other browsers were signed out.${more.join("")}`;
+  const what = `The password of your ${NAME_MARK} account was changed, and other browsers were signed out.${more.join("")}`;
   return compose(to, "Your password was changed", what, occasion);
 }
 
@@ -99,7 +100,7 @@ export function changeRequestedMail(
       ? " It changes when the link in the email to that address is opened."
       : ` It changes when you approve it here and open the link in the email to that address:\n\n${pageLink(base, "verify", approve)}`;
   const then = `If this was not you, cancel the change and sign out all browsers:\n\n${pageLink(base, "cancel-email", cancel)}\n\nThen choose a new password: ${base}/forgot`;
-  const what = `Someone, probably you, asked to change the address of your Spotwire account to ${newEmail}.${how}`;
+  const what = `Someone, probably you, asked to change the address of your ${NAME_MARK} account to ${newEmail}.${how}`;
   return compose(to, "Your email address is about to change", what, occasion, then);
 }
 
@@ -116,19 +117,19 @@ export function secondFactorMail(
 
 /** Notifies the owner that a recovery code was used, of which some are left. */
 export function recoveryCodeMail(to: string, left: number, occasion: Occasion): MailMessage {
-  const what = `A recovery code was used to sign in to your Spotwire account. ${left} ${left === 1 ? "is" : "are"} left.`;
+  const what = `A recovery code was used to sign in to your ${NAME_MARK} account. ${left} ${left === 1 ? "is" : "are"} left.`;
   return secondFactorMail(to, what, occasion, "A recovery code was used to sign in");
 }
 
 /** Warns the owner that somebody tries one code after the other. */
 export function wrongCodesMail(to: string, count: number, occasion: Occasion): MailMessage {
-  const what = `Someone entered the password of your Spotwire account, or signed in with a linked provider, and then entered ${count} wrong codes within a day. Until that day is over, codes of your authenticator app are refused where this happened. Recovery codes and passkeys work.`;
+  const what = `Someone entered the password of your ${NAME_MARK} account, or signed in with a linked provider, and then entered ${count} wrong codes within a day. Until that day is over, codes of your authenticator app are refused where this happened. Recovery codes and passkeys work.`;
   return compose(to, "Wrong codes at your sign-in", what, occasion);
 }
 
 /** Sent to the old address after a change. */
 export function emailChangedMail(to: string, newEmail: string, occasion: Occasion): MailMessage {
-  const what = `Your Spotwire account now belongs to ${newEmail}. Links sent to this address no longer work.`;
+  const what = `Your ${NAME_MARK} account now belongs to ${newEmail}. Links sent to this address no longer work.`;
   const then = "If this was not you, contact the operator of this installation now.";
   return compose(to, "Your email address was changed", what, occasion, then);
 }
@@ -136,8 +137,8 @@ export function emailChangedMail(to: string, newEmail: string, occasion: Occasio
 /** Sent to the new address when an operator gave it to a user. */
 export function addressGivenMail(to: string, oldEmail: string, occasion: Occasion): MailMessage {
   const { base } = occasion;
-  const what = `Your Spotwire account, until now that of ${oldEmail}, belongs to this address. All browsers were signed out.\n\nSign in: ${base}/signin\nForgot your password? ${base}/forgot`;
-  return compose(to, "This is now the address of your account", what, occasion);
+  const what = `Your ${NAME_MARK} account, until now that of ${oldEmail}, belongs to this address. All browsers were signed out.\n\nSign in: ${base}/signin\nForgot your password? ${base}/forgot`;
+  return compose(to, "This is now the email of your account", what, occasion);
 }
 
 /** Sent to the address that stays when a change was canceled. */

@@ -3,7 +3,8 @@ import type { Listing } from "#lib/domain/instrument";
 import type { Market } from "./ports";
 import { statusAt } from "./status";
 
-const BOARD_TICKERS = ["EURUSD", "GBPUSD", "USDJPY", "USDCHF", "AUDUSD", "USDCAD", "XAUUSD", "XAGUSD"];
+/** What is shown of a venue at a glance. */
+export const BOARD_TICKERS = ["EURUSD", "GBPUSD", "USDJPY", "USDCHF", "AUDUSD", "USDCAD", "XAUUSD", "XAGUSD"];
 
 /** The row of an instrument with its current price. */
 export function rowOf(market: Market, listing: Listing, nowMs: number): BoardRow {

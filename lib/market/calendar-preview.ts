@@ -35,14 +35,15 @@ function firstSessions(calendar: Calendar, fromMs: number, endMs: number): { ope
 }
 
 /**
- * Previews the two weeks from `nowMs` (Unix ms) for a definition and overrides that are not stored yet, with the sessions since
- * `sinceMs`, so that the part of today that is over is drawn too.
+ * Previews the two weeks from `fromMs` (Unix ms) for a definition and overrides that are not stored yet, and the state at `nowMs`, with
+ * the sessions since `sinceMs`, so that the part of the first day that is over is drawn too.
  */
 export function previewCalendar(
   definition: CalendarDefinitionSchema,
   overrides: readonly AdminOverride[],
   nowMs: number,
   sinceMs = nowMs,
+  fromMs = nowMs,
 ): CalendarPreview {
   const spans = overrides.map(({ state, starts_at, ends_at }) => ({
     state,
@@ -51,7 +52,7 @@ export function previewCalendar(
   }));
   const calendar = compileCalendar(definition, spans);
   const { state, reason, nextOpen, nextClose } = calendar.sessionAt(nowMs);
-  const sessions = firstSessions(calendar, sinceMs, nowMs + PREVIEW_MS);
+  const sessions = firstSessions(calendar, sinceMs, fromMs + PREVIEW_MS);
   return {
     now: { state, reason, next_open_at: isoOrNull(nextOpen), next_close_at: isoOrNull(nextClose) },
     sessions: sessions?.slice(0, PREVIEW_SESSIONS_MAX_COUNT).map(toldSession) ?? null,

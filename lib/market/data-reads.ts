@@ -1,5 +1,5 @@
 import { Fault } from "#lib/fault";
-import { createTurns } from "#lib/in-turn";
+import { createQueue } from "#lib/queue";
 
 /** Reads that wait while one runs; further ones are refused. */
 const WAITING_MAX_COUNT = 19;
@@ -10,20 +10,12 @@ const BUSY_RETRY_S = 5;
  * @returns runs work, and throws Fault service_unavailable when too many wait
  */
 export function createDataReader() {
-  return createTurns({
+  return createQueue({
     runningMaxCount: 1,
     waitingMaxCount: WAITING_MAX_COUNT,
     refusal: () =>
       new Fault("service_unavailable", { detail: "Too many reads of history are waiting.", retry_after: BUSY_RETRY_S }),
   });
-}
-
-/** The median, of an even number of values the middle of the two in the middle; NaN without values, which it sorts. */
-export function medianOf(values: Float64Array): number {
-  values.sort();
-  const middle = (values.length - 1) / 2;
-  const [below, above] = [values[Math.floor(middle)] ?? Number.NaN, values[Math.ceil(middle)] ?? Number.NaN];
-  return below + 0.5 * (above - below);
 }
 
 /** Unix seconds as ISO 8601. */

@@ -1,7 +1,7 @@
 import { FEED_GAP_MIN_S, FEED_GAPS_HOURS, FEED_GAPS_MAX_COUNT, type FeedGap, type FeedGaps } from "#lib/contract/portal-admin";
 import type { Calendar } from "#lib/domain/calendar";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
-import type { FeedSight } from "./feed-watch";
+import type { FeedCoverage } from "./feed-watch";
 import type { Catalogue } from "./ports";
 
 const GAPS_MS = FEED_GAPS_HOURS * HOUR_MS;
@@ -27,7 +27,7 @@ function anyOpen(calendars: readonly Pick<Calendar, "sessionsBetween">[], fromMs
  * The ranges of open time without a tick, in whole minutes. Closed time does not split a range: a feed that was silent
  * before and after a weekend was silent once, and only the open time counts towards the length.
  */
-function silentRanges(spans: readonly Span[], sight: Pick<FeedSight, "ticked">) {
+function silentRanges(spans: readonly Span[], sight: Pick<FeedCoverage, "ticked">) {
   const found: { startMs: number; endMs: number; openMs: number }[] = [];
   let silent = false;
   for (const { openMs, closeMs } of spans) {
@@ -58,7 +58,7 @@ function calendarsOf(catalogue: Pick<Catalogue, "list" | "calendar">): Calendar[
  * The feed gaps of the day before `nowMs` (Unix ms): times of FEED_GAP_MIN_S or longer in which a market of the venue was
  * open by its calendar and no instrument had a tick. The current minute does not count yet.
  */
-export function feedGaps(sight: FeedSight, catalogue: Pick<Catalogue, "list" | "calendar">, nowMs: number): FeedGaps {
+export function feedGaps(sight: FeedCoverage, catalogue: Pick<Catalogue, "list" | "calendar">, nowMs: number): FeedGaps {
   const toMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
   // A minute counts only when it was watched from its start.
   const sinceMs = Math.min(toMs, Math.ceil(Math.max(sight.sinceMs, toMs - GAPS_MS) / MINUTE_MS) * MINUTE_MS);

@@ -16,7 +16,7 @@ interface Filling {
 }
 
 /** What a venue has observed of its feed. */
-export interface FeedSight {
+export interface FeedCoverage {
   /** Start of the watch, Unix milliseconds; nothing before it is known. Infinite before the first tick of a recording. */
   readonly sinceMs: number;
   /** Whether any ticker had a tick in a minute (counted from 1970); only for minutes that are kept. */
@@ -26,7 +26,7 @@ export interface FeedSight {
 
 /** Records in which minutes ticks came, and how history was loaded; a market writes, the report reads. */
 export interface FeedWatch {
-  readonly sight: FeedSight;
+  readonly coverage: FeedCoverage;
   /** Records an accepted tick of this time (Unix ms). */
   tick(timeMs: number): void;
   /** Adds minutes (Unix seconds) whose ticks are stored, at start or after an import; `fromMs`: all minutes since then are known. */
@@ -56,7 +56,7 @@ export function createFeedWatch(clock: Clock, sinceMs: number | null): FeedWatch
   }
 
   return {
-    sight: {
+    coverage: {
       get sinceMs() {
         return knownFromMs ?? Number.POSITIVE_INFINITY;
       },

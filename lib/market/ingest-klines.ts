@@ -1,22 +1,39 @@
 import type { z } from "zod";
-import { KlineLine, type KlineReceipt, type KlineRejection, type Replace } from "#lib/contract/ingest-klines";
-import { INGEST_KLINES_MAX_BYTES, INGEST_KLINES_MAX_ROWS, INGEST_LINE_MAX_BYTES } from "#lib/contract/limits";
+import { KlineLine, type KlineReceipt, type KlineRejection } from "#lib/contract/ingest-klines";
+import {
+  INGEST_KLINES_MAX_AGE_S,
+  INGEST_KLINES_MAX_BYTES,
+  INGEST_KLINES_MAX_ROWS,
+  INGEST_LINE_MAX_BYTES,
+  KLINE_CLOSE_DELAY_MS,
+} from "#lib/contract/limits";
 import type { Kline } from "#lib/domain/kline";
 import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
 import { judgePlausible, plausibleRange } from "#lib/domain/price-ranges";
 import { Fault } from "#lib/fault";
-import { createReceipt, requirePlainBody } from "./ingest";
-import { pushableMinutes } from "./ingest-state";
-import type { KlinePush } from "./mending";
+import { MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
+import type { Minutes } from "./coverage";
+import { createReceipt, outcomesOf } from "./ingest";
+import type { KlinePush, Mended, Mending } from "./mending";
 import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
-import type { Call, DataReply } from "./question";
 
-const RETRY_AFTER_S = 60;
 const PRICES: ReadonlySet<unknown> = new Set(["open", "high", "low", "close"]);
 
+/** A venue whose minutes can be stored after the fact. */
+export interface MendedMarket extends Pick<Market, "catalogue" | "timeAt"> {
+  /** Stores closed M1 klines. @throws Fault service_unavailable when it cannot be done now */
+  mend(klines: readonly Kline[], mending: Mending): Promise<Mended>;
+}
+
+/** The closed minutes that may be pushed at an instant (Unix ms). */
+export function pushableMinutes(nowMs: number): Minutes {
+  const to = Math.floor((nowMs - KLINE_CLOSE_DELAY_MS) / MINUTE_MS) * MINUTE_S;
+  return { from: Math.ceil((nowMs / SECOND_MS - INGEST_KLINES_MAX_AGE_S) / MINUTE_S) * MINUTE_S, to };
+}
+
 interface Scene {
-  readonly market: Market;
+  readonly market: Pick<Market, "catalogue">;
   readonly push: KlinePush;
   /** The minutes that may be pushed. */
   readonly span: ReturnType<typeof pushableMinutes>;
@@ -105,49 +122,28 @@ async function parseBody(body: AsyncIterable<Uint8Array>, scene: Scene) {
 /**
  * Stores a pushed NDJSON body of closed M1 klines. Each line is judged on its own; those that can be stored are stored
  * together, or none is.
- * @throws Fault service_unavailable when this node or venue takes no klines, or its history is being changed; invalid_parameter
- * and payload_too_large as parseBody
+ * @throws Fault service_unavailable when its history is being changed; invalid_parameter and payload_too_large as parseBody
  */
 export async function ingestKlinesBody(
   body: AsyncIterable<Uint8Array> | null,
-  market: Market,
+  market: MendedMarket,
   push: KlinePush,
   nowMs: number,
 ): Promise<KlineReceipt> {
-  const { mend } = market;
-  if (mend === undefined)
-    throw new Fault("service_unavailable", {
-      detail: `The ${market.venue} venue does not accept pushed klines.`,
-      retry_after: RETRY_AFTER_S,
-    });
   const receipt = createReceipt<KlineRejection>();
   if (body === null) return { ...receipt.result(), import: null };
-  const scene = { market, push, span: pushableMinutes(market.now?.() ?? nowMs), seen: new Set<string>() };
+  const scene = { market, push, span: pushableMinutes(market.timeAt(nowMs)), seen: new Set<string>() };
   const parsed = await parseBody(body, scene);
   const klines = parsed.map(({ kline }) => kline).filter((kline) => typeof kline !== "string");
-  const { outcomes, number } = await mend(klines, { replace: push.replace, by: { keyId: push.keyId, label: push.label } });
-  const judged = outcomes.values();
-  for (const { number: line, kline } of parsed) {
-    const reason = typeof kline === "string" ? kline : judged.next().value;
+  const { outcomes, number } = await market.mend(klines, { replace: push.replace, by: { keyId: push.keyId, label: push.label } });
+  const reasons = outcomesOf<KlineRejection>(
+    parsed.map(({ kline }) => kline),
+    outcomes,
+  );
+  for (const [index, { number: line }] of parsed.entries()) {
+    const reason = reasons[index];
     if (reason) receipt.reject(line, reason);
     else receipt.accept();
   }
   return { ...receipt.result(), import: number };
-}
-
-type KlinesCall = Pick<Call<{ readonly replace: Replace | undefined }>, "sent" | "market" | "tickers" | "query" | "nowMs"> & {
-  readonly principal: { readonly keyId: string; readonly prefix: string; readonly last4: string };
-};
-
-/**
- * Stores pushed klines and answers with the receipt.
- * @throws Fault as ingestKlinesBody does; invalid_parameter for a compressed body
- */
-export async function ingestKlines({ sent, market, tickers, query, nowMs, principal }: KlinesCall): Promise<DataReply> {
-  requirePlainBody(sent);
-  const { keyId, prefix, last4 } = principal;
-  const push = { replace: query.replace ?? "gaps", tickers, keyId, label: `${prefix}…${last4}` };
-  const body = sent?.body ?? null;
-  if (market.mend === undefined && market.forwardKlines !== undefined) return { data: await market.forwardKlines(body, push) };
-  return { data: await ingestKlinesBody(body, market, push, nowMs) };
 }

@@ -1,20 +1,12 @@
 import { z } from "zod";
 import { type IngestReceipt, TickLine, type TickRejection } from "#lib/contract/ingest";
-import {
-  INGEST_LINE_MAX_BYTES,
-  INGEST_MAX_BYTES,
-  INGEST_MAX_LINES,
-  INGEST_PUSH_MIN_TICKS,
-  INGEST_REJECTIONS_LISTED_COUNT,
-} from "#lib/contract/limits";
-import type { Venue } from "#lib/contract/primitives";
+import { INGEST_LINE_MAX_BYTES, INGEST_MAX_BYTES, INGEST_MAX_LINES, INGEST_REJECTIONS_LISTED_COUNT } from "#lib/contract/limits";
 import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
-import type { Market } from "./ports";
-import type { Call, DataReply, SentBody } from "./question";
+import type { Leader, Outcomes } from "./ports";
+import type { SentBody } from "./question";
 
-const VENUE_RETRY_AFTER_S = 60;
 /** The schema as one function; what it refuses is read again by the schema itself, for the issues. */
 const CompiledTickLine = z.compile(TickLine);
 /** The price fields of a line: a number that cannot be a price (0, -1) is a bad price, not a malformed line. */
@@ -50,14 +42,6 @@ function parseLine(line: Line, mayPush: MayPush): Tick | TickRejection {
   }
 }
 
-/** The refusal of a venue that takes no pushed ticks. */
-export function acceptsNoTicks(venue: Venue): Fault {
-  return new Fault("service_unavailable", {
-    detail: `The ${venue} venue does not accept pushed ticks. Start the service with LIVE_FEED=push, or with push in that list.`,
-    retry_after: VENUE_RETRY_AFTER_S,
-  });
-}
-
 /** Whether a key may push a ticker. */
 type MayPush = (ticker: string) => boolean;
 
@@ -75,17 +59,32 @@ export function readTick(value: unknown, mayPush: MayPush): Tick | TickRejection
   return onlyPrices ? "bad_price" : "malformed_line";
 }
 
-/** What became of ticks, in order: null for an accepted one. */
-export type Outcomes = readonly (TickRejection | null)[];
-type Push = (ticks: readonly Tick[]) => Promise<Outcomes>;
+type Push = Leader["push"];
+
+/**
+ * The outcome of each item of a batch, in order. An item that is already a reason keeps it; every other item gets the next of `judged`.
+ * @param judged the outcomes of the items that are not reasons, in order
+ * @throws Error when there are too few or too many: a missing outcome must not count as accepted
+ */
+export function outcomesOf<Reason extends string>(
+  items: readonly (object | Reason)[],
+  judged: readonly (Reason | null)[],
+): (Reason | null)[] {
+  let at = 0;
+  const outcomes = items.map((item): Reason | null => {
+    if (typeof item === "string") return item;
+    const outcome = judged[at];
+    at += 1;
+    if (outcome === undefined) throw new Error(`no outcome of item ${at}`);
+    return outcome;
+  });
+  if (at !== judged.length) throw new Error(`${judged.length} outcomes of ${at} items`);
+  return outcomes;
+}
 
 /** Pushes the ticks among what was read; returns what became of each, also of what was no tick. @throws what `push` throws */
 export async function pushRead(read: readonly (Tick | TickRejection)[], push: Push): Promise<Outcomes> {
-  const ticks = read.filter((tick) => typeof tick !== "string");
-  const judged = await push(ticks);
-  if (judged.length === read.length) return judged;
-  const rest = judged.values();
-  return read.map((tick) => (typeof tick === "string" ? tick : (rest.next().value ?? null)));
+  return outcomesOf<TickRejection>(read, await push(read.filter((tick) => typeof tick !== "string")));
 }
 
 /**
@@ -93,16 +92,14 @@ export async function pushRead(read: readonly (Tick | TickRejection)[], push: Pu
  * after the engine has applied the previous ones and the recorder has room, so a fast feeder is slowed down, not
  * buffered. Accepted ticks are in the engine when this resolves.
  * @param tickers that the caller's key may push; none: all
- * @throws Fault service_unavailable when the venue takes no pushed ticks or its store falls behind; invalid_parameter
+ * @throws Fault service_unavailable when the store of the venue falls behind; invalid_parameter
  * for a body that ended early; payload_too_large past the limits. The detail says how many lines were accepted.
  */
 export async function ingestBody(
   body: AsyncIterable<Uint8Array> | null,
-  market: Market,
+  push: Push,
   tickers: readonly string[],
 ): Promise<IngestReceipt> {
-  const { push } = market;
-  if (push === undefined) throw acceptsNoTicks(market.venue);
   const receipt = createReceipt<TickRejection>();
   const mayPush = pushable(tickers);
   if (body === null) return receipt.result();
@@ -153,45 +150,4 @@ export function requirePlainBody(sent: SentBody | null): void {
       parameter: "Content-Encoding",
       detail: "Send the body as plain NDJSON, not compressed.",
     });
-}
-
-const NEWLINE = 0x0a;
-
-/** The chunks of a body, each after its lines were counted. @throws what `admit` throws */
-async function* counted(body: AsyncIterable<Uint8Array>, admit: (ticks: number) => Promise<void>): AsyncGenerator<Uint8Array> {
-  let paid = INGEST_PUSH_MIN_TICKS;
-  let lines = 0;
-  for await (const chunk of body) {
-    // Blank lines are no ticks, but a batch cannot have more ticks than this, however many lines it has.
-    for (let at = chunk.indexOf(NEWLINE); at !== -1 && lines < INGEST_MAX_LINES; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;
-    if (lines > paid) {
-      await admit(lines - paid);
-      paid = lines;
-    }
-    yield chunk;
-  }
-}
-
-/**
- * Ingests a pushed body and answers with its receipt.
- * @throws Fault as ingestBody does; invalid_parameter for a compressed body; rate_limited for too many ticks: send the batch again
- */
-export async function ingestTicks(call: Pick<Call<object>, "sent" | "market" | "tickers" | "admitTicks">): Promise<DataReply> {
-  const { sent, market, tickers, admitTicks } = call;
-  requirePlainBody(sent);
-  let refusal: unknown;
-  const admit = async (ticks: number) => {
-    await admitTicks?.(ticks).catch((error: unknown) => {
-      refusal = error;
-      throw error;
-    });
-  };
-  const body = sent?.body ? counted(sent.body, admit) : null;
-  const forward = market.push === undefined ? market.forwardPush : undefined;
-  try {
-    return { data: await (forward === undefined ? ingestBody(body, market, tickers) : forward(body, tickers)) };
-  } catch (error) {
-    // A body that ends here looks like a broken one to its reader.
-    throw refusal ?? error;
-  }
 }

@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
 import { tagOf } from "#lib/content-encoding";
 import type { PriceSide, Timeframe } from "#lib/contract/primitives";
-import { isDatabaseAway } from "#lib/db";
 import type { Calendar } from "#lib/domain/calendar";
 import { type Kline, toPublic } from "#lib/domain/kline";
 import type { ResolvedWindow, WindowRead } from "#lib/domain/window";
+import { isDatabaseAway } from "#lib/storage-errors";
 import { klinesJson } from "./kline-json";
 import { coversChanges, coversWindow, isSettled, mergeRows } from "./kline-merge";
 import type { Market } from "./ports";
@@ -131,7 +131,7 @@ function mergeWithView(
  */
 function fromView(market: Market, { ticker, timeframe }: KlinesQuery, read: WindowRead, error: unknown): Series {
   const recent = market.view.recentKlines(ticker, timeframe);
-  if (!isDatabaseAway(error) || market.isBehind?.() || !coversWindow(recent, read)) throw error;
+  if (!isDatabaseAway(error) || market.isBehind() || !coversWindow(recent, read)) throw error;
   return createEntry(mergeRows([], recent, read), [], null, 0);
 }
 
@@ -184,7 +184,7 @@ export function createKlineCache() {
         window.read.end === "oldest" ? window.read : { ...window.read, limit: Math.max(NEWEST_MIN_ROWS, window.read.limit) };
       const { entries, reads } = windowsOf(market);
       const endsNow = query.to === undefined || query.to * 1000 > nowMs;
-      const key = `${ticker} ${timeframe} ${query.from ?? ""} ${endsNow ? "" : window.to} ${window.limit}`;
+      const key = `${ticker} ${timeframe} ${query.from ?? ""} ${endsNow ? "" : window.to} ${window.limit} ${read.end === "newest" ? read.from : ""}`;
       const history = market.historyRevision();
 
       const known = entries.get(key);

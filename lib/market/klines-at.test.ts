@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { KLINES_AS_OF_SETTLE_S } from "#lib/contract/limits";
-import { inTransaction } from "#lib/history/transaction";
+import { inTransaction } from "#server/store/history/transaction";
+import { storeBatch } from "#server/store/klines/kline-batches";
+import { createKlineStore } from "#server/store/klines/kline-store";
 import { beginTestImport } from "#server/testing/imports";
 import { testKline, testKlines } from "#server/testing/market";
 import { type Answer, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
-import { storeBatch } from "./kline-batches";
-import { createKlineStore } from "./kline-store";
 
 const NOW = TEST_START_MS / 1_000;
 const PATH = "/api/v1/market/klines";

@@ -50,7 +50,7 @@ export async function klinesAt(
   };
   const { body, data, etag } = encoded(head, items, klinesJson(items));
   if (atS === null) return { body, data };
-  const reachedMs = Math.min(nowMs, market.now?.() ?? nowMs, market.closedUpTo?.() ?? nowMs);
+  const reachedMs = Math.min(nowMs, market.closedUpTo(nowMs));
   const settled = reachedMs >= (atS + KLINES_AS_OF_SETTLE_S) * SECOND_MS + KLINE_CLOSE_DELAY_MS;
   return {
     body,

@@ -26,8 +26,9 @@ const isSame = (a: Records, b: Records) => a.length === b.length && a.every((rec
 /**
  * Makes the question for the newest record of each ticker. A record is encoded once, however often it is requested, and so is an
  * answer as long as none of its records changes.
+ * The question throws Fault unknown_ticker, and market_data_not_ready when none of the tickers has a record yet.
  */
-function createLatest(read: (view: MarketView, ticker: string) => object | undefined): Question<TickersQuery> {
+export function createLatest(read: (view: MarketView, ticker: string) => object | undefined): Question<TickersQuery> {
   const listingsOf = createListingsFinder();
   const encoded = new WeakMap<object, string>();
   const answers = new LRUCache<TickersQuery, Answer>({
@@ -72,15 +73,3 @@ function createLatest(read: (view: MarketView, ticker: string) => object | undef
     return answer;
   };
 }
-
-/**
- * The latest quote of each ticker.
- * @throws Fault unknown_ticker; market_data_not_ready when none of them has a quote yet
- */
-export const latestQuotes = createLatest((view, ticker) => view.quote(ticker));
-
-/**
- * The latest snapshot of each ticker.
- * @throws Fault unknown_ticker; market_data_not_ready when none of them has a quote yet
- */
-export const latestSnapshots = createLatest((view, ticker) => view.snapshot(ticker));

@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { CLOSURES_MAX_COUNT, FIRST_BARS_COUNT, SPARK_COUNT, SPARK_TOP } from "#lib/contract/markets";
 import type { Venue } from "#lib/contract/primitives";
+import { type Snapshot, snapshotExample } from "#lib/contract/snapshot";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
-import { createMemoryKlines } from "#lib/testing/memory-klines";
+import type { Kline } from "#lib/domain/kline";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { watchedClock } from "#lib/testing/watched-clock";
 import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
 import { createTestMarket, testKlines } from "#server/testing/market";
+import { createMemoryKlines } from "#server/testing/memory-klines";
 import { createMarketsReport, type MarketsReport } from "./market-report";
 import type { Market } from "./ports";
 
@@ -16,10 +18,15 @@ const NOW_S = NOW_MS / 1_000;
 const HALF_S = 30 * MINUTE_S;
 
 let reads: string[];
+/** The last price of EURUSD, and its klines that the view has. */
+let quoted: Snapshot | undefined;
+let newest: readonly Kline[];
 let report: MarketsReport;
 
 beforeEach(() => {
   reads = [];
+  quoted = undefined;
+  newest = [];
   const clock = watchedClock();
   clock.set(NOW_MS);
   const halves = testKlines("EURUSD", "M30", NOW_S - 60 * HALF_S, 60, HALF_S).map((kline, index) => ({
@@ -36,20 +43,40 @@ beforeEach(() => {
         return store.read(query);
       },
     },
+    view: {
+      ...createTestMarket(venue, createSandboxCatalogue()).view,
+      snapshot: (ticker) => (ticker === "EURUSD" ? quoted : undefined),
+      recentKlines: (ticker, timeframe) => newest.filter((one) => one.ticker === ticker && one.timeframe === timeframe),
+    },
     ...overrides,
   });
   report = createMarketsReport({ markets: { live: market("live"), sandbox: market("sandbox") }, clock });
 });
 
 describe("the list of markets", () => {
-  test("has every instrument with its name, and the last 24 hours as a line of whole numbers", async () => {
+  test("has every instrument with its name, and its trading day as a line of whole numbers", async () => {
     const rows = await report.rows("sandbox");
     expect(rows.map(({ ticker }) => ticker)).toEqual(SANDBOX_LISTINGS.map(({ ticker }) => ticker));
     const euro = rows.find(({ ticker }) => ticker === "EURUSD");
     expect(euro).toMatchObject({ name: "Euro / US Dollar", pip_size: 0.0001 });
-    expect(euro?.spark).toHaveLength(SPARK_COUNT);
+    // From Sunday 22:00, without a price to begin and to end with.
+    expect(euro?.spark).toHaveLength(28);
     expect([euro?.spark[0], euro?.spark.at(-1)]).toEqual([0, SPARK_TOP]);
     expect(rows.find(({ ticker }) => ticker === "GBPUSD")?.spark).toEqual([]);
+  });
+
+  test("the line of a row begins at the close that its change is measured from, and ends at its price", async () => {
+    quoted = { ...snapshotExample, time_msc: NOW_MS, close: 80, bid: 20, change_pct: -75 };
+    const { spark = [] } = (await report.rows("sandbox")).find(({ ticker }) => ticker === "EURUSD") ?? {};
+    expect(spark).toHaveLength(1 + 28 + 1);
+    expect([spark[0], spark.at(-1)]).toEqual([SPARK_TOP, 0]);
+  });
+
+  test("on a weekend the line is that of the day of the last price", async () => {
+    quoted = { ...snapshotExample, time_msc: NOW_MS - DAY_S * 1_000, close: null, bid: 20 };
+    const { spark = [] } = (await report.rows("sandbox")).find(({ ticker }) => ticker === "EURUSD") ?? {};
+    // Those read begin on Sunday at 12:00, and Monday's trading day on Sunday at 22:00.
+    expect(spark).toHaveLength(20 + 1);
   });
 
   test("reads each series once, however many visitors come", async () => {
@@ -67,7 +94,19 @@ describe("the page of a market", () => {
     expect(detail?.spreads).toHaveLength(SPARK_COUNT);
     expect(detail?.instrument.ticker).toBe("EURUSD");
     expect(await report.detail("sandbox", "NOPE")).toBeUndefined();
-    expect(reads).toEqual(["sandbox EURUSD H1", "sandbox EURUSD M30"]);
+    expect(reads).toEqual(["H1", "M30", "W1", "MN1"].map((timeframe) => `sandbox EURUSD ${timeframe}`));
+  });
+
+  test("has the ranges of the trading week and month that hold its price, and none of an older one", async () => {
+    const week = { time: Date.parse("2026-11-22T22:00:00Z") / 1_000, high: 1.2, low: 1.1 };
+    const month = { time: Date.parse("2026-10-31T21:00:00Z") / 1_000, high: 1.3, low: 1 };
+    newest = [
+      { ...testKlines("EURUSD", "W1", week.time, 1, DAY_S)[0], ...week } as Kline,
+      { ...testKlines("EURUSD", "MN1", month.time, 1, DAY_S)[0], ...month } as Kline,
+    ];
+    expect((await report.detail("sandbox", "EURUSD"))?.ranges).toEqual({ W1: week, MN1: month });
+    quoted = { ...snapshotExample, time_msc: NOW_MS + 7 * DAY_S * 1_000 };
+    expect((await report.detail("sandbox", "EURUSD"))?.ranges).toEqual({ W1: null, MN1: month });
   });
 
   test("lists the closures of a fortnight day by day with their reasons, from the live venue's calendar", async () => {

@@ -6,19 +6,23 @@ import {
   FORTNIGHT_DAYS,
   type MarketDetail,
   type MarketRow,
+  type PeriodRange,
   SPARK_COUNT,
   SPARK_TOP,
 } from "#lib/contract/markets";
-import type { Venue } from "#lib/contract/primitives";
+import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Calendar } from "#lib/domain/calendar";
 import { type Listing, toInstrument } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
+import { createAlignment } from "#lib/domain/timeframe";
 import { DAY_MS, SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
 import { rowOf } from "./board";
 import { createNewestKlines, type NewestKlines } from "./newest-klines";
 import type { Market } from "./ports";
 import { statusAt } from "./status";
+
+const seconds = (ms: number) => Math.floor(ms / SECOND_MS);
 
 /** Sessions behind the chart: as far back as most of its timeframes are scrolled. */
 const PAST_DAYS = 400;
@@ -27,9 +31,20 @@ const PARALLEL_READS_COUNT = 8;
 /** The list does not wait longer for its lines; they are there the next time. */
 const SPARKS_MAX_WAIT_MS = 1_000;
 
-/** The closes as whole numbers from 0 to SPARK_TOP. */
-function sparkOf(klines: readonly Kline[]): number[] {
-  const closes = klines.map(({ close }) => close);
+/** Finds the trading days, weeks and months of prices. */
+const alignment = createAlignment();
+
+/** The half hours of the trading day that a market's price is of, as whole numbers from 0 to SPARK_TOP. */
+function sparkOf(market: Market, ticker: string, halves: readonly Kline[]): number[] {
+  const snapshot = market.view.snapshot(ticker);
+  const atS = snapshot === undefined ? halves.at(-1)?.time : seconds(snapshot.time_msc);
+  if (atS === undefined) return [];
+  const dayS = alignment.tradingDayOpen(atS);
+  const closes = [
+    ...[snapshot?.close ?? []].flat(),
+    ...halves.flatMap(({ time, close }) => (alignment.tradingDayOpen(time) === dayS ? [close] : [])),
+    ...[snapshot?.bid ?? []].flat(),
+  ];
   const low = Math.min(...closes);
   const range = Math.max(...closes) - low;
   return closes.map((close) => (range === 0 ? SPARK_TOP / 2 : Math.round((SPARK_TOP * (close - low)) / range)));
@@ -51,7 +66,7 @@ function createSparks(newest: NewestKlines, clock: Clock) {
       for (let listing = queue.shift(); listing !== undefined; listing = queue.shift()) {
         const { ticker } = listing;
         const klines = await newest(market, { ticker, timeframe: "M30", limit: SPARK_COUNT }, nowMs).catch(() => []);
-        sparks.set(ticker, sparkOf(klines));
+        sparks.set(ticker, sparkOf(market, ticker, klines));
       }
     }
     await Promise.all(Array.from({ length: PARALLEL_READS_COUNT }, work));
@@ -74,8 +89,6 @@ function marketRow(market: Market, listing: Listing, nowMs: number, spark: reado
   const { name, asset_class, base_currency, quote_currency, pip_size } = toInstrument(listing);
   return { ...rowOf(market, listing, nowMs), name, asset_class, base_currency, quote_currency, pip_size, spark };
 }
-
-const seconds = (ms: number) => Math.floor(ms / SECOND_MS);
 
 /**
  * The closed times of the coming fortnight, each with its reason; null when unknown or too many. A closure over several UTC days
@@ -124,6 +137,13 @@ function calendarPart(market: Market, live: Market, ticker: string, nowMs: numbe
   };
 }
 
+/** The range of a week or a month, if the price is of it. */
+function rangeOf(timeframe: "W1" | "MN1", kline: Kline | undefined, lastS: number): PeriodRange | null {
+  if (kline === undefined || kline.time !== alignment.openTime(timeframe, lastS)) return null;
+  const { time, high, low } = kline;
+  return { time, high, low };
+}
+
 interface MarketsSources {
   readonly markets: Readonly<Record<Venue, Market>>;
   readonly clock: Clock;
@@ -143,7 +163,7 @@ export function createMarketsReport({ markets, clock }: MarketsSources): Markets
   return {
     async rows(venue) {
       const market = markets[venue];
-      const nowMs = market.now?.() ?? clock.now();
+      const nowMs = market.timeAt(clock.now());
       const lines = await sparks(market, nowMs);
       return market.catalogue.list().map((listing) => marketRow(market, listing, nowMs, lines.get(listing.ticker) ?? []));
     },
@@ -151,17 +171,24 @@ export function createMarketsReport({ markets, clock }: MarketsSources): Markets
       const market = markets[venue];
       const listing = market.catalogue.find(ticker);
       if (listing === undefined) return undefined;
-      const nowMs = market.now?.() ?? clock.now();
-      const read = (timeframe: "H1" | "M30", limit: number) =>
+      const nowMs = market.timeAt(clock.now());
+      const read = (timeframe: Timeframe, limit: number) =>
         newest(market, { ticker, timeframe, limit }, nowMs).catch((): Kline[] => []);
-      const [hourly, halves] = await Promise.all([read("H1", FIRST_BARS_COUNT), read("M30", SPARK_COUNT)]);
-      const row = marketRow(market, listing, nowMs, sparkOf(halves));
+      const [hourly, halves, weeks, months] = await Promise.all([
+        read("H1", FIRST_BARS_COUNT),
+        read("M30", SPARK_COUNT),
+        read("W1", 1),
+        read("MN1", 1),
+      ]);
+      const row = marketRow(market, listing, nowMs, sparkOf(market, ticker, halves));
+      const lastS = seconds(market.view.snapshot(ticker)?.time_msc ?? nowMs);
       return {
         venue: market.venue,
         row: { ...row, price: market.view.snapshot(ticker) ?? null },
         instrument: toInstrument(listing),
         status: statusAt({ market, nowMs }, listing),
         bars: hourly.map(({ time, open, high, low, close, tick_volume }) => [time, open, high, low, close, tick_volume] as const),
+        ranges: { W1: rangeOf("W1", weeks.at(-1), lastS), MN1: rangeOf("MN1", months.at(-1), lastS) },
         spreads: halves.flatMap(({ time, spread }) => (spread === null ? [] : [[time, spread] as const])),
         ...calendarPart(market, markets.live, ticker, nowMs),
       };

@@ -1,20 +1,30 @@
+import type { Clock } from "#lib/clock";
 import type { DiskSpace, NodeReport } from "#lib/contract/portal-health";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { Env } from "#lib/env";
-import { LOOP_SAMPLE_MS } from "#lib/metrics";
-import { MINUTE_MS, SECOND_MS } from "#lib/units";
-import type { FeedSources } from "./feed-report";
-import { lastTickOf } from "./health";
+import { LOOP_SAMPLE_MS, type Metrics } from "#lib/metrics";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
+import type { Market } from "./ports";
+import { lastTickOf, unofferedOf } from "./status";
 
 /** Codes are the HTTP status times 100 and more. */
 const CLIENT_ERRORS_FROM = 40_000;
 const SERVER_ERRORS_FROM = 50_000;
+/** An end nearer than this needs an operator: most renew a certificate a month before, and a token that is renewed, three days. */
+const CERTIFICATE_NEAR_MS = 14 * DAY_MS;
+const TOKEN_NEAR_MS = 2 * DAY_MS;
 
 /** The parts of a running node that its report is made from. */
-export interface NodeSources extends Pick<FeedSources, "markets" | "metrics" | "clock" | "ready"> {
+export interface NodeSources {
+  readonly markets: Readonly<Record<Venue, Market>>;
+  readonly metrics: Pick<Metrics, "registry">;
+  readonly clock: Clock;
+  ready(): Promise<{ readonly checks: Readonly<Record<string, string | null>> }>;
   readonly env: Pick<Env, "ROLE">;
   /** The disk that it writes to; null where it cannot be read. */
   readonly disk: () => DiskSpace | null;
+  /** When the certificate of PUBLIC_URL ends, Unix milliseconds; null while it is not known. */
+  readonly certificateEnd: () => number | null;
   readonly version: string;
   /** The metrics of each edge worker; absent where there are none. */
   readonly workers?: (() => Promise<readonly MetricTable[]>) | undefined;
@@ -27,7 +37,7 @@ type Counts = Rates & { readonly atMs: number };
 
 type Series = readonly { readonly labels: Readonly<Record<string, unknown>>; readonly value: number }[];
 
-async function seriesOf({ registry }: FeedSources["metrics"], name: string): Promise<Series> {
+async function seriesOf({ registry }: NodeSources["metrics"], name: string): Promise<Series> {
   return (await registry.getSingleMetric(name)?.get())?.values ?? [];
 }
 
@@ -74,6 +84,26 @@ function ratesOf(before: Counts | undefined, after: Counts): NodeReport["rates"]
 
 const lagOf = (lastTickMs: number | null, nowMs: number) => (lastTickMs === null ? null : Math.max(0, nowMs - lastTickMs));
 
+/** What ends soon, or has ended; null while it does not. */
+function endText(what: string, leftMs: number, nearMs: number): string | null {
+  if (leftMs > nearMs) return null;
+  const days = Math.ceil(leftMs / DAY_MS);
+  return leftMs <= 0 ? `${what} has ended.` : `${what} ends in ${days === 1 ? "1 day" : `${days} days`}.`;
+}
+
+/** What will need an operator, by name: the certificate of PUBLIC_URL, and the tokens of providers that say when they end. */
+function warningsOf({ markets, certificateEnd, clock }: NodeSources): Record<string, string | null> {
+  const leftMs = (atMs: number | null) => (atMs ?? Number.POSITIVE_INFINITY) - clock.now();
+  const tokens = markets.live.feed().providers.flatMap(({ name, expires_at }) => {
+    const text = expires_at === null ? null : endText(`The token of ${name}`, leftMs(Date.parse(expires_at)), TOKEN_NEAR_MS);
+    return text ?? [];
+  });
+  return {
+    certificate: endText("The certificate of PUBLIC_URL", leftMs(certificateEnd()), CERTIFICATE_NEAR_MS),
+    provider_token: tokens.length === 0 ? null : tokens.join(" "),
+  };
+}
+
 /** Makes the function that reports this node by the metrics of its processes. Each report has the rates since the one before. */
 export function createNodeReport(sources: NodeSources): () => Promise<NodeReport> {
   const { metrics, markets, env, version, workers, clock } = sources;
@@ -96,9 +126,11 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
       role: env.ROLE,
       started_ms: (await sum("process_start_time_seconds")) * SECOND_MS,
       checks: (await sources.ready()).checks,
+      warnings: warningsOf(sources),
       rates,
       connections: await sumAll("spotwire_stream_connections"),
       lag_ms: forVenues((venue) => lagOf(lastTickOf(markets[venue]), counts.atMs)),
+      not_offered: forVenues((venue) => unofferedOf(markets[venue])),
       memory_bytes: await sumAll("process_resident_memory_bytes"),
       // Nothing is measured yet in the first moments.
       loop_lag_ms: Math.max(0, (await sum("nodejs_eventloop_lag_p99_seconds")) * SECOND_MS - LOOP_SAMPLE_MS),

@@ -13,10 +13,9 @@ import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import type { TickColumns } from "#lib/domain/tick-columns";
 import type { Minutes } from "./coverage";
-import type { FeedSight } from "./feed-watch";
+import type { FeedCoverage } from "./feed-watch";
 import type { FileSource } from "./file-source";
-import type { LackingKlines } from "./lacking-minutes";
-import type { KlinePush, Mended, Mending } from "./mending";
+import type { KlinePush } from "./mending";
 
 /** The current state of a venue; synchronous, memory only. Its only writer is the view. */
 export interface MarketView {
@@ -91,6 +90,18 @@ interface StoredRuns {
   readonly runs: readonly Minutes[];
 }
 
+/** Knows which klines of the live venue lack ticks. */
+export interface LackingKlines {
+  /** Rises when ranges were added or removed. */
+  revision(): number;
+  /**
+   * Open times (Unix seconds) of the M1 klines with from <= time < to that this service recorded only in part and nothing has
+   * mended, ascending. Does not ask the database where no range is known.
+   */
+  minutes(ticker: string, from: number, to: number): Promise<readonly number[]>;
+  stop(): Promise<void>;
+}
+
 /** The klines of a venue: a table for live, a formula for the sandbox. */
 export interface KlineStore {
   read(query: KlineQuery): Promise<Kline[]>;
@@ -140,56 +151,65 @@ export interface Catalogue {
   calendar(ticker: string): Calendar | undefined;
 }
 
-/** A venue. Both venues have the same parts, with different feeds and kline stores. */
+/** The feed of a venue as operators see it. */
+interface FeedState {
+  /** The providers behind it. */
+  readonly providers: readonly UpstreamReport[];
+  /** Which of several providers are in force; null where there is one, or none. */
+  readonly precedence: PrecedenceReport | null;
+  /** The ticks that were kept out; null where ticks are not filtered. */
+  readonly heldBack: HeldBackTicks | null;
+  /** True where the ticks that reach the venue are kept. */
+  readonly keepsTicks: boolean;
+}
+
+/** What became of pushed ticks, in order: null for an accepted one. */
+export type Outcomes = readonly (TickRejection | null)[];
+
+/** Takes what is pushed to a venue: the process that leads it, or one that sends it there. */
+export interface Leader {
+  /** Resolves once the ticks are in the engine and a kill cannot lose them. @throws Fault service_unavailable when none could be taken */
+  push(ticks: readonly Tick[]): Promise<Outcomes>;
+  /** Most ticks of one `push` of which it tells what became of each. */
+  readonly pushMaxTicks: number;
+  /**
+   * Takes the ticks of an NDJSON body.
+   * @param tickers that the key may push; none: all
+   * @throws Fault as `push`; invalid_parameter and payload_too_large for a body that cannot be read
+   */
+  takeTicks(body: AsyncIterable<Uint8Array> | null, tickers: readonly string[]): Promise<IngestReceipt>;
+  /** Stores the closed M1 klines of an NDJSON body, all that can be stored or none. @throws Fault as `takeTicks` */
+  takeKlines(body: AsyncIterable<Uint8Array> | null, push: KlinePush): Promise<KlineReceipt>;
+}
+
+/** A venue as a process reads it, wherever its events are made. Both venues have the same parts, with different feeds and kline stores. */
 export interface Market {
   readonly venue: Venue;
   readonly catalogue: Catalogue;
   readonly view: MarketView;
   readonly store: KlineStore;
-  /** Its history as files; absent where it is not served. */
-  readonly files?: Readonly<Record<FileType, FileSource>> | undefined;
+  /** Its history as files. */
+  readonly files: Readonly<Record<FileType, FileSource>>;
   /** Slug of the bound provider, null without one. */
   readonly provider: string | null;
-  /** Who speaks for a ticker, where the venue has several providers and shows which; absent: `provider`. */
-  readonly providerOf?: ((ticker: string) => string | null) | undefined;
-  /** Which of several providers speak; absent where there is one, or none. */
-  readonly precedence?: (() => PrecedenceReport) | undefined;
-  /** The providers behind its feed; absent where there are none. */
-  readonly providers?: (() => readonly UpstreamReport[]) | undefined;
-  /** The ticks that were kept out of it; absent where ticks are not filtered. */
-  readonly heldBack?: (() => HeldBackTicks) | undefined;
-  /** True where the ticks that reach it are kept. */
-  readonly keepsTicks?: boolean | undefined;
+  /** The provider in force for a ticker, where clients see which of several is; else `provider`. */
+  providerOf(ticker: string): string | null;
+  /** False for an instrument that the feed is known not to bring: its provider does not offer it, or it was never pushed. */
+  isOffered(ticker: string): boolean;
+  feed(): FeedState;
   /**
-   * Unix milliseconds this venue has reached, where its feed sets the time (a recording, a formula): anything later may still
-   * change. Absent where the venue uses the wall clock.
+   * The time of this venue when the wall clock is at `wallMs`, both in Unix milliseconds: the same, unless its feed sets the time (a
+   * recording, a formula).
    */
-  readonly now?: () => number;
-  /** Where another node closes klines: the instant (Unix ms) up to which it has confirmed to have done so. */
-  readonly closedUpTo?: () => number;
-  /** True while there may be newer klines than the view holds; absent where the view is always up to date. */
-  readonly isBehind?: () => boolean;
+  timeAt(wallMs: number): number;
+  /** The instant (Unix ms) up to which klines are closed when the wall clock is at `wallMs`. */
+  closedUpTo(wallMs: number): number;
+  /** True while there may be newer klines than the view holds. */
+  isBehind(): boolean;
   /** What was observed of the feed: in which minutes it delivered, and how history was loaded. */
-  readonly sight: FeedSight;
+  readonly coverage: FeedCoverage;
   /** Rises when stored history was rewritten (an import): every cached window of this venue is void. */
   historyRevision(): number;
-  /**
-   * Accepts pushed ticks; absent where pushing is off, or where another node accepts them. Resolves once the engine has them
-   * and the recorder has room.
-   */
-  readonly push?: ((ticks: readonly Tick[]) => Promise<readonly (TickRejection | null)[]>) | undefined;
-  /**
-   * Forwards pushed ticks to the node that accepts them, with the tickers that the key may push (none: all); absent in an
-   * installation of one node.
-   */
-  readonly forwardPush?:
-    | ((body: AsyncIterable<Uint8Array> | null, tickers: readonly string[]) => Promise<IngestReceipt>)
-    | undefined;
-  /**
-   * Stores closed M1 klines after the fact; absent where klines are computed, or where another node does. Everything that was
-   * read before is dropped soon after. @throws Fault service_unavailable when it cannot be done now
-   */
-  readonly mend?: ((klines: readonly Kline[], mending: Mending) => Promise<Mended>) | undefined;
-  /** Forwards pushed klines to the node that stores them; absent in an installation of one node. */
-  readonly forwardKlines?: ((body: AsyncIterable<Uint8Array> | null, push: KlinePush) => Promise<KlineReceipt>) | undefined;
+  /** Takes what is pushed to it. */
+  readonly leader: Leader;
 }

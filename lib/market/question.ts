@@ -20,6 +20,8 @@ export interface Call<Query> {
   readonly tickers: readonly string[];
   /** When the request is answered, Unix milliseconds. */
   readonly nowMs: number;
+  /** Nothing older is answered, Unix milliseconds; 0 where the plan has all of the history. */
+  readonly oldestMs: number;
   /** The body of the request; null for a method without one. */
   readonly sent: SentBody | null;
   /** Counts pushed ticks beyond INGEST_PUSH_MIN_TICKS; throws a Fault to refuse them. */

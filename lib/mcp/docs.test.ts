@@ -1,9 +1,8 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import { Server } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import { MCP_RESOURCE_MAX_CHARACTERS, MCP_RESOURCES_PER_PAGE_COUNT } from "#lib/contract/limits";
-import { offerDocs, type PageReader, resourcesOf } from "./docs";
+import { MCP_FOUND_PAGES_MAX_COUNT, MCP_RESOURCE_MAX_CHARACTERS, MCP_RESOURCES_PER_PAGE_COUNT } from "#lib/contract/limits";
+import { DOCS_TOOLS, offerDocs, type PageReader, resourcesOf } from "./docs";
 
 const INDEX = `# Spotwire
 
@@ -43,7 +42,7 @@ test("the pages of the index are resources, and other documents are not", () => 
 test("a long list comes in pages, and past its end it is empty", async () => {
   const lines = Array.from({ length: 120 }, (_, index) => `- [P${index}](http://a.test/docs/p${index}.md): x`);
   const agent = await agentOf(async () => lines.join("\n"));
-  const first = await agent.listResources();
+  const first = await agent.listResources({ cursor: "0" });
   expect(first).toMatchObject({ resources: { length: MCP_RESOURCES_PER_PAGE_COUNT }, nextCursor: "50" });
   const last = await agent.listResources({ cursor: "100" });
   expect(last.resources).toHaveLength(20);
@@ -73,7 +72,17 @@ test("only listed pages are read, and a node without pages has none", async () =
     "file:///etc/passwd",
     "http://a.test/docs.md",
   ])
-    await expect(agent.readResource({ uri })).rejects.toMatchObject({ code: -32_002 });
+    await expect(agent.readResource({ uri })).rejects.toMatchObject({ code: -32_602 });
   expect(new Set(asked)).toEqual(new Set(["/llms.txt", "/docs.md"]));
   expect((await (await agentOf(async () => undefined)).listResources()).resources).toEqual([]);
+});
+
+test("pages are found by words of their title, URL and description, the best first", async () => {
+  const [search] = DOCS_TOOLS;
+  const found = (query: string) => search?.answer(query, async () => INDEX);
+  expect(await found("candles")).toBe("- [GET [all]](http://a.test/docs/operations/klines.md): Candles: all of them.");
+  expect(await found("the Quickstart, from nothing")).toMatch(/^- \[Quickstart\]/);
+  expect(await found("weather")).toMatch(/^No page/);
+  const many = Array.from({ length: 120 }, (_, page) => `- [P${page}](http://a.test/docs/p${page}.md): page`).join("\n");
+  expect((await search?.answer("page", async () => many))?.split("\n")).toHaveLength(MCP_FOUND_PAGES_MAX_COUNT);
 });

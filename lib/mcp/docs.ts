@@ -1,26 +1,32 @@
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
-  ErrorCode,
-  ListResourcesRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
+  ProtocolError,
+  ProtocolErrorCode,
   type Resource,
-} from "@modelcontextprotocol/sdk/types.js";
-import { MCP_RESOURCE_MAX_CHARACTERS, MCP_RESOURCES_PER_PAGE_COUNT } from "#lib/contract/limits";
+  ResourceNotFoundError,
+  type Server,
+} from "@modelcontextprotocol/server";
+import {
+  MCP_FOUND_PAGES_MAX_COUNT,
+  MCP_QUERY_MAX_CHARACTERS,
+  MCP_RESOURCE_MAX_CHARACTERS,
+  MCP_RESOURCES_PER_PAGE_COUNT,
+} from "#lib/contract/limits";
+import type { OwnTool } from "./tools";
 
 const MARKDOWN = "text/markdown";
 const INDEX_PATH = "/llms.txt";
-/** A line of the index: title, address of the Markdown, description. */
+/** A line of the index: title, URL of the Markdown, description. */
 const INDEX_LINE =
   /^ *- \[(?<title>(?:\\.|[^\]\\])+)\]\((?<uri>https?:\/\/[^)\s]+\/docs[^)\s]*\.md)\)(?:: (?<description>.+))?$/gm;
-/** JSON-RPC code of the protocol for a resource that does not exist. */
-const RESOURCE_NOT_FOUND = -32_002;
 const CURSOR = /^\d{1,6}$/;
+const WORD = /[\p{L}\p{N}]+/gu;
+/** The longest URL that a refusal repeats. */
+const SHOWN_URL_CHARACTERS = 200;
 
 /** Reads a shared page of the portal; undefined where there is none. */
 export type PageReader = (path: string) => Promise<string | undefined>;
 
-/** The pages of the docs that the index lists, as resources. Their addresses are those that a browser can open. */
+/** The pages of the docs that the index lists, as resources. Their URLs are those that a browser can open. */
 export function resourcesOf(index: string): Resource[] {
   return [...index.matchAll(INDEX_LINE)].map(
     ({ groups: { title = "", uri = "", description } = {} as Record<string, string | undefined> }) => ({
@@ -39,22 +45,69 @@ function shortened(text: string, uri: string): string {
   return `${text.slice(0, MCP_RESOURCE_MAX_CHARACTERS)}\n\n… The rest is at ${uri}.\n`;
 }
 
+const list = async (read: PageReader) => resourcesOf((await read(INDEX_PATH)) ?? "");
+
+/** The text of a page that the list names; undefined for any other, which would be rendered for each who asks. */
+async function textOf(uri: string, read: PageReader): Promise<string | undefined> {
+  const known = (await list(read)).some((resource) => resource.uri === uri);
+  const text = known ? await read(new URL(uri).pathname) : undefined;
+  return text && shortened(text, uri);
+}
+
 /** Offers the pages of the documentation as resources, in Markdown: a list in pages, and the text of each. */
 export function offerDocs(server: Server, read: PageReader): void {
-  const list = async () => resourcesOf((await read(INDEX_PATH)) ?? "");
-
-  server.setRequestHandler(ListResourcesRequestSchema, async ({ params: { cursor = "0" } = {} }) => {
-    if (!CURSOR.test(cursor)) throw new McpError(ErrorCode.InvalidParams, "The cursor is not one of this service.");
-    const resources = await list();
+  server.setRequestHandler("resources/list", async ({ params: { cursor = "0" } = {} }) => {
+    if (!CURSOR.test(cursor)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "The cursor is not one of this service.");
+    const resources = await list(read);
     const end = Number(cursor) + MCP_RESOURCES_PER_PAGE_COUNT;
     return { resources: resources.slice(Number(cursor), end), ...(end < resources.length && { nextCursor: String(end) }) };
   });
 
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
-    // Only what the list names: any other path would be rendered for each who asks.
-    const known = (await list()).some((resource) => resource.uri === uri);
-    const text = known ? await read(new URL(uri).pathname) : undefined;
-    if (text === undefined) throw new McpError(RESOURCE_NOT_FOUND, `There is no resource ${uri.slice(0, 200)}.`);
-    return { contents: [{ uri, mimeType: MARKDOWN, text: shortened(text, uri) }] };
+  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
+    const text = await textOf(uri, read);
+    if (text === undefined) throw new ResourceNotFoundError(uri.slice(0, SHOWN_URL_CHARACTERS));
+    return { contents: [{ uri, mimeType: MARKDOWN, text }] };
   });
 }
+
+const wordsOf = (text: string) => text.toLowerCase().match(WORD) ?? [];
+
+/** The pages whose title, URL and description have most words of a question, best first. */
+function found(resources: readonly Resource[], query: string): Resource[] {
+  const words = new Set(wordsOf(query));
+  return resources
+    .map((page) => {
+      const text = wordsOf(`${page.title} ${page.name} ${page.description ?? ""}`);
+      return { page, score: [...words].filter((word) => text.some((other) => other.startsWith(word))).length };
+    })
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MCP_FOUND_PAGES_MAX_COUNT)
+    .map(({ page }) => page);
+}
+
+/** The documentation as tools, for hosts that do not show resources to their model. They need no key. */
+export const DOCS_TOOLS: readonly OwnTool<PageReader>[] = [
+  {
+    name: "searchDocs",
+    title: "Search the documentation",
+    description: "Finds pages of this service's documentation by words. Read one with `readDocs`.",
+    argument: {
+      name: "query",
+      description: "Words to look for, for example `rate limits`.",
+      maxCharacters: MCP_QUERY_MAX_CHARACTERS,
+    },
+    async answer(query, read) {
+      const pages = found(await list(read), query);
+      if (pages.length === 0) return "No page has these words. Try fewer, or other ones.";
+      return pages.map(({ title, uri, description = "" }) => `- [${title}](${uri}): ${description}`).join("\n");
+    },
+  },
+  {
+    name: "readDocs",
+    title: "Read the documentation",
+    description: "Returns a page of this service's documentation as Markdown.",
+    argument: { name: "url", description: "URL of a page, as `searchDocs` returns it.", maxCharacters: MCP_QUERY_MAX_CHARACTERS },
+    answer: textOf,
+  },
+];

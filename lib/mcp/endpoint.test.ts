@@ -1,43 +1,34 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { JsonSchemaType } from "@modelcontextprotocol/sdk/validation";
-import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { revokeKey } from "#lib/access/keys";
-import { type KlineTable, tableOf } from "#lib/contract/kline-table";
-import { OPERATION_LIST, operations } from "#lib/contract/operations";
-import { route } from "#lib/http/route";
-import { conversion } from "#lib/market/conversion";
-import { instruments } from "#lib/market/instruments";
-import { createKlines } from "#lib/market/klines";
-import { latestQuotes, latestSnapshots } from "#lib/market/latest";
-import { marketStatus } from "#lib/market/status";
+import { agentTime } from "#lib/contract/agent-times";
+import type { KlineTable } from "#lib/contract/kline-table";
+import { exampleParameters } from "#lib/contract/operation";
+import { type OperationId, operations } from "#lib/operations/declarations";
 import { HOUR_S } from "#lib/units";
+import { revokeKey } from "#server/store/access/keys";
 import { testKlines } from "#server/testing/market";
 import { DEMO_KEY, freshAddress, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createMcp } from "./endpoint";
-import { NO_TOOLS, TOOL_IDS, type ToolId } from "./tools";
+import { resultOf, TOOLS } from "./tools";
 
 const BODY_MAX_BYTES = 65_536;
+/** Of all tools together: 3,000 tokens, which each agent pays for at least once. */
+const OUTPUT_SCHEMAS_MAX_CHARACTERS = 7_500;
 const START_S = TEST_START_MS / 1_000 - HOUR_S;
-const QUERIES: Readonly<Record<ToolId, Record<string, unknown>>> = {
-  instruments: {},
-  latestQuotes: { tickers: ["eurusd", "XAUUSD"] },
-  latestSnapshots: { tickers: "EURUSD" },
-  conversion: { from: "usd", to: ["EUR", "USD"], amount: 0.5 },
-  marketStatus: { tickers: ["EURUSD"], at: "2026-12-25T12:00:00Z" },
-  klines: { ticker: "EURUSD", timeframe: "M1", from: START_S, to: START_S + 600, limit: 5 },
-};
-const REST: Readonly<Record<ToolId, string>> = {
-  instruments: "",
-  latestQuotes: "?tickers=EURUSD,XAUUSD",
-  latestSnapshots: "?tickers=EURUSD",
-  conversion: "?from=USD&to=EUR,USD&amount=0.5",
-  marketStatus: "?tickers=EURUSD&at=2026-12-25T12:00:00Z",
-  klines: `?ticker=EURUSD&timeframe=M1&from=${START_S}&to=${START_S + 600}&limit=5`,
+/** Calls in the form of agents, and as REST has them. Other tools are called with their examples. */
+const CALLS: Readonly<Partial<Record<OperationId, readonly [args: Record<string, unknown>, query: string]>>> = {
+  latestQuotes: [{ tickers: ["eurusd", "XAUUSD"] }, "tickers=EURUSD,XAUUSD"],
+  latestSnapshots: [{ tickers: "EURUSD" }, "tickers=EURUSD"],
+  conversion: [{ from: "usd", to: ["EUR", "USD"], amount: 0.5 }, "from=USD&to=EUR,USD&amount=0.5"],
+  marketStatus: [{ tickers: ["EURUSD"], at: "2026-12-25T12:00:00Z" }, "tickers=EURUSD&at=2026-12-25T12:00:00Z"],
+  klines: [
+    { ticker: "EURUSD", timeframe: "M1", from: START_S, to: START_S + 600, limit: 5 },
+    `ticker=EURUSD&timeframe=M1&from=${START_S}&to=${START_S + 600}&limit=5`,
+  ],
 };
 
 let t: TestRuntime;
@@ -48,14 +39,7 @@ let address = "203.0.113.7";
 
 beforeAll(async () => {
   t = await testRuntime();
-  const mcp = createMcp({
-    klines: route(operations.klines, createKlines()),
-    instruments: route(operations.instruments, instruments),
-    latestQuotes: route(operations.latestQuotes, latestQuotes),
-    latestSnapshots: route(operations.latestSnapshots, latestSnapshots),
-    conversion: route(operations.conversion, conversion),
-    marketStatus: route(operations.marketStatus, marketStatus),
-  });
+  const mcp = createMcp();
   const listener = getRequestListener((request) => mcp(request, { address }));
   server = createServer((request, response) => void listener(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -75,22 +59,32 @@ afterAll(async () => {
   await t.close();
 });
 
+/** The revision that messages name themselves, and the last one that begins with `initialize`. */
+const REVISIONS = ["2026-07-28", "2025-11-25"] as const;
+type Revision = (typeof REVISIONS)[number];
+
 /** The SDK's own client, connected. @throws its error when the handshake is refused */
-async function connect(bearer: string): Promise<Client> {
-  const client = new Client({ name: "an agent", version: "1" });
-  const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as never);
+async function connect(bearer: string | null, revision: Revision = "2026-07-28"): Promise<Client> {
+  const mode = revision === "2026-07-28" ? { pin: revision } : "legacy";
+  const client = new Client({ name: "an agent", version: "1" }, { versionNegotiation: { mode } });
+  const requestInit = bearer === null ? {} : { headers: { authorization: `Bearer ${bearer}` } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
   return client;
 }
+
+/** The text of a result. */
+const textOf = ({ content }: { content?: unknown }) => (content as { text: string }[])[0]?.text ?? "";
 
 interface Sent {
   readonly method?: string;
   readonly bearer?: string | null;
   readonly headers?: Record<string, string>;
+  /** The answer is not JSON. */
+  readonly raw?: boolean;
 }
 
 /** Sends one request as given, without the client. */
-async function send(body: string | undefined, { method = "POST", bearer = key, headers = {} }: Sent = {}) {
+async function send(body: string | undefined, { method = "POST", bearer = key, headers = {}, raw = false }: Sent = {}) {
   const own = {
     ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
     ...(body !== undefined && { "content-type": "application/json" }),
@@ -98,21 +92,27 @@ async function send(body: string | undefined, { method = "POST", bearer = key, h
   };
   const response = await fetch(url, { method, headers: { ...own, ...headers }, ...(body !== undefined && { body }) });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : JSON.parse(text) };
+  return { status: response.status, headers: response.headers, text, body: text === "" || raw ? undefined : JSON.parse(text) };
 }
 
 const message = (method: string, params: object = {}, id: number | undefined = 1) =>
   JSON.stringify({ jsonrpc: "2.0", ...(id !== undefined && { id }), method, params });
 const callOf = (name: string, args: object = {}) => message("tools/call", { name, arguments: args });
 const PING = message("ping");
+/** What every message of the newest revision says of itself. */
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "an agent", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
 
 describe("the MCP tools", () => {
-  test("the MCP tools are operations of the contract with their texts and schemas, and every other operation has a reason", async () => {
+  test("the MCP tools are operations that read the market, with their texts and schemas", async () => {
     const { tools } = await (await connect(key)).listTools();
-    expect([...TOOL_IDS, ...Object.keys(NO_TOOLS)].sort()).toEqual(OPERATION_LIST.map(({ id }) => id).sort());
-    expect(tools.map(({ name }) => name)).toEqual([...TOOL_IDS]);
-    for (const tool of tools) {
-      const operation = operations[tool.name as ToolId];
+    expect(TOOLS.map(({ method, scope }) => `${method} ${scope}`)).toEqual(TOOLS.map(() => "GET market:read"));
+    expect(tools.map(({ name }) => name)).toEqual([...TOOLS.map(({ id }) => id), "searchDocs", "readDocs"]);
+    for (const tool of tools.slice(0, TOOLS.length)) {
+      const operation = operations[tool.name as OperationId];
       const required = Object.entries(operation.query).filter(([, parameter]) => parameter.required);
       expect(tool).toMatchObject({ title: operation.summary, description: operation.description });
       expect(tool.annotations).toMatchObject({ readOnlyHint: true });
@@ -122,6 +122,7 @@ describe("the MCP tools", () => {
       expect(tool.inputSchema.required).toEqual(required.map(([name]) => name));
       expect(JSON.stringify(tool)).not.toContain("#/components");
     }
+    expect(JSON.stringify(tools.map(({ outputSchema }) => outputSchema)).length).toBeLessThan(OUTPUT_SCHEMAS_MAX_CHARACTERS);
   });
 
   test("an MCP tool answers in JSON, whatever format its arguments ask for", async () => {
@@ -130,17 +131,33 @@ describe("the MCP tools", () => {
     expect(asked.structuredContent).toMatchObject({ items: [{ ticker: "EURUSD" }] });
   });
 
-  test.each(TOOL_IDS)("an MCP tool answers what REST answers, in the shape of its schema: %s", async (id) => {
-    const client = await connect(key);
-    // The client validates results against the schemas of the list.
-    await client.listTools();
-    const result = await client.callTool({ name: id, arguments: QUERIES[id] });
-    const { body } = await t.ask(operations[id].path + REST[id], { key });
-    expect(body.code).toBe(0);
-    expect(result.isError).not.toBe(true);
-    const data = id === "klines" ? tableOf(body.data) : body.data;
-    expect(result.structuredContent).toEqual(data);
-    expect(JSON.parse((result.content as { text: string }[])[0]?.text ?? "")).toEqual(data);
+  test("an MCP tool refuses an argument that it does not have by its name, and says which it has", async () => {
+    const args = { ticker: "EURUSD", timeframe: "M1", start: "2026-01-02", count: 5 };
+    const result = await (await connect(key)).callTool({ name: "klines", arguments: args });
+    expect(result.isError).toBe(true);
+    const { message, data } = JSON.parse(textOf(result));
+    expect([message, data.parameter]).toEqual(["invalid_parameter", "start"]);
+    expect(data.detail).toMatch(/^`start` is not an argument of klines\. It has ticker, timeframe, .*from/);
+    expect(data.allowed).not.toContain("format");
+    const long = await (await connect(key)).callTool({ name: "klines", arguments: { ["x".repeat(5_000)]: 1 } });
+    expect(JSON.stringify(long).length).toBeLessThan(2_000);
+  });
+
+  describe.each(REVISIONS)("of revision %s", (revision) => {
+    test.each(TOOLS)("an MCP tool answers what REST answers, once and in the shape of its schema: $id", async (tool) => {
+      const client = await connect(key, revision);
+      expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+      // The client validates results against the schemas of the list.
+      await client.listTools();
+      const examples = exampleParameters(tool);
+      const [args, query] = CALLS[tool.id as OperationId] ?? [examples, String(new URLSearchParams(examples))];
+      const result = await client.callTool({ name: tool.id, arguments: args });
+      const { body } = await t.ask(`${tool.path}?${query}`, { key });
+      expect(body.code).toBe(0);
+      expect(result.isError).not.toBe(true);
+      expect(result.structuredContent).toEqual(resultOf(tool, body.data).structuredContent);
+      expect(textOf(result)).toMatch(/^[A-Z][^{[]{10,120}$/);
+    });
   });
 
   test("klines come as a table with 100 rows unless a limit says otherwise, in a few tokens a row", async () => {
@@ -156,30 +173,59 @@ describe("the MCP tools", () => {
     expect(table).toMatchObject({
       count: 100,
       limit: 100,
-      next_from: from + 6_000,
+      next_from: agentTime(from + 6_000),
       columns: expect.arrayContaining(["time", "close"]),
     });
-    expect(table.rows[0]?.[table.columns.indexOf("time")]).toBe(from);
+    expect(table.rows[0]?.[table.columns.indexOf("time")]).toBe(agentTime(from));
     const { items } = (await t.ask(`${operations.klines.path}?ticker=XAUUSD&timeframe=M1&from=${from}&limit=100`, { key })).body
       .data;
-    const rowsOf = (table: KlineTable) =>
-      table.rows.map((row) => Object.fromEntries(row.map((value, index) => [table.columns[index], value])));
-    expect(items).toEqual(rowsOf(table).map((row) => ({ type: "kline", ticker: "XAUUSD", timeframe: "M1", ...row })));
-    expect((result.content as { text: string }[])[0]?.text.length).toBeLessThan(100 * 90);
+    const cells = (items as Record<string, number>[]).map((item) =>
+      table.columns.map((name) => (name === "time" ? agentTime(item[name] ?? 0) : item[name])),
+    );
+    expect(table.rows).toEqual(cells);
+    expect(JSON.stringify(table).length).toBeLessThan(100 * 90);
+    expect(textOf(result)).toBe("Historical klines: 100 rows. The data is in structuredContent.");
+    const next = await client.callTool({ name: "klines", arguments: { ...ask, from: table.next_from } });
+    expect(next.structuredContent).toMatchObject({ from: table.next_from, count: 100 });
+  });
+
+  test("days are ISO days, in results and in arguments", async () => {
+    const client = await connect(key);
+    const ask = { ticker: "EURUSD", from: "2026-01-02", to: "2026-01-03" };
+    const klines = await client.callTool({ name: "klines", arguments: { ...ask, timeframe: "M1" } });
+    expect(klines.structuredContent).toMatchObject({ from: "2026-01-02", to: "2026-01-03" });
+    const hours = await client.callTool({ name: "marketHours", arguments: ask });
+    expect(hours.structuredContent).toEqual({ ...ask, sessions: [{ from: "2026-01-02", to: "2026-01-02T22:00:00Z" }] });
+  });
+
+  test("instruments come in few tokens, and can be filtered", async () => {
+    const client = await connect(key);
+    const itemsOf = async (args: Record<string, unknown>) => {
+      const { structuredContent } = await client.callTool({ name: "instruments", arguments: args });
+      return (structuredContent as { items: { ticker: string }[] }).items;
+    };
+    expect(Object.keys((await itemsOf({}))[0] ?? {})).toEqual(["ticker", "name", "asset_class", "digits", "pip_size"]);
+    const metals = (await itemsOf({ asset_class: "metals", currency: "usd" })).map(({ ticker }) => ticker);
+    expect(metals).toContain("XAUUSD");
+    expect(metals.every((ticker) => /^X..USD$/.test(ticker))).toBe(true);
+    const wrong = await client.callTool({ name: "instruments", arguments: { currency: "E/R" } });
+    expect(JSON.parse(textOf(wrong))).toMatchObject({ message: "invalid_parameter", data: { parameter: "currency" } });
   });
 
   test("a list is accepted as a list and as text, and a time as seconds and in ISO 8601, by schema and by service", async () => {
     const client = await connect(key);
     const { tools } = await client.listTools();
     const validator = new AjvJsonSchemaValidator();
-    const forms: [ToolId, Record<string, unknown>][] = [
+    const forms: [OperationId, Record<string, unknown>][] = [
       ["latestQuotes", { tickers: ["EURUSD", "XAUUSD"] }],
       ["latestQuotes", { tickers: "EURUSD,XAUUSD" }],
       ["klines", { ticker: "EURUSD", timeframe: "M1", from: START_S, to: START_S + 60 }],
       ["klines", { ticker: "EURUSD", timeframe: "M1", from: "2026-01-01T00:00:00Z" }],
     ];
     for (const [name, args] of forms) {
-      const schema = tools.find((tool) => tool.name === name)?.inputSchema as JsonSchemaType;
+      const schema = tools.find((tool) => tool.name === name)?.inputSchema as Parameters<
+        AjvJsonSchemaValidator["getValidator"]
+      >[0];
       expect(validator.getValidator(schema)(args), JSON.stringify(args)).toMatchObject({ valid: true });
       expect((await client.callTool({ name, arguments: args })).isError, JSON.stringify(args)).not.toBe(true);
     }
@@ -194,13 +240,13 @@ describe("the MCP tools", () => {
   test("the MCP tools refuse tickers that the key does not allow, and list those that it does", async () => {
     const client = await connect((await t.issueKey({ tickers: ["EURUSD"] })).text);
     const refused = await client.callTool({ name: "latestQuotes", arguments: { tickers: ["EURUSD", "XAUUSD"] } });
-    const told = JSON.parse((refused.content as { text: string }[])[0]?.text ?? "");
+    const told = JSON.parse(textOf(refused));
     expect(told).toMatchObject({ message: "unknown_ticker", data: { tickers: ["XAUUSD"] } });
     const listed = await client.callTool({ name: "instruments", arguments: {} });
     expect(listed.structuredContent).toMatchObject({ items: [{ ticker: "EURUSD" }] });
   });
 
-  const WRONG: [why: string, name: ToolId, args: Record<string, unknown>, query: string][] = [
+  const WRONG: [why: string, name: OperationId, args: Record<string, unknown>, query: string][] = [
     ["a ticker with a slash", "latestQuotes", { tickers: ["EUR/USD"] }, "?tickers=EUR/USD"],
     ["an empty required argument", "latestQuotes", {}, ""],
     ["null for a required argument", "latestQuotes", { tickers: null }, ""],
@@ -220,7 +266,7 @@ describe("the MCP tools", () => {
     const { body, status } = await t.ask(operations[name].path + query, { key, headers: { host: url.host } });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(result.isError).toBe(true);
-    const refusal = JSON.parse((result.content as { text: string }[])[0]?.text ?? "");
+    const refusal = JSON.parse(textOf(result));
     expect(refusal).toEqual({ ...body, data: { ...body.data, request_id: refusal.data.request_id } });
   });
 
@@ -256,11 +302,41 @@ describe("the MCP endpoint", () => {
     await revokeKey(t.keyContext, minted.record.id);
     await t.settle();
     await expect(client.callTool({ name: "instruments", arguments: {} })).rejects.toThrow(/unauthorized/i);
-    await expect(connect("sw_live_nothing")).rejects.toThrow(/unauthorized/i);
-    const refused = await send(PING, { bearer: null });
+    for (const revision of REVISIONS)
+      await expect(connect("sw_live_nothing", revision)).rejects.toThrow(/unauthorized|HTTP 401/i);
+    const refused = await send(callOf("instruments"), { bearer: null });
     expect(refused.status).toBe(401);
-    expect(refused.headers.get("www-authenticate")).toBe("Bearer");
+    expect(refused.headers.get("www-authenticate")).toBe(
+      `Bearer resource_metadata="${url.origin}/.well-known/oauth-protected-resource/mcp", scope="market:read"`,
+    );
     expect(refused.body.message).toBe("unauthorized");
+    const ended = await send(callOf("instruments"), { bearer: "sw_live_nothing" });
+    expect(ended.headers.get("www-authenticate")).toMatch(/^Bearer error="invalid_token", resource_metadata="/);
+  });
+
+  test.each(REVISIONS)("without a key MCP %s shows tools and documentation, and nothing of the market", async (revision) => {
+    address = freshAddress();
+    const stranger = await connect(null, revision);
+    expect((await stranger.listTools()).tools.length).toBe(TOOLS.length + 2);
+    // A node without pages, as this one, has no documentation; e2e/docs.spec.ts reads it.
+    expect((await stranger.listResources()).resources).toEqual([]);
+    expect(textOf(await stranger.callTool({ name: "searchDocs", arguments: { query: "limits" } }))).toMatch(/^No page/);
+    for (const args of [{}, { query: "" }, { query: "x".repeat(501) }, { query: "limits", page: "2" }, { query: ["limits"] }]) {
+      const refused = await stranger.callTool({ name: "searchDocs", arguments: args });
+      expect([refused.isError, JSON.parse(textOf(refused)).message]).toEqual([true, "invalid_parameter"]);
+    }
+    const missing = await stranger.callTool({ name: "readDocs", arguments: { url: "http://a.test/docs/none.md" } });
+    expect(JSON.parse(textOf(missing)).message).toBe("not_found");
+    await expect(stranger.callTool({ name: "latestQuotes", arguments: { tickers: "EURUSD" } })).rejects.toThrow(/unauthorized/i);
+  });
+
+  test("a subscription of the newest revision ends at once: nothing that it could tell changes", async () => {
+    const method = "subscriptions/listen";
+    const listen = message(method, { notifications: { toolsListChanged: true }, _meta: META });
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": method };
+    const { status, text } = await send(listen, { headers, raw: true });
+    expect(status).toBe(200);
+    expect(text).toContain('"resultType":"complete"');
   });
 
   test("an MCP call costs what REST charges, any other message one unit, and refusals of both have a retry delay", async () => {
@@ -285,6 +361,9 @@ describe("the MCP endpoint", () => {
     const refused = await send(message("tools/list"), { bearer });
     expect(refused.status).toBe(429);
     expect(refused.headers.get("retry-after")).toBe("60");
+    const wrong = await send(callOf("instruments", { unknown: 1 }), { bearer });
+    expect([wrong.status, wrong.body.result.isError]).toEqual([200, true]);
+    expect(JSON.parse(wrong.body.result.content[0].text)).toMatchObject({ message: "rate_limited", data: { retry_after: 60 } });
     const silent = await send(JSON.stringify({ jsonrpc: "2.0", method: "tools/call", params: { name: "instruments" } }), {
       bearer,
     });

@@ -2,7 +2,7 @@ import type { SourceFile } from "./sources";
 
 /** What the files of a place may import; the first rule that matches a path applies. */
 interface ArrowRule {
-  /** A folder ("lib/contract/") or one file without extension ("lib/env"). */
+  /** A folder ("lib/contract/") or one file without extension ("lib/env"); "*" stands for any one folder. */
   readonly place: string;
   /** Places of the project, written like `place`; `types:` allows only types. */
   readonly project: readonly string[];
@@ -16,31 +16,46 @@ const GROUND = [
   "lib/units",
   "lib/fault",
   "lib/log",
-  "lib/db",
-  "lib/redis",
-  "lib/redis-script",
+  "lib/storage-errors",
   "lib/with-timeout",
   "lib/repeat",
-  "lib/in-turn",
-  "lib/thread",
+  "lib/queue",
   "lib/spans",
   "lib/content-encoding",
   "lib/request-address",
   "lib/browser-name",
   "lib/metrics",
   "lib/metrics-feeds",
-  "lib/control/",
+  "lib/control",
+  "lib/service-state",
+  "lib/check-words",
   "types:lib/env",
+  "lib/brand",
 ];
-const MEANING = ["lib/contract/", "lib/domain/"];
+/** What operations are called with and answer, for everybody: browsers too. How they answer is in the same folders. */
+const DECLARATIONS = ["lib/operations/declarations", "lib/operations/*/declaration"];
+const MEANING = ["lib/contract/", "lib/domain/", ...DECLARATIONS];
 const REACT = ["react", "react-dom", "next"];
+const RADIX = ["dialog", "dropdown-menu", "tabs", "toast", "tooltip"].map((name) => `@radix-ui/react-${name}`);
 
 /** Which imports are allowed. They point from what runs to what things mean, never back. */
 const ARROWS: readonly ArrowRule[] = [
   { place: "lib/contract/", project: ["lib/contract/", "lib/units"], packages: ["zod"] },
+  ...DECLARATIONS.map((place) => ({ place, project: ["lib/contract/", ...DECLARATIONS, "lib/units"], packages: ["zod"] })),
+  {
+    place: "lib/operations/",
+    project: ["lib/operations/", "lib/http/", "lib/market/", "lib/access/principal", "lib/runtime", ...MEANING, ...GROUND],
+    packages: ["node:", "lru-cache"],
+  },
   {
     place: "lib/domain/",
-    project: ["lib/domain/", "lib/contract/limits", "lib/units", "types:lib/contract/"],
+    project: [
+      "lib/domain/",
+      "lib/contract/limits",
+      "lib/units",
+      "types:lib/contract/",
+      ...DECLARATIONS.map((place) => `types:${place}`),
+    ],
     packages: ["decimal.js"],
   },
   {
@@ -54,6 +69,7 @@ const ARROWS: readonly ArrowRule[] = [
       "lib/instrument-search",
       "lib/units",
       "types:lib/contract/",
+      ...DECLARATIONS.map((place) => `types:${place}`),
     ],
     packages: ["ws", "types:lightweight-charts"],
   },
@@ -61,49 +77,23 @@ const ARROWS: readonly ArrowRule[] = [
   {
     place: "lib/docs/",
     project: [
-      ...["lib/docs/", "lib/contract/", "lib/generated/", "lib/content-encoding", "lib/request-address", "lib/units"],
+      "lib/docs/",
+      "lib/contract/",
+      ...DECLARATIONS,
+      "lib/generated/",
+      "lib/brand",
+      "lib/env-brand",
+      "lib/content-encoding",
+      "lib/request-address",
+      "lib/units",
       "package.json",
     ],
     packages: ["zod", "lru-cache", "node:", "fumadocs-core", "fumadocs-mdx", "shiki"],
   },
-  {
-    place: "lib/segments/",
-    project: ["lib/segments/", "lib/clock", "lib/units", "lib/with-timeout", "lib/repeat", "types:lib/env-history", ...MEANING],
-    packages: ["node:", "lru-cache", "hyparquet", "hyparquet-writer", "aws4fetch", "types:pg"],
-  },
-  {
-    place: "lib/history/",
-    project: ["lib/history/", "lib/segments/", ...MEANING, ...GROUND],
-    packages: ["node:", "pg", "types:pg"],
-  },
-  {
-    place: "lib/market/",
-    project: ["lib/market/", "lib/history/", "lib/segments/", ...MEANING, ...GROUND],
-    packages: ["node:", "pg", "lru-cache", "zod"],
-  },
-  {
-    place: "lib/access/",
-    project: ["lib/access/", "lib/mail/messages", "lib/mail/security-messages", ...MEANING, ...GROUND, "lib/generated/"],
-    packages: [
-      ...["node:", "pg", "lru-cache", "zod", "ipaddr.js", "@node-rs/argon2", "otpauth", "uqr", "@simplewebauthn/server"],
-      ...["@zxcvbn-ts/core", "@zxcvbn-ts/language-common", "@zxcvbn-ts/language-en"],
-    ],
-  },
-  {
-    place: "lib/webhooks/",
-    project: ["lib/webhooks/", "lib/access/", "lib/outgoing", "lib/tls-problem", ...MEANING, ...GROUND],
-    packages: ["node:", "pg", "ipaddr.js"],
-  },
-  { place: "lib/mail/", project: ["lib/mail/", ...GROUND], packages: ["node:", "nodemailer"] },
-  {
-    place: "lib/portal/",
-    project: [
-      ...["lib/portal/", "lib/access/", "lib/http/", "lib/market/", "lib/mail/", "lib/webhooks/", "lib/env", "lib/duration"],
-      ...MEANING,
-      ...GROUND,
-    ],
-    packages: ["node:", "zod", "next", "next-auth"],
-  },
+  { place: "lib/market/", project: ["lib/market/", ...MEANING, ...GROUND], packages: ["node:", "lru-cache", "zod"] },
+  { place: "lib/access/", project: ["lib/access/", ...MEANING, ...GROUND], packages: ["node:", "lru-cache", "zod", "ipaddr.js"] },
+  { place: "lib/webhooks/", project: ["lib/webhooks/", ...MEANING, ...GROUND], packages: ["node:", "ipaddr.js"] },
+  { place: "lib/mail/", project: ["lib/mail/", ...GROUND], packages: ["node:"] },
   {
     place: "lib/http/",
     project: ["lib/http/", "lib/market/", "lib/access/", "lib/runtime", ...MEANING, ...GROUND],
@@ -112,18 +102,28 @@ const ARROWS: readonly ArrowRule[] = [
   {
     place: "lib/mcp/",
     project: [
-      ...["lib/mcp/", "lib/http/", "lib/docs/json-schema", "lib/portal/input", "lib/access/principal", "lib/runtime"],
+      "lib/mcp/",
+      "lib/http/",
+      "lib/operations/handlers",
+      "lib/docs/json-schema",
+      "lib/access/oauth",
+      "lib/access/principal",
+      "lib/runtime",
       ...MEANING,
       ...GROUND,
     ],
-    packages: ["@modelcontextprotocol/sdk"],
+    packages: ["@modelcontextprotocol/server"],
   },
+  // The parts of a process are opened by the server, which has the database among them.
+  { place: "lib/runtime", project: ["lib/", "types:server/store/database/db"], packages: [] },
   { place: "lib/testing/", project: ["lib/"], packages: ["*"] },
   {
     place: "lib/env",
-    project: ["lib/contract/", "lib/units", "lib/env-feeds", "lib/env-history", "lib/env-telemetry"],
-    packages: ["zod", "node:"],
+    project: ["lib/contract/", "lib/units", "lib/env-brand", "lib/env-feeds", "lib/env-history", "lib/env-telemetry"],
+    packages: ["zod"],
   },
+  { place: "lib/env-brand", project: ["lib/contract/"], packages: ["zod"] },
+  { place: "lib/brand", project: ["lib/contract/", "lib/env-brand"], packages: [] },
   { place: "lib/env-history", project: [], packages: ["zod", "node:"] },
   { place: "lib/env-telemetry", project: [], packages: ["zod"] },
   { place: "lib/env-feeds", project: ["lib/contract/"], packages: ["zod"] },
@@ -142,40 +142,54 @@ const ARROWS: readonly ArrowRule[] = [
       "app/status.json/",
       "app/openapi.json/",
       "app/asyncapi.json/",
+      "app/grafana.json/",
     ],
     packages: ["*"],
   },
   {
     place: "components/docs/",
-    project: ["components/", "types:lib/docs/"],
-    packages: [...REACT, "radix-ui", "fumadocs-core"],
+    project: ["components/", "lib/contract/key-text", "lib/docs/search-docs", "types:lib/docs/"],
+    packages: [...REACT, ...RADIX, "fumadocs-core"],
   },
   {
     place: "components/",
     project: [
       "components/",
       "lib/contract/",
+      ...DECLARATIONS,
       "lib/client/",
       "lib/docs/samples/",
+      "types:lib/brand",
+      "lib/data-words",
       "lib/duration",
+      "lib/service-state",
+      "lib/check-words",
       "lib/instrument-search",
       "lib/browser-name",
       "lib/units",
     ],
-    packages: [...REACT, "swr", "radix-ui", "cmdk", "recharts", "lightweight-charts", "zod", "@simplewebauthn/browser"],
+    packages: [...REACT, "swr", ...RADIX, "cmdk", "lightweight-charts", "zod", "@simplewebauthn/browser"],
   },
-  { place: "app/", project: ["app/", "components/", "lib/"], packages: [...REACT, "fumadocs-core"] },
-  { place: "prisma/", project: ["prisma/", "lib/", "package.json"], packages: ["*"] },
+  { place: "app/", project: ["app/", "components/", "lib/", "server/pages/"], packages: [...REACT, "fumadocs-core"] },
+  { place: "prisma/", project: ["prisma/", "lib/", "server/store/database/db", "package.json"], packages: ["*"] },
   {
     // It also acts as the operator, who starts and stops engines, and it uses the published client.
     place: "e2e/faults/",
-    project: ["e2e/", "lib/contract/", "lib/client/", "lib/testing/", "lib/units", "server/testing/"],
+    project: ["e2e/", "lib/contract/", ...DECLARATIONS, "lib/client/", "lib/testing/", "lib/units", "server/testing/"],
     packages: ["*"],
   },
   {
     // It builds the Python client, and scripts the faults that the TypeScript client meets in its own tests.
     place: "e2e/python/",
-    project: ["e2e/", "lib/contract/", "lib/testing/", "lib/units", "lib/docs/samples/", "server/cli/build-python-client"],
+    project: [
+      "e2e/",
+      "lib/contract/",
+      ...DECLARATIONS,
+      "lib/testing/",
+      "lib/units",
+      "lib/docs/samples/",
+      "server/cli/build-python-client",
+    ],
     packages: ["*"],
   },
   {
@@ -196,7 +210,11 @@ const ARROWS: readonly ArrowRule[] = [
     project: [
       "e2e/",
       "lib/contract/",
-      ...["cache-folder", "charting-library", "lazy-endpoint"].map((file) => `lib/testing/${file}`),
+      ...DECLARATIONS,
+      ...["cache-folder", "certificates", "charting-library", "lazy-endpoint", "packages", "stream-client", "tools"].map(
+        (file) => `lib/testing/${file}`,
+      ),
+      "lib/docs/search-docs",
       "lib/units",
     ],
     packages: ["*"],
@@ -209,36 +227,67 @@ const PORTAL = "server/portal/";
 /** Helps tests and benches to run the product; never runs in production. */
 const SUPPORT = ["lib/testing/", "server/testing/"];
 /** Who may use it in addition to tests. */
-const SUPPORTED = [...SUPPORT, "server/bench/", "e2e/"];
+const SUPPORTED = [...SUPPORT, "server/bench/", "e2e/", "prisma/generate"];
 
 /**
  * The layers of the server from the bottom up, in the order in which a tick passes: each imports from the layers below it only.
  */
 export const FLOORS: readonly string[] = [
   "server/events/",
+  "server/env",
+  "server/threads/",
+  "server/outgoing/",
+  "server/store/segments/",
+  "server/store/database/",
+  "server/store/history/",
+  "server/store/market/",
+  "server/store/conversion/",
+  "server/store/klines/",
+  "server/store/files/",
+  "server/store/data/",
+  "server/store/access/",
+  "server/store/usage/",
+  "server/store/users/",
+  "server/store/webhooks/",
+  "server/pages/",
   "server/database/",
+  "server/processes/",
+  // A file of history passes the rooms of the import in this order.
+  "server/import/failure",
+  "server/import/progress",
+  "server/import/rows/",
+  "server/import/files/",
+  "server/import/formats/",
+  "server/import/options",
+  "server/import/survey/",
+  "server/import/checks/",
+  "server/import/load/",
+  "server/import/report/",
   "server/import/",
   "server/feed/",
   "server/export/",
   "server/view/",
   "server/engine/",
-  "server/bus/",
+  "server/event-log/",
   "server/hub/",
-  "server/market",
+  "server/market/",
   "server/cluster/",
   "server/socket/",
   "server/markets",
   "server/users",
   "server/ops/",
+  "server/jobs/",
   "server/portal/",
   "server/http/",
   "server/workers/",
-  "server/service",
+  "server/node",
+  "server/parts",
   "server/main",
 ];
 
 function fits(path: string, place: string): boolean {
   const stem = path.replace(/\.(ts|tsx|mts)$/, "");
+  if (place.includes("*")) return new RegExp(`^${place.replace("*", "[^/]+")}$`).test(stem);
   return place.endsWith("/") ? stem.startsWith(place) : stem === place;
 }
 
@@ -303,8 +352,9 @@ function circlesOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[][]
   return found;
 }
 
-/** The folder of a file: two levels deep in lib, server and components, else the file itself. */
+/** The folder of a file: two levels deep in lib, server and components, else the file itself. Declarations are a room of their own. */
 function roomOf(stem: string): string {
+  if (DECLARATIONS.some((place) => fits(stem, place))) return "lib/operations/*/declaration";
   const [top, room, ...rest] = stem.split("/");
   return rest.length > 0 && ["lib", "server", "components"].includes(top ?? "") ? `${top}/${room}/` : stem;
 }

@@ -1,15 +1,8 @@
 import ts from "typescript";
 import { lineOf, type SourceFile, walk } from "./sources";
 
-const FILE_MAX_LINES = 350;
-const FUNCTION_MAX_LINES = 100;
-/** For a factory that is the only content of its module: it is as long as a module may be. */
-const FACTORY_MAX_LINES = 160;
-
 /** Places where the environment may be read: lib/env, and code that starts the product from outside. */
-const ENVIRONMENT_READERS = ["lib/env.ts", "lib/testing/", "server/testing/", "e2e/"];
-/** Facts about the world are data, and data may be long. */
-const DATA = ["lib/domain/calendars/", "lib/domain/catalogue/"];
+const ENVIRONMENT_READERS = ["server/env.ts", "lib/testing/", "server/testing/", "e2e/"];
 const MUTATING_METHODS = new Set([
   "set",
   "add",
@@ -29,38 +22,18 @@ const STATEFUL_CLASSES = new Set(["WeakMap", "WeakSet", "LRUCache", "EventEmitte
 
 const within = (source: SourceFile, places: readonly string[]) => places.some((place) => source.path.startsWith(place));
 
-/** Reports a file that is too long. */
-function longFile(source: SourceFile): string[] {
-  if (source.isTest || within(source, DATA) || source.lineCount <= FILE_MAX_LINES) return [];
-  return [`${source.path}: ${source.lineCount} lines, at most ${FILE_MAX_LINES}`];
-}
-
-function linesOf(source: SourceFile, node: ts.Node): number {
-  return source.tree.getLineAndCharacterOfPosition(node.end).line + 2 - lineOf(source.tree, node);
-}
-
-/** The only function that a module exports, if it creates what the module is about. */
-function factoryOf(source: SourceFile): ts.Node | undefined {
-  const exported = source.tree.statements.filter(
-    (statement) =>
-      (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) &&
-      statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword),
-  );
-  const [only, second] = exported;
-  const isFactory = only !== undefined && ts.isFunctionDeclaration(only) && /^(create|start)[A-Z]/.test(only.name?.text ?? "");
-  return second === undefined && isFactory ? only : undefined;
-}
-
-/** Reports functions that are too long. Inner functions count as part of the outer ones. */
-function longFunctions(source: SourceFile): string[] {
-  if (source.isTest) return [];
+/** Reports a literal that is spread into another one: `{ ...{ a, b }, c }` is `{ a, b, c }`. */
+function spreadLiterals(source: SourceFile): string[] {
   const found: string[] = [];
-  const factory = factoryOf(source);
   walk(source.tree, (node) => {
-    if (!ts.isFunctionLike(node) || !("body" in node) || node.body === undefined) return;
-    const lines = linesOf(source, node);
-    const max = node === factory ? FACTORY_MAX_LINES : FUNCTION_MAX_LINES;
-    if (lines > max) found.push(`${source.path}:${lineOf(source.tree, node)}: function of ${lines} lines, at most ${max}`);
+    const isSpread = ts.isSpreadAssignment(node) || ts.isSpreadElement(node) || ts.isJsxSpreadAttribute(node);
+    if (!isSpread) return;
+    const { expression, parent } = node;
+    if (
+      ts.isObjectLiteralExpression(expression) ||
+      (ts.isArrayLiteralExpression(expression) && ts.isArrayLiteralExpression(parent))
+    )
+      found.push(`${source.path}:${lineOf(source.tree, node)}: write the parts of a literal in place instead of spreading it`);
   });
   return found;
 }
@@ -76,10 +49,10 @@ function accesses(source: SourceFile, object: string, name?: string): number[] {
   return lines;
 }
 
-/** Reports reads of the environment outside lib/env. */
+/** Reports reads of the environment outside server/env. */
 function strayEnvironment(source: SourceFile): string[] {
   if (within(source, ENVIRONMENT_READERS)) return [];
-  return accesses(source, "process", "env").map((line) => `${source.path}:${line}: process.env is read in lib/env alone`);
+  return accesses(source, "process", "env").map((line) => `${source.path}:${line}: process.env is read in server/env alone`);
 }
 
 /** Reports console output that bypasses the log; commands may print. */
@@ -152,5 +125,49 @@ function moduleState(source: SourceFile): string[] {
   return found;
 }
 
+/** What readers of an installation are shown, and where they may be shown the name of the program: in the credit, and where it is a default. */
+const SHOWN = ["app/", "components/", "lib/", "server/pages/", "server/store/users/", "server/jobs/"];
+const PROGRAM_NAMERS = ["components/site/footer.tsx", "lib/env-brand.ts", "lib/client/", "lib/testing/"];
+const PROGRAM = /\bSpotwire\b(?!\.mq5)/;
+
+/** Reports texts with the name of the program: an installation may go by another one. */
+function strayName(source: SourceFile): string[] {
+  if (source.isTest || !within(source, SHOWN) || within(source, PROGRAM_NAMERS)) return [];
+  const found: string[] = [];
+  if (!PROGRAM.test(source.tree.text)) return found;
+  walk(source.tree, (node) => {
+    const isText = ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node) || ts.isJsxText(node);
+    if (isText && PROGRAM.test(node.text))
+      found.push(`${source.path}:${lineOf(source.tree, node)}: the service is called by the name of its brand (lib/brand)`);
+  });
+  return found;
+}
+
+/** Words of pages that would have a second meaning, or are said in two ways, and what is said instead. */
+const WORDS: readonly (readonly [word: RegExp, instead: string])[] = [
+  [/(?:^|\d) %/, "“5%”, without a space"],
+  [/\btest keys?\b/i, "“sandbox key”: live and sandbox are the venues"],
+  [/\b[Nn]ot live\b/, "“not streaming”: live is a venue"],
+  [/\b(?:change|range) of the day\b/i, "“day change”, “day range”"],
+  [/\bhalf-open\b/, "“from (included) to (excluded)”"],
+  [/\baround the clock\b/, "“24/7”"],
+  [/\bYour time,/, "“Times in …”"],
+  [/\b(?:an|the) address that\b/i, "“URL”, “IP address” or “email”"],
+];
+
+/** Reports texts of pages with a word that means something else elsewhere. */
+function strayWord(source: SourceFile): string[] {
+  if (source.isTest || !within(source, ["app/", "components/"])) return [];
+  const found: string[] = [];
+  const words = WORDS.filter(([word]) => word.test(source.tree.text));
+  if (words.length === 0) return found;
+  walk(source.tree, (node) => {
+    if (!ts.isStringLiteralLike(node) && !ts.isTemplateLiteralToken(node) && !ts.isJsxText(node)) return;
+    for (const [word, instead] of words)
+      if (word.test(node.text)) found.push(`${source.path}:${lineOf(source.tree, node)}: say ${instead}`);
+  });
+  return found;
+}
+
 /** All checks, in the order of their reports. */
-export const HABITS = [longFile, longFunctions, strayEnvironment, strayConsole, impureDomain, moduleState] as const;
+export const HABITS = [spreadLiterals, strayEnvironment, strayConsole, impureDomain, moduleState, strayName, strayWord] as const;

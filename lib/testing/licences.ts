@@ -25,11 +25,6 @@ export const NAMED_LICENCES: readonly { readonly name: RegExp; readonly licence:
     reason: "compiles CSS during the build; unmodified, and the licence covers its own files only",
   },
   {
-    name: /^elkjs$/,
-    licence: "EPL-2.0",
-    reason: "part of Prisma Studio, which comes with the migration tool and is never started; unmodified",
-  },
-  {
     name: /^@fontsource-variable\/geist(-mono)?$/,
     licence: "OFL-1.1",
     reason: "the fonts of the pages, which may be embedded and served",
@@ -40,7 +35,6 @@ export const NAMED_LICENCES: readonly { readonly name: RegExp; readonly licence:
     licence: "none",
     reason: "parts of Next and Tailwind CSS for other systems, both MIT; see WITHOUT_INTEGRITY",
   },
-  { name: /^seq-queue$/, licence: "none", reason: "MIT according to its LICENSE file" },
 ];
 
 /**
@@ -48,14 +42,6 @@ export const NAMED_LICENCES: readonly { readonly name: RegExp; readonly licence:
  * locked. Write the `dist.integrity` of `npm view NAME@VERSION` into package-lock.json, then delete the name here.
  */
 export const WITHOUT_INTEGRITY: readonly string[] = [
-  "@biomejs/cli-android-arm64",
-  "@biomejs/cli-android-x64",
-  "@biomejs/cli-darwin-arm64",
-  "@biomejs/cli-darwin-x64",
-  "@biomejs/cli-linux-arm64-musl",
-  "@biomejs/cli-linux-x64-musl",
-  "@biomejs/cli-win32-arm64",
-  "@biomejs/cli-win32-x64",
   "@next/swc-darwin-arm64",
   "@next/swc-darwin-x64",
   "@next/swc-win32-arm64-msvc",

@@ -24,3 +24,9 @@ export function createMemoryFiles(bytes: Uint8Array = Buffer.from("0123456789".r
     open: async (_listing, start, revision) => (start === START_S && sha256.startsWith(revision ?? "") ? opened : undefined),
   };
 }
+
+/** The files of a venue that has none. */
+export const memoryFiles = () => ({
+  klines: createMemoryFiles(),
+  ticks: { ...createMemoryFiles(), rowsName: "ticks", period: "day" as const },
+});

@@ -1,5 +1,5 @@
 import { isInPath, splitAddress } from "#lib/contract/operation";
-import { type OperationId, operations } from "#lib/contract/operations";
+import { type OperationId, operations } from "#lib/operations/declarations";
 
 /** Operations that serve GET, and therefore HEAD. */
 export const HEAD_OPERATIONS = (Object.keys(operations) as OperationId[]).filter((id) => operations[id].method === "GET");

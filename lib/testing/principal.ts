@@ -1,7 +1,9 @@
 import { NO_OWN_LIMITS } from "#lib/access/key-limits";
+import { NO_TERMS } from "#lib/access/limits/plans";
 import type { Principal } from "#lib/access/principal";
+import { eachLimit } from "#lib/contract/limits";
 
-const LIMITS = { restPerMinute: 1, restBurst: 1, streamConnections: 1, subscriptionsPerConnection: 1 };
+const LIMITS = eachLimit(() => 1);
 
 /** A principal of the live venue with read access, on a plan whose limits are all one. */
 export function testPrincipal(part: Partial<Principal> = {}): Principal {
@@ -16,7 +18,8 @@ export function testPrincipal(part: Partial<Principal> = {}): Principal {
     addresses: [],
     isAllowedAddress: () => true,
     tickers: [],
-    plan: { name: "free", ...LIMITS },
+    plan: { name: "free", ...LIMITS, ...NO_TERMS },
+    monthUsed: { month: "", units: 0 },
     ownLimits: NO_OWN_LIMITS,
     limits: LIMITS,
     suspended: false,

@@ -1,45 +1,26 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { promisify } from "node:util";
 import { createClient } from "@redis/client";
 import type { ServerCertificate } from "./certificates";
+import { findOnPath, installPackage } from "./packages";
 
-const run = promisify(execFile);
-
-/** Compatible servers, and their Debian packages. */
+/** Compatible servers. */
 const PROGRAMS = ["valkey-server", "redis-server"];
-const PACKAGES = ["redis-server"];
 const START_MAX_MS = 10_000;
 const LOOK_EVERY_MS = 20;
-
-async function works(program: string): Promise<boolean> {
-  return run(program, ["--version"]).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function findProgram(): Promise<string | undefined> {
-  for (const program of PROGRAMS) if (await works(program)) return program;
-  return undefined;
-}
-
-/** Debian starts installed services; this prevents it. */
-const INSTALL = `printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
-  apt-get update -qq && apt-get install -qq -y --no-install-recommends ${PACKAGES.join(" ")}; rm -f /usr/sbin/policy-rc.d`;
 
 /**
  * A Redis or Valkey server on this machine, installed from Debian's packages if necessary and permitted. Undefined when neither
  * is possible: tests that need it are then skipped, and say so.
  */
 export async function findRedis(): Promise<string | undefined> {
-  const found = await findProgram();
-  if (found !== undefined || process.getuid?.() !== 0) return found;
-  await run("sh", ["-c", INSTALL]).catch(() => undefined);
-  return findProgram();
+  const found = findOnPath(PROGRAMS);
+  if (found !== undefined) return found;
+  await installPackage("redis-server");
+  return findOnPath(PROGRAMS);
 }
 
 /** A separate server on loopback, which stores nothing on disk. */
@@ -85,8 +66,18 @@ async function awaitAnswer(url: string, ca: string | undefined): Promise<void> {
 
 /** The options of a server that takes TLS connections only. */
 const tlsOptions = (port: number, { certFile, keyFile, caFile }: ServerCertificate) => [
-  ...["--port", "0", "--tls-port", `${port}`, "--tls-cert-file", certFile, "--tls-key-file", keyFile],
-  ...["--tls-ca-cert-file", caFile, "--tls-auth-clients", "no"],
+  "--port",
+  "0",
+  "--tls-port",
+  `${port}`,
+  "--tls-cert-file",
+  certFile,
+  "--tls-key-file",
+  keyFile,
+  "--tls-ca-cert-file",
+  caFile,
+  "--tls-auth-clients",
+  "no",
 ];
 
 /** Starts a server; `program` is the result of findRedis. With a certificate it takes TLS connections only. */

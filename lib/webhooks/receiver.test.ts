@@ -20,9 +20,21 @@ test.each([
 });
 
 test.each([
-  ...["https://127.0.0.1/", "https://127.1/", "https://2130706433/", "https://0x7f.1/", "https://[::1]/", "https://10.0.0.5/"],
-  ...["https://[::ffff:127.0.0.1]/", "https://[fd00::5]/", "https://169.254.169.254/latest/meta-data", "https://localhost/"],
-  ...["https://localhost./", "https://app.localhost/", "https://redis/", "https://redis./", "https://hooks.internal.:1/"],
+  "https://127.0.0.1/",
+  "https://127.1/",
+  "https://2130706433/",
+  "https://0x7f.1/",
+  "https://[::1]/",
+  "https://10.0.0.5/",
+  "https://[::ffff:127.0.0.1]/",
+  "https://[fd00::5]/",
+  "https://169.254.169.254/latest/meta-data",
+  "https://localhost/",
+  "https://localhost./",
+  "https://app.localhost/",
+  "https://redis/",
+  "https://redis./",
+  "https://hooks.internal.:1/",
 ])("%s is refused, because it is inside the network", (url) => {
   expect(parseReceiver(url, REACH)).toMatch(/public address|port/);
 });

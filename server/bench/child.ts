@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { processorSeconds } from "./processor-time";
-import { createCaller } from "./stream-calls";
+import { readdirSync, readFileSync } from "node:fs";
+import { createCaller } from "./calls";
 
+/** Clock ticks a second in /proc, fixed on Linux. */
+const PROC_HZ = 100;
 const START_MAX_MS = 180_000;
 /** A child that does not stop within this time is killed. */
 const STOP_MAX_MS = 20_000;
@@ -10,14 +11,16 @@ const STOP_MAX_MS = 20_000;
 /** A process started by the bench. */
 export interface Child {
   readonly pid: number;
-  /** Calls a method of the process (see stream-calls.ts); rejects when it fails or the process exits. */
+  /** Calls a method of the process (see calls.ts); rejects when it fails or the process exits. */
   call<Result>(method: string, argument?: unknown): Promise<Result>;
   /** CPU seconds the process has used so far; NaN without /proc. */
   cpuSeconds(): number;
   /** CPU seconds its main thread has used so far, the one of the event loop; NaN without /proc. */
   loopSeconds(): number;
-  /** Resident memory, bytes; NaN without /proc. */
-  residentBytes(): number;
+  /** CPU seconds that it and its descendants that live have used so far; NaN without /proc. */
+  familySeconds(): number;
+  /** Memory of it and its descendants, bytes. */
+  familyBytes(): number;
   /** Stops it; resolves when it has exited. */
   stop(): Promise<void>;
 }
@@ -37,20 +40,13 @@ export function startProcess(file: string): Child {
 /** How a server says where it listens: our benches and Next in words, the product in its log. */
 const LISTENING = /(?:listening on|Local:) +(http:\/\/\S+)|"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"/;
 
-/** How a server is started. */
-interface Starting {
-  readonly args?: readonly string[];
-  /** Where the file is looked for, and started. */
-  readonly cwd?: string;
-}
-
 /** Starts a file as a server, TypeScript or built, and waits until it says where it listens. */
 export function startChild(
   file: string,
   env: Readonly<Record<string, string>> = {},
-  { args = [], cwd }: Starting = {},
+  args: readonly string[] = [],
 ): Promise<Contestant> {
-  const process = spawnFile(file, env, args, cwd);
+  const process = spawnFile(file, env, args);
   const child = childOf(process);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -73,18 +69,21 @@ export function startChild(
   });
 }
 
-function spawnFile(file: string, env: Readonly<Record<string, string>>, args: readonly string[], cwd?: string): ChildProcess {
+function spawnFile(file: string, env: Readonly<Record<string, string>>, args: readonly string[]): ChildProcess {
   const loader = file.endsWith(".ts") ? ["--import", "tsx"] : [];
   const child = spawn(process.execPath, ["--expose-gc", ...loader, file, ...args], {
     env: {
       PATH: "/usr/bin:/bin",
       NODE_ENV: "production",
       NEXT_TELEMETRY_DISABLED: "1",
+      // As `npm start` sets it.
+      MALLOC_ARENA_MAX: "1",
+      MALLOC_MMAP_THRESHOLD_: "1048576",
+      MALLOC_TRIM_THRESHOLD_: "4194304",
       TICK_FILTERS_OFF: "market_closed,spike,implausible_price",
       ...env,
     },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
-    cwd,
   });
   const end = () => child.kill("SIGTERM");
   process.once("exit", end);
@@ -96,19 +95,41 @@ function childOf(child: ChildProcess): Child {
   return {
     pid: child.pid ?? 0,
     call: createCaller(child),
-    cpuSeconds: () => cpuSeconds(child),
+    cpuSeconds: () => cpuSeconds(child.pid),
     loopSeconds: () => loopSeconds(child),
-    residentBytes: () => residentBytes(child),
+    familySeconds: () => sumOf(family(child.pid).map(cpuSeconds)),
+    familyBytes: () => familyBytes(child.pid),
     stop: () => stop(child),
   };
 }
 
-function cpuSeconds(child: ChildProcess): number {
+function cpuSeconds(pid = 0): number {
   try {
-    return processorSeconds(child.pid ?? 0);
+    const [user, system] = (readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []).slice(11, 13);
+    return (Number(user) + Number(system)) / PROC_HZ;
   } catch {
     return Number.NaN;
   }
+}
+
+/** A process and all that it and those started. */
+function family(pid = 0): number[] {
+  try {
+    const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+    );
+    return [pid, ...children.flatMap(family)];
+  } catch {
+    // It has ended meanwhile.
+    return [];
+  }
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.filter((each) => !Number.isNaN(each)).reduce((sum, each) => sum + each, 0);
+
+/** Memory of a process and its descendants, each shared page once (proportional set size), bytes; 0 after its end. */
+export function familyBytes(pid = 0): number {
+  return sumOf(family(pid).map(proportionalBytes));
 }
 
 function loopSeconds(child: ChildProcess): number {
@@ -120,9 +141,9 @@ function loopSeconds(child: ChildProcess): number {
   }
 }
 
-function residentBytes(child: ChildProcess): number {
+function proportionalBytes(pid: number): number {
   try {
-    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) * 1024;
+    return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]) * 1024;
   } catch {
     return Number.NaN;
   }

@@ -1,30 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, get } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import pg from "pg";
-import { operations } from "#lib/contract/operations";
-import type { Database } from "#lib/db";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
-import { createPartitions } from "#lib/market/partitions";
-import { MINUTE_S } from "#lib/units";
+import { operations } from "#lib/operations/declarations";
+import { openDuckDb } from "#lib/testing/duckdb";
+import { DAY_S, MINUTE_S } from "#lib/units";
+import type { Database } from "#server/store/database/db";
+import { createPartitions } from "#server/store/klines/partitions";
 import { ADD_MINUTES, HISTORY_FROM_S, storeMinutes } from "./history";
 import type { Effort } from "./load";
 import { startSpotwire } from "./product";
-import { rounded, spreadOf, spreadText } from "./spread";
-import { type Row, ratioOf } from "./table";
+import { rounded } from "./spread";
+import { comparedOf, type Row } from "./table";
 
-const STORED_ROWS_COUNT = 20_000_000;
-const TICKERS_COUNT = 40;
-const EACH_COUNT = STORED_ROWS_COUNT / TICKERS_COUNT;
+const TICKERS_COUNT = 4;
+const EACH_COUNT = 150_000;
+const STORED_ROWS_COUNT = TICKERS_COUNT * EACH_COUNT;
 const ROWS_COUNT = 5_000;
-/** Windows asked for in one round. */
-const PER_SECOND_COUNT = 10;
-const WARM_UP_COUNT = 30;
-const TARGET = 0.6;
+/** Windows asked for in one round; all rounds together have fewer than the history. */
+const PER_ROUND_COUNT = 8;
+const WARM_UP_COUNT = 12;
+const MONTH_MAX_S = 31 * DAY_S;
 
 /** In the order of the key, as it lies there: the column of the result has the same name and would be sorted. */
 const QUERY = `
   SELECT time::float8 AS time, open, high, low, close, tick_volume::float8 AS tick_volume, real_volume, spread FROM kline
     WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 ORDER BY kline.time LIMIT ${ROWS_COUNT}`;
+
+const FILES = `SELECT v.ticker, v.start::float8 AS start, c.bytes FROM history_visible v JOIN history_content c ON c.id = v.content
+  WHERE v.timeframe = 'M1'`;
+
+/** A part of the history that nobody asked for before. */
+interface Window {
+  readonly ticker: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Reads a window as JSON. @returns how many rows it has */
+type Reader = (window: Window) => Promise<number>;
 
 /** @returns the URL of the database */
 async function fill(db: Pick<Database, "pool" | "segments">): Promise<string> {
@@ -36,7 +53,7 @@ async function fill(db: Pick<Database, "pool" | "segments">): Promise<string> {
   await client.connect();
   try {
     for (const { ticker } of LIVE_LISTINGS.slice(0, TICKERS_COUNT)) {
-      // As rows, for the anchor, which is how earlier releases stored them.
+      // As rows, too, for the rival: it is how earlier releases stored them.
       await client.query(ADD_MINUTES, [ticker, HISTORY_FROM_S, last]);
       await storeMinutes(db, ticker, HISTORY_FROM_S, last);
     }
@@ -47,28 +64,14 @@ async function fill(db: Pick<Database, "pool" | "segments">): Promise<string> {
   return connectionString;
 }
 
-/** A part of the history that nobody asked for before. */
-interface Window {
-  readonly ticker: string;
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Each window once: the first of every ticker, then the second. They don't overlap. */
-function* windows(): Generator<Window> {
+function* windows(): Generator<Window, never> {
   for (let start = 0; start + ROWS_COUNT <= EACH_COUNT; start += ROWS_COUNT)
     for (const { ticker } of LIVE_LISTINGS.slice(0, TICKERS_COUNT)) {
       const from = HISTORY_FROM_S + start * MINUTE_S;
       yield { ticker, from, to: from + ROWS_COUNT * MINUTE_S };
     }
   throw new Error("all windows were used");
-}
-
-async function timed(work: () => Promise<number>): Promise<number> {
-  const startMs = performance.now();
-  const count = await work();
-  if (count !== ROWS_COUNT) throw new Error(`${count} rows instead of ${ROWS_COUNT}`);
-  return performance.now() - startMs;
 }
 
 /** The rows in a body, counted by bytes, because parsing is the client's work. */
@@ -78,61 +81,83 @@ function rowsIn(body: Buffer): number {
   return count;
 }
 
-/** Measures klines that no cache has against the bare query for the same rows, whose pages PostgreSQL has read before. */
-export async function benchCold({ seconds, rounds }: Effort): Promise<Row[]> {
-  process.stderr.write(`  filling ${rounded(STORED_ROWS_COUNT)} rows takes some minutes …\n`);
+const asJson = (rows: unknown[]) => rowsIn(Buffer.from(JSON.stringify(rows)));
+
+/** Asks the service with a key. */
+function overHttp(url: string, key: string, agent: Agent): Reader {
+  const headers = { authorization: `Bearer ${key}` };
+  return async ({ ticker, from, to }) => {
+    const query = `ticker=${ticker}&timeframe=M1&from=${from}&to=${to}&limit=${ROWS_COUNT}`;
+    const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
+      get(`${url}${operations.klines.path}?${query}`, { agent, headers }, resolve).on("error", reject);
+    });
+    return rowsIn(await buffer(response));
+  };
+}
+
+/** The same months as files, of which DuckDB reads those of the window. */
+async function overParquet(client: pg.Client, folder: string) {
+  const { rows } = await client.query<{ ticker: string; start: number; bytes: Buffer }>(FILES);
+  const file = (ticker: string, start: number) => path.join(folder, `${ticker}-${start}.parquet`);
+  for (const { ticker, start, bytes } of rows) writeFileSync(file(ticker, start), bytes);
+  const duckdb = await openDuckDb();
+  const read: Reader = async ({ ticker, from, to }) => {
+    const months = rows.filter((row) => row.ticker === ticker && row.start < to && row.start + MONTH_MAX_S > from);
+    const files = months.map(({ start }) => `'${file(ticker, start)}'`);
+    const found =
+      await duckdb.ask(`SELECT epoch(time)::DOUBLE AS time, open::DOUBLE AS open, high::DOUBLE AS high, low::DOUBLE AS low,
+      close::DOUBLE AS close, tick_volume::DOUBLE AS tick_volume, real_volume, spread::DOUBLE AS spread FROM read_parquet([${files}])
+      WHERE time >= to_timestamp(${from}) AND time < to_timestamp(${to}) ORDER BY time`);
+    return asJson(found);
+  };
+  return { read, close: duckdb.close };
+}
+
+async function timed(read: Reader, window: Window): Promise<number> {
+  const startMs = performance.now();
+  const count = await read(window);
+  if (count !== ROWS_COUNT) throw new Error(`${count} rows instead of ${ROWS_COUNT}`);
+  return performance.now() - startMs;
+}
+
+/** Klines that no cache has, as JSON: over HTTP with a key, against rows of PostgreSQL and against DuckDB in the reading process. */
+export async function benchCold({ rounds }: Effort): Promise<Row[]> {
   let connectionString = "";
   const server = await startSpotwire({}, async (db) => {
     connectionString = await fill(db);
   });
+  const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
   const client = new pg.Client({ connectionString });
   const agent = new Agent({ keepAlive: true });
-  const headers = { authorization: `Bearer ${server.liveKey}` };
-  async function asked({ ticker, from, to }: Window): Promise<Buffer> {
-    const url = `${server.url}${operations.klines.path}?ticker=${ticker}&timeframe=M1&from=${from}&to=${to}&limit=${ROWS_COUNT}`;
-    const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
-      get(url, { agent, headers }, resolve).on("error", reject);
-    });
-    return buffer(response);
-  }
-  const queried = async ({ ticker, from, to }: Window) =>
-    (await client.query({ name: "klines", text: QUERY, values: [ticker, from, to], rowMode: "array" })).rows.length;
-  const fresh = windows();
-  const next = () => fresh.next().value as Window;
-  const [owns, anchors]: [number[], number[]] = [[], []];
+  let duckdb: Awaited<ReturnType<typeof overParquet>> | undefined;
   try {
     await client.connect();
-    const each = Math.ceil(PER_SECOND_COUNT * seconds);
-    for (let count = -WARM_UP_COUNT; count < rounds * each; count += 1) {
-      const window = next();
-      await queried(window);
-      let body: Buffer = Buffer.alloc(0);
-      const own = () =>
-        timed(async () => {
-          body = await asked(window);
-          return ROWS_COUNT;
-        });
-      const order = count % 2 === 0 ? (["own", "anchor"] as const) : (["anchor", "own"] as const);
-      for (const who of order) {
-        const ms = who === "own" ? await own() : await timed(() => queried(window));
-        if (count >= 0) (who === "own" ? owns : anchors).push(ms);
+    duckdb = await overParquet(client, folder);
+    const rows: Reader = async ({ ticker, from, to }) =>
+      asJson((await client.query({ name: "klines", text: QUERY, values: [ticker, from, to] })).rows);
+    const readers = [overHttp(server.url, server.liveKey, agent), rows, duckdb.read];
+    const times = readers.map((): number[] => []);
+    const fresh = windows();
+    for (let count = -WARM_UP_COUNT; count < rounds * PER_ROUND_COUNT; count += 1) {
+      const window = fresh.next().value;
+      const turns = [...readers.entries()];
+      for (const [index, read] of count % 2 === 0 ? turns : turns.reverse()) {
+        const ms = await timed(read, window);
+        if (count >= 0) times[index]?.push(ms);
       }
-      if (rowsIn(body) !== ROWS_COUNT)
-        throw new Error(`${rowsIn(body)} rows instead of ${ROWS_COUNT}: ${body.toString("utf8", 0, 300)}`);
     }
+    const [own = [], ...rivals] = times;
+    const what = `\`klines\`, ${rounded(ROWS_COUNT)} of ${rounded(STORED_ROWS_COUNT)} rows, cold, ms`;
+    const question = { what, bound: "at most" } as const;
+    return [
+      { id: "cold-rows", target: 2, against: "rows of PostgreSQL", ...question, ...comparedOf(own, rivals[0] ?? []) },
+      { id: "cold-duckdb", target: 2.5, against: "DuckDB over Parquet", ...question, ...comparedOf(own, rivals[1] ?? []) },
+    ];
   } finally {
+    duckdb?.close();
     agent.destroy();
     await client.end();
     await server.stop();
+    rmSync(folder, { recursive: true, force: true });
   }
-  const ratio = spreadOf(owns.map((own, index) => own / (anchors[index] ?? Number.NaN)));
-  return [
-    {
-      id: "cold",
-      what: `\`klines\`, ${rounded(ROWS_COUNT)} rows, cold, table of ${rounded(STORED_ROWS_COUNT)} rows`,
-      value: `${spreadText(spreadOf(owns))} ms`,
-      anchor: `${spreadText(spreadOf(anchors))} ms`,
-      ratio: ratioOf(ratio, { target: TARGET, against: "the bare query of those rows", bound: "at most" }),
-    },
-  ];
 }

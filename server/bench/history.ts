@@ -1,27 +1,22 @@
 import { once } from "node:events";
-import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { manualClock, systemClock } from "#lib/clock";
-import type { Database } from "#lib/db";
+import { createWriteStream } from "node:fs";
+import { manualClock } from "#lib/clock";
 import { compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { columnsOf, emptyColumns, type KlineColumns, setRow } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
+import { periodOf } from "#lib/domain/period";
 import { createAlignment } from "#lib/domain/timeframe";
-import { readEnv } from "#lib/env";
-import { say } from "#lib/history/layers";
-import { periodOf } from "#lib/history/period";
-import { inTransaction } from "#lib/history/transaction";
-import { createLog } from "#lib/log";
-import { saidBy } from "#lib/segments/segments";
 import { MINUTE_S } from "#lib/units";
-import { borrowDatabase } from "#server/database/database";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
 import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
+import type { Database } from "#server/store/database/db";
+import { say } from "#server/store/history/layers";
+import { inTransaction } from "#server/store/history/transaction";
+import { saidBy } from "#server/store/segments/segments";
 
 /** First minute of the bench history, Unix seconds: 2015-01-01, so that five million minutes are in the past. */
 export const HISTORY_FROM_S = 1_420_070_400;
@@ -64,7 +59,7 @@ export async function storeHistory(db: Stored, rows: number): Promise<void> {
 }
 
 /** Generates `rows` synthetic M1 klines of XAUUSD, a month at a time, as imports store them. */
-export async function* history(rows: number): AsyncGenerator<Kline[]> {
+async function* history(rows: number): AsyncGenerator<Kline[]> {
   const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
   const always = compileCalendar({ kind: "always" }, []);
   const catalogue = { list: () => SANDBOX_LISTINGS, find: (ticker: string) => listings.get(ticker), calendar: () => always };
@@ -93,17 +88,4 @@ export async function writeHistory(file: string, rows: number, header: string, l
   for await (const page of history(rows)) if (!out.write(page.map(line).join(""))) await once(out, "drain");
   out.end();
   await once(out, "finish");
-}
-
-/** Runs work on a database of its own. */
-export async function withDatabase<Result>(work: (db: Database) => Promise<Result>): Promise<Result> {
-  const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
-  const env = readEnv({ DATA_DIR: path.join(folder, "data"), LOG_LEVEL: "error" });
-  const { db, release } = await borrowDatabase(env, createLog("error"), systemClock);
-  try {
-    return await work(db);
-  } finally {
-    await release();
-    rmSync(folder, { recursive: true, force: true });
-  }
 }

@@ -1,13 +1,14 @@
-import { createKey } from "#lib/access/keys";
 import { systemClock } from "#lib/clock";
+import { eachLimit, PLAN_LIMIT_MAX } from "#lib/contract/limits";
 import { SCOPES, type Venue } from "#lib/contract/primitives";
-import type { Database } from "#lib/db";
-
-/** More than any load generator sends. */
-const UNLIMITED = 1_000_000_000;
+import { createKey } from "#server/store/access/keys";
+import type { Database } from "#server/store/database/db";
 
 /** Accounts with a live key: each has a limit of pushed ticks that no plan raises. */
 const LIVE_ACCOUNTS_COUNT = 16;
+
+/** All but the one that is not for the market, and excludes the others. */
+const MARKET_SCOPES = SCOPES.filter((scope) => scope !== "billing:read");
 
 /** The texts of keys without effective limits. */
 export interface BenchKeys {
@@ -22,10 +23,7 @@ export interface BenchKeys {
 export async function benchKeys(db: Database): Promise<BenchKeys> {
   const settings = {
     liveAccess: true,
-    restPerMinute: UNLIMITED,
-    restBurst: UNLIMITED,
-    streamConnections: UNLIMITED,
-    subscriptionsPerConnection: UNLIMITED,
+    ...eachLimit(() => PLAN_LIMIT_MAX),
   };
   await db.prisma.plan.upsert({ where: { name: "bench" }, create: { name: "bench", ...settings }, update: settings });
   const create = async (name: string, venue: Venue) => {
@@ -34,7 +32,7 @@ export async function benchKeys(db: Database): Promise<BenchKeys> {
       create: { name, planName: "bench" },
       update: { planName: "bench" },
     });
-    const key = { accountId: id, name: "bench", venue, scopes: [...SCOPES], origins: [], expiresAt: null };
+    const key = { accountId: id, name: "bench", venue, scopes: MARKET_SCOPES, origins: [], expiresAt: null };
     return (await createKey({ db, clock: systemClock }, key)).text;
   };
   const liveKeys: string[] = [];

@@ -1,11 +1,13 @@
-import autocannon from "autocannon";
+import { randomInt } from "node:crypto";
+import { importTool } from "#lib/testing/tools";
 import type { Contestant } from "./child";
-import { type Spread, spreadOf } from "./spread";
+import { type Compared, comparedOf } from "./table";
 
 const CONNECTIONS_COUNT = 32;
 const WARM_UP_STEP_S = 0.5;
-const WARM_UP_MAX_COUNT = 10_000;
+const WARM_UP_MAX_COUNT = 40_000;
 const TRIES_MAX_COUNT = 5;
+const ANSWER_MAX_S = 60;
 
 /** How long a bench measures: `rounds` times `seconds` for each contestant. */
 export interface Effort {
@@ -17,7 +19,8 @@ export interface Effort {
 
 /** Requests to send to a server, all alike. */
 export interface Target {
-  readonly server: Contestant;
+  /** What it costs is the processor time of this process. */
+  readonly server: Pick<Contestant, "url" | "cpuSeconds">;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The status of every answer. */
@@ -26,74 +29,70 @@ export interface Target {
   readonly vary?: () => Readonly<Record<string, string>>;
 }
 
-/** Requests per CPU-second of two servers in the same rounds, and of each round the ratio of the first to the second. */
-interface Compared {
-  readonly own: Spread;
-  readonly anchor: Spread;
-  readonly ratio: Spread;
-}
+/** Only a proxy can name the IP addresses of its clients. */
+export const BEHIND_PROXY = { TRUSTED_PROXIES: "127.0.0.1" };
+/** An address of any network, because one network is refused after some wrong keys, or many pages. */
+export const anyAddress = () => ({
+  "x-forwarded-for": `${11 + randomInt(100)}.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`,
+});
 
-interface Loaded {
-  /** Answers. */
-  readonly count: number;
-  readonly perCpuSecond: number;
-  readonly perSecond: number;
-  readonly p99Ms: number;
-}
-
-/** The part of a client that the package's types lack. */
-interface Receiver {
+interface Client {
+  /** The package joins bodies into texts that nobody reads, which takes longer than large answers take the server. */
   readonly pipelinedRequests: { addBody(data: Buffer): void };
 }
-
-/**
- * Drops bodies as they arrive. The package joins them into texts that nobody reads, which takes longer than compressed klines take
- * the server: it waited for the load most of the time, and each wait costs it more than a request.
- */
-export function dropBodies(client: autocannon.Client): void {
-  (client as unknown as Receiver).pipelinedRequests.addBody = () => undefined;
+interface Request {
+  readonly headers?: Readonly<Record<string, string>>;
 }
+interface Options {
+  readonly url: string;
+  readonly connections: number;
+  readonly duration: number;
+  readonly timeout: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly setupClient: (client: Client) => void;
+  readonly requests?: readonly { readonly setupRequest: (request: Request) => Request }[];
+}
+interface Result {
+  readonly requests: { readonly total: number };
+  readonly errors: number;
+  readonly statusCodeStats?: Readonly<Record<string, { readonly count: number }>>;
+}
+type Autocannon = (options: Options) => Promise<Result>;
 
-async function send({ server, path, headers, vary }: Target, seconds: number) {
-  const requests = vary && [
-    { setupRequest: (request: autocannon.Request) => ({ ...request, headers: { ...request.headers, ...vary() } }) },
-  ];
-  const connections = {
+async function send({ server, path, headers, vary }: Target, seconds: number): Promise<Result> {
+  const { default: autocannon } = await importTool<{ default: Autocannon }>("autocannon", "bench");
+  return autocannon({
     url: server.url + path,
     connections: CONNECTIONS_COUNT,
     duration: seconds,
+    timeout: ANSWER_MAX_S,
     headers,
-    setupClient: dropBodies,
-  };
-  return autocannon({ ...connections, ...(requests && { requests }) });
+    setupClient(client) {
+      client.pipelinedRequests.addBody = () => undefined;
+    },
+    ...(vary && { requests: [{ setupRequest: (request) => ({ ...request, headers: { ...request.headers, ...vary() } }) }] }),
+  });
 }
 
 /**
- * Requests per CPU-second of the serving process, which do not depend on how many cores the load generator leaves to it; NaN
- * when there was no time for any.
+ * Requests and the processor time of the serving process, which does not depend on how many cores the load generator leaves to it.
  * @throws Error when an answer has another status
  */
-export async function load(target: Target, seconds: number): Promise<Loaded> {
+async function load(target: Target, seconds: number): Promise<{ readonly count: number; readonly cpuS: number }> {
   const before = target.server.cpuSeconds();
-  const result = await send(target, seconds);
-  const cpu = target.server.cpuSeconds() - before;
-  const { total } = result.requests;
-  const right = result.statusCodeStats?.[`${target.status}`]?.count ?? 0;
-  if (result.errors > 0 || right !== total)
-    throw new Error(`${target.path}: ${right} of ${total} answers had status ${target.status}, ${result.errors} errors`);
-  return {
-    count: total,
-    perCpuSecond: total > 0 ? total / cpu : Number.NaN,
-    perSecond: total / result.duration,
-    p99Ms: result.latency.p99,
-  };
+  const { requests, errors, statusCodeStats } = await send(target, seconds);
+  const cpuS = target.server.cpuSeconds() - before;
+  const right = statusCodeStats?.[`${target.status}`]?.count ?? 0;
+  if (errors > 0 || right !== requests.total)
+    throw new Error(`${target.path}: ${right} of ${requests.total} answers had status ${target.status}, ${errors} errors`);
+  return { count: requests.total, cpuS };
 }
 
-/** The same, again and for longer, while a machine with other work leaves no time for a single request. */
-async function loadSome(target: Target, seconds: number): Promise<Loaded> {
+/** Requests per CPU-second; again and for longer, while a machine with other work leaves no time for a single one. */
+async function perCpuSecond(target: Target, seconds: number): Promise<number> {
   for (let again = 0; again < TRIES_MAX_COUNT; again += 1) {
-    const result = await load(target, seconds * 2 ** again);
-    if (result.perCpuSecond > 0) return result;
+    const { count, cpuS } = await load(target, seconds * 2 ** again);
+    if (count > 0 && cpuS > 0) return count / cpuS;
   }
   throw new Error(`${target.path}: no request was answered in ${TRIES_MAX_COUNT} tries`);
 }
@@ -106,14 +105,16 @@ async function warmUp(target: Target, cpuS: number): Promise<void> {
     answered += (await load(target, WARM_UP_STEP_S)).count;
 }
 
-/** Measures two servers in turn; who is first changes from round to round, so that a busier machine favours neither. */
-export async function compare(own: Target, anchor: Target, { seconds, rounds, warmUpCpuS }: Effort): Promise<Compared> {
-  for (const target of [anchor, own]) await warmUp(target, warmUpCpuS);
-  const owns: number[] = [];
-  const anchors: number[] = [];
+/** Measures servers in turn; who is first changes from round to round, so that a busier machine favours none. */
+export async function compare(
+  own: Target,
+  rivals: readonly Target[],
+  { seconds, rounds, warmUpCpuS }: Effort,
+): Promise<Compared[]> {
+  const rates = new Map([own, ...rivals].map((target) => [target, [] as number[]]));
+  for (const target of rates.keys()) await warmUp(target, warmUpCpuS);
   for (let round = 0; round < rounds; round += 1)
-    for (const target of round % 2 === 0 ? [anchor, own] : [own, anchor])
-      (target === own ? owns : anchors).push((await loadSome(target, seconds)).perCpuSecond);
-  const ratio = spreadOf(owns.map((value, round) => value / (anchors[round] ?? Number.NaN)));
-  return { own: spreadOf(owns), anchor: spreadOf(anchors), ratio };
+    for (const [target, measured] of round % 2 === 0 ? rates : [...rates].reverse())
+      measured.push(await perCpuSecond(target, seconds));
+  return rivals.map((rival) => comparedOf(rates.get(own) ?? [], rates.get(rival) ?? []));
 }

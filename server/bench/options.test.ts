@@ -1,33 +1,30 @@
 import { describe, expect, test } from "vitest";
 import { OPTIONS, readOptions } from "./options";
 
-const bench = async () => [];
-const benches = { quotes: bench, klines: bench };
-const others = { units: bench };
 const values = { seconds: OPTIONS.seconds.default, rounds: OPTIONS.rounds.default };
 const read = (given: Partial<Parameters<typeof readOptions>[0]["values"]> = {}, names: readonly string[] = []) =>
-  readOptions({ values: { ...values, ...given }, names, benches, others });
+  readOptions({ values: { ...values, ...given }, names });
 
 describe("arguments of the bench", () => {
   test("without names, those of the table run, in their order", () => {
-    expect(read().chosen.map(([name]) => name)).toEqual(["quotes", "klines"]);
-    expect(read().effort).toMatchObject({ seconds: 2, rounds: 7 });
+    expect(read().chosen).toEqual(["rest", "fanout", "next", "cold", "import"]);
+    expect(read().effort).toMatchObject({ seconds: 0.4, rounds: 3 });
   });
 
   test("named ones run, also those outside the table", () => {
-    expect(read({}, ["units", "quotes"]).chosen.map(([name]) => name)).toEqual(["units", "quotes"]);
+    expect(read({}, ["units", "rest"]).chosen).toEqual(["units", "rest"]);
   });
 
   test.each([
-    [{}, ["dashboard"], 'Unknown bench "dashboard": use one of quotes, klines, units.'],
+    [{}, ["dashboard"], 'Unknown bench "dashboard": use one of rest, fanout, next, cold, import, units, memory.'],
     [{}, ["toString"], 'Unknown bench "toString"'],
     [{ seconds: "0" }, [], "--seconds 0: must be a number above 0, at most 600."],
     [{ seconds: "soon" }, [], "--seconds soon"],
     [{ seconds: "601" }, [], "--seconds 601"],
-    [{ rounds: "0" }, [], "--rounds 0: must be a whole number from 1 to 999."],
+    [{ rounds: "0" }, [], "--rounds 0: must be a whole number from 1 to 7."],
     [{ rounds: "1.5" }, [], "--rounds 1.5"],
-    [{ rounds: "1000" }, [], "--rounds 1000"],
-    [{ write: "mine" }, ["quotes"], "--write: the table is written from one whole run; name no benches."],
+    [{ rounds: "8" }, [], "--rounds 8"],
+    [{ write: "mine" }, ["rest"], "--write: the table is written from one whole run; name no benches."],
     [{ write: "" }, [], "--write: say what machine it was"],
   ])("a wrong argument is named: %o %o", (given, names, words) => {
     expect(() => read(given, names)).toThrow(words);

@@ -1,48 +1,44 @@
 import { UsageError } from "#server/cli/usage-error";
 import type { Effort } from "./load";
-import type { Row } from "./table";
 
-/** Measures something and returns its rows of the table. */
-export type Bench = (effort: Effort) => Promise<Row[]>;
-type Benches = Readonly<Record<string, Bench>>;
+/** The benches of the table. */
+const TABLE = ["rest", "fanout", "next", "cold", "import"] as const;
+/** Compare the service with itself, and are no part of the table. */
+const BESIDE = ["units", "memory"] as const;
+const BENCHES = [...TABLE, ...BESIDE];
+export type BenchName = (typeof BENCHES)[number];
 
 /** Processor time before a measurement. */
-const WARM_UP_CPU_S = 3;
+const WARM_UP_CPU_S = 1;
 const SECONDS_MAX = 600;
-const ROUNDS_MAX_COUNT = 999;
+const ROUNDS_MAX_COUNT = 7;
 
 export const OPTIONS = {
-  seconds: { type: "string", default: "2" },
-  rounds: { type: "string", default: "7" },
+  seconds: { type: "string", default: "0.4" },
+  rounds: { type: "string", default: "3" },
   write: { type: "string" },
 } as const;
 
 /** What --help prints. */
-export const usageOf = (
-  benches: Benches,
-  others: Benches,
-) => `npm run bench -- [NAME…] [--seconds 2] [--rounds 7] [--write "shared machine"]
+export const USAGE = `npm run bench -- [NAME…] [--seconds 0.4] [--rounds 3] [--write "shared machine"]
 
-Runs the named benches, or those of the table: ${Object.keys(benches).join(", ")}.
-Only when named: ${Object.keys(others).join(", ")}.
-  --seconds 2      duration of one measurement
-  --rounds 7       measurements of each contestant; the table shows the median and the middle half
-  --write MACHINE  writes the whole table, with these words about the machine, to server/bench/table.json and README.md`;
+Runs the named benches, or those of the table: ${TABLE.join(", ")}. Calls and the stream run with Node 20 and 26, the others with 26.
+Only when named: ${BESIDE.join(", ")}.
+  --seconds 0.4    duration of one measurement
+  --rounds 3       measurements of each contestant; the table shows the median and the middle half of the ratios
+  --write MACHINE  writes the whole table, with these words about the machine, to server/bench/table.json and the documents that show it`;
 
 interface Given {
   readonly values: { readonly seconds: string; readonly rounds: string; readonly write?: string | undefined };
   readonly names: readonly string[];
-  readonly benches: Benches;
-  readonly others: Benches;
 }
 
 /** What to run and how. @throws UsageError that names the wrong argument */
-export function readOptions({ values: { seconds, rounds, write }, names, benches, others }: Given) {
-  const known = new Map(Object.entries({ ...benches, ...others }));
-  const chosen = (names.length > 0 ? names : Object.keys(benches)).map((name): [string, Bench] => {
-    const bench = known.get(name);
-    if (bench === undefined) throw new UsageError(`Unknown bench "${name}": use one of ${[...known.keys()].join(", ")}.`);
-    return [name, bench];
+export function readOptions({ values: { seconds, rounds, write }, names }: Given) {
+  const chosen = (names.length > 0 ? names : TABLE).map((name) => {
+    const bench = BENCHES.find((one) => one === name);
+    if (bench === undefined) throw new UsageError(`Unknown bench "${name}": use one of ${BENCHES.join(", ")}.`);
+    return bench;
   });
   if (!(Number(seconds) > 0 && Number(seconds) <= SECONDS_MAX))
     throw new UsageError(`--seconds ${seconds}: must be a number above 0, at most ${SECONDS_MAX}.`);

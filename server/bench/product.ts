@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "#lib/clock";
-import type { Database } from "#lib/db";
-import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
 import { borrowDatabase } from "#server/database/database";
+import { readEnv } from "#server/env";
+import type { Database } from "#server/store/database/db";
 import { type Contestant, startChild } from "./child";
 import { type BenchKeys, benchKeys } from "./keys";
 

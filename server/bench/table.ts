@@ -1,52 +1,80 @@
-import { type Spread, spreadText } from "./spread";
+import { rounded, type Spread, spreadOf } from "./spread";
 
-/** A row of the bench table. */
-export interface Row {
-  /** Names the row in the committed table, for `npm run bench:smoke`. */
-  readonly id?: string;
+/** What the service and its rival took in the same rounds, and of each round the ratio of the first to the second. */
+export interface Compared {
+  /** The median. */
+  readonly own: number;
+  /** The median; missing when the rival is a fixed number. */
+  readonly beside?: number | undefined;
+  readonly ratio: Spread;
+}
+
+/** What a row of the table compares, without its figures. */
+interface Question {
+  /** Names the row in the committed table. */
+  readonly id: string;
+  /** The case and the unit of its figures. */
   readonly what: string;
-  /** The measured value with its unit, the median and the spread. */
-  readonly value: string;
-  /** What it is compared with, and its value in the same run. */
-  readonly anchor?: string;
-  readonly ratio?: Ratio;
-}
-
-interface Ratio {
-  readonly value: number;
-  /** The middle half of the ratios of single rounds. */
-  readonly spread?: Pick<Spread, "low" | "high">;
-  readonly target: number;
   readonly against: string;
-  /** Whether the target is a minimum (default) or a maximum. */
-  readonly bound?: "at least" | "at most";
+  /** The ratio to reach. */
+  readonly target: number;
+  /** Whether the target is a minimum or a maximum. */
+  readonly bound: "at least" | "at most";
 }
 
-/** A ratio of each round as the ratio of a row. */
-export function ratioOf({ median, low, high }: Spread, rest: Omit<Ratio, "value" | "spread">): Ratio {
-  return { value: median, spread: { low, high }, ...rest };
+/** A row as one Node measured it. */
+export type Row = Question & Compared;
+
+/** A row of the table, with the figures of each Node, by its major version. */
+export interface TableRow extends Question {
+  readonly on: Readonly<Record<string, Compared>>;
 }
 
-function ratioText({ value, spread, against }: Ratio): string {
-  const text = spread === undefined ? value.toFixed(2) : spreadText({ median: value, ...spread });
-  return `${text} × ${against}`;
+/** Compares measurements of the same rounds. @throws Error when a round was not measured */
+export function comparedOf(owns: readonly number[], besides: readonly number[]): Compared {
+  const ratio = spreadOf(owns.map((own, round) => own / (besides[round] ?? Number.NaN)));
+  return { own: spreadOf(owns).median, beside: spreadOf(besides).median, ratio };
 }
 
-const HEAD = ["case", "measured", "anchor", "ratio", "reach"];
+/** Joins what several Nodes measured, in the order of the rows of the first. */
+export function joined(runs: Readonly<Record<string, readonly Row[]>>): TableRow[] {
+  const rows = new Map<string, TableRow>();
+  for (const [node, measured] of Object.entries(runs))
+    for (const { own, beside, ratio, ...question } of measured)
+      rows.set(question.id, { ...question, on: { ...rows.get(question.id)?.on, [node]: { own, beside, ratio } } });
+  return [...rows.values()];
+}
 
-/** Rows as a Markdown table with aligned columns, as the formatter of the repository wants it. */
-export function tableText(rows: readonly Row[]): string {
-  const cells = rows.map(({ what, value, anchor = "", ratio }) =>
-    ratio === undefined ? [what, value, anchor, "", ""] : [what, value, anchor, ratioText(ratio), verdictOf(ratio)],
-  );
-  const widths = HEAD.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]?.length ?? 0)));
+/** The target, and whether every Node met it: "≥ 3 met". */
+export function verdictOf({ target, bound, on }: TableRow): string {
+  const met = Object.values(on).every(({ ratio: { median } }) => (bound === "at most" ? median <= target : median >= target));
+  return `${bound === "at most" ? "≤" : "≥"} ${target} ${met ? "met" : "missed"}`;
+}
+
+function figures({ own, beside, ratio }: Compared): string {
+  const values = beside === undefined ? rounded(own) : `${rounded(own)} to ${rounded(beside)}`;
+  return `${rounded(ratio.median)} × (${rounded(ratio.low)} to ${rounded(ratio.high)}): ${values}`;
+}
+
+/** Rows as a Markdown table with aligned columns, one for each Node, as the formatter of the repository wants it. */
+export function tableText(rows: readonly TableRow[]): string {
+  const nodes = [...new Set(rows.flatMap(({ on }) => Object.keys(on)))];
+  const head = ["case", "beside", ...nodes.map((node) => `Node ${node}`), "reach"];
+  const cells = rows.map((row) => {
+    const shown = nodes.map((node) => {
+      const compared = row.on[node];
+      return compared === undefined ? "" : figures(compared);
+    });
+    return [row.what, row.against, ...shown, verdictOf(row)];
+  });
+  const widths = head.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]?.length ?? 0)));
   const rule = widths.map((width) => "-".repeat(width));
-  const lines = [HEAD, rule, ...cells].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | "));
+  const lines = [head, rule, ...cells].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | "));
   return `${lines.map((line) => `| ${line} |`).join("\n")}\n`;
 }
 
-/** The target, and whether it was met: "≥ 3 met". */
-export function verdictOf({ value, target, bound = "at least" }: Ratio): string {
-  const met = bound === "at most" ? value <= target : value >= target;
-  return `${bound === "at most" ? "≤" : "≥"} ${target} ${met ? "met" : "missed"}`;
+/** A row as one item of a Markdown list. */
+export function listItem({ what, against, bound, on }: TableRow): string {
+  const ratios = Object.entries(on).map(([node, { ratio }]) => `${rounded(ratio.median)} × on Node ${node}`);
+  return `- ${what}: ${ratios.join(", ")} of ${against}; ${bound === "at most" ? "less" : "more"} is better`;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createUser } from "#lib/access/users/users";
+import { createUser } from "#server/store/users/users";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { openMailServer } from "#server/testing/mail-server";
 import { commandOutcome } from "#server/testing/terminal";
@@ -8,9 +8,13 @@ import { adminCommand } from "./admin";
 let db: TestDatabase;
 beforeAll(async () => {
   db = await testDatabase();
-  const made = { name: "", passwordHash: null };
-  await db.prisma.$transaction((tx) => createUser(tx, 0, { ...made, email: "ada@example.com", verified: true }, "::1"));
-  await db.prisma.$transaction((tx) => createUser(tx, 0, { ...made, email: "eve@example.com", verified: false }, "::1"));
+  const made = { name: "", passwordHash: null, terms: null };
+  await db.prisma.$transaction((tx) =>
+    createUser(tx, 0, { ...made, email: "ada@example.com", verified: true }, { waits: false }, "::1"),
+  );
+  await db.prisma.$transaction((tx) =>
+    createUser(tx, 0, { ...made, email: "eve@example.com", verified: false }, { waits: false }, "::1"),
+  );
 });
 afterAll(() => db.close());
 
@@ -66,8 +70,8 @@ test("npm run admin resets the second factors of a user, with an audit log entry
 
 test("npm run admin moves a user to another address, voids sessions and links, and emails both addresses", async () => {
   const mailServer = await openMailServer();
-  const made = { name: "", passwordHash: null, email: "old@example.com", verified: true };
-  const { id: userId } = await db.prisma.$transaction((tx) => createUser(tx, 0, made, "::1"));
+  const made = { name: "", passwordHash: null, terms: null, email: "old@example.com", verified: true };
+  const { id: userId } = await db.prisma.$transaction((tx) => createUser(tx, 0, made, { waits: false }, "::1"));
   await db.prisma.portalSession.create({ data: { userId, expiresAt: new Date(Date.now() + 1e6) } });
   await db.prisma.oneTimeToken.create({
     data: { hash: new Uint8Array(32), purpose: "reset", userId, email: made.email, expiresAt: new Date(Date.now() + 1e6) },
@@ -93,7 +97,7 @@ test("npm run admin moves a user to another address, voids sessions and links, a
   });
   expect(mailServer.received).toMatchObject([
     { to: "old@example.com", subject: "Your email address was changed" },
-    { to: "new@example.com", subject: "This is now the address of your account" },
+    { to: "new@example.com", subject: "This is now the email of your account" },
   ]);
   expect(mailServer.received[0]?.source).toContain("By: an operator of this installation");
   await mailServer.close();

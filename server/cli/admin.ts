@@ -1,9 +1,14 @@
-import type { KeyContext } from "#lib/access/keys";
-import { listAccounts } from "#lib/access/users/account-admin";
-import { moveUser } from "#lib/access/users/email";
-import { listOperators, setLiveAccess, setOperator } from "#lib/access/users/operators";
-import { resetSecondFactors } from "#lib/access/users/second-factor";
+import { CustomerForm, InviteForm } from "#lib/contract/organisation";
+import { requireValid } from "#lib/fault";
+import { pageLink } from "#lib/mail/messages";
 import { addressGivenMail, emailChangedMail, secondFactorMail } from "#lib/mail/security-messages";
+import { COMMAND_LINE } from "#server/store/access/audit";
+import type { KeyContext } from "#server/store/access/keys";
+import { createCustomer, listAccounts } from "#server/store/users/account-admin";
+import { moveUser } from "#server/store/users/email";
+import { createInvitation } from "#server/store/users/invitations";
+import { listOperators, setLiveAccess, setOperator } from "#server/store/users/operators";
+import { resetSecondFactors } from "#server/store/users/second-factor";
 import { notify } from "./notify";
 import { type CommandContext, defineCommand, runAsProcess, subcommandOf, wordsOf } from "./run-command";
 import { EXIT_DONE } from "./usage-error";
@@ -15,6 +20,9 @@ const USAGE = `npm run admin -- <command>
   reset EMAIL     removes a user's passkeys, authenticator app and recovery codes, and signs them out
   move   EMAIL NEW_EMAIL
                   gives a user who lost the mailbox another address, and signs them out; make sure that it is theirs
+  invite EMAIL ACCOUNT
+                  prints a link with which EMAIL becomes the owner of ACCOUNT, also where SIGNUP lets nobody else in; an account
+                  that is not there yet is created
   list            prints the users who may open /admin
   grant-live ACCOUNT
                   lets an account use the live venue; ACCOUNT is its name, or the email address of its owner
@@ -25,7 +33,7 @@ const USAGE = `npm run admin -- <command>
 A running service applies a change on the user's next request. grant also lets the user's account use the live venue.
 reset and move email the user what was changed.`;
 
-const COMMANDS = ["grant", "revoke", "reset", "move", "list", "grant-live", "withdraw-live", "list-live"] as const;
+const COMMANDS = ["grant", "revoke", "reset", "move", "invite", "list", "grant-live", "withdraw-live", "list-live"] as const;
 
 type Work = (context: KeyContext, command: CommandContext) => Promise<void>;
 
@@ -75,6 +83,16 @@ async function setLive(context: KeyContext, { print }: CommandContext, account: 
   else print(`${name} can no longer use the live venue.`);
 }
 
+async function invite(context: KeyContext, { print, readEnv }: CommandContext, address: string, name: string): Promise<void> {
+  const form = requireValid(InviteForm, { email: address, role: "owner", mail: false });
+  const known = await context.db.prisma.account.findUnique({ where: { name } });
+  const { id } = known ?? (await createCustomer(context, requireValid(CustomerForm, { name, plan: "free" }), COMMAND_LINE));
+  const { token } = await createInvitation(context, id, form, COMMAND_LINE);
+  const { PUBLIC_URL, PORT } = readEnv();
+  print(`Whoever has this link can create the account of ${form.email} within 7 days, once the address is verified:`);
+  print(pageLink(PUBLIC_URL ?? `http://localhost:${PORT}`, "invitation", token));
+}
+
 /** @throws UsageError */
 function workOf(positionals: readonly string[]): Work {
   const { name, words } = subcommandOf(positionals, COMMANDS);
@@ -89,6 +107,10 @@ function workOf(positionals: readonly string[]): Work {
   if (name === "move") {
     const [from, to] = wordsOf(words, "EMAIL", "NEW_EMAIL");
     return (context, command) => move(context, command, from, to);
+  }
+  if (name === "invite") {
+    const [email, account] = wordsOf(words, "EMAIL", "ACCOUNT");
+    return (context, command) => invite(context, command, email, account);
   }
   const [email] = wordsOf(words, "EMAIL");
   if (name === "reset") return (context, command) => reset(context, command, email);

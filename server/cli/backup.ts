@@ -4,20 +4,21 @@ import path from "node:path";
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { BackupRun } from "#lib/contract/portal-health";
-import { openDatabase, reasonOf } from "#lib/db";
 import type { Env } from "#lib/env";
 import { createLog } from "#lib/log";
-import { recordBackup } from "#lib/market/backup-runs";
 import { DAY_MS } from "#lib/units";
 import { withConnection } from "#server/database/backup/connection";
 import { BackupError } from "#server/database/backup/format";
+import { backupName, backupTimeMs } from "#server/database/backup/name";
 import { openBackup } from "#server/database/backup/open";
 import { restoreBackup } from "#server/database/backup/restore";
 import { writeBackup } from "#server/database/backup/write";
 import { acquireDatabase, acquireSource, borrowSource, type Source } from "#server/database/database";
 import { pathsOf } from "#server/database/embedded/cluster";
-import { findSecret } from "#server/database/secrets";
+import { findSecret, keepSecret } from "#server/database/secrets";
 import { requireWritable } from "#server/database/unwritable";
+import { openDatabase, reasonOf } from "#server/store/database/db";
+import { recordBackup } from "#server/store/market/backup-runs";
 import { type CommandContext, defineCommand, runAsProcess, wordsOf } from "./run-command";
 import { EXIT_DONE, UsageError } from "./usage-error";
 
@@ -33,13 +34,14 @@ npm run restore -- FILE [--replace] [--unverified]
 
   Restores a backup into an empty database, completely or not at all. No service may be using the database. All users have
   to sign in again, and links in emails no longer work.
-  --replace      restores into a database that is not empty; everything in it is lost
+  --replace      restores into a database that is not empty; everything in it is lost. One that was started and never used
+                 needs no --replace
   --unverified   restores a file that this installation did not make, or an earlier version; use it only for a file whose
                  origin you trust
 
 Both use DATABASE_URL, or the embedded database in DATA_DIR if it is not set. A backup is sealed with the secret of the
 installation (NEXTAUTH_SECRET, or nextauth-secret in DATA_DIR) and does not contain it, nor the configuration. A restore needs
-the same secret.`;
+the same secret. With BACKUP_PASSPHRASE a backup is encrypted and contains the secret: a restore needs only the passphrase.`;
 
 const log = createLog("error");
 
@@ -72,10 +74,6 @@ async function keepRecord(
   }
 }
 
-/** The name of a backup that names none; the time is in it, so that a copy of the file keeps its age. */
-const nameOf = (atMs: number) => `spotwire-${new Date(atMs).toISOString().replaceAll(":", "-")}.backup`;
-const NAME = /^spotwire-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)\.backup(\.part)?$/;
-
 /** Where a backup goes, and what becomes of earlier ones there. */
 interface Destination {
   readonly file: string;
@@ -92,16 +90,15 @@ async function destinationOf(
   if (to !== undefined && folder !== undefined) throw new UsageError("--to and --folder exclude each other.");
   if (keep !== undefined && folder === undefined) throw new UsageError("--keep-days needs --folder.");
   if (keep !== undefined && !/^[1-9]\d{0,3}$/.test(keep)) throw new UsageError("--keep-days: must be 1 to 9999 days.");
-  if (folder === undefined) return { file: to ?? `./${nameOf(clock.now())}`, tidy: async () => undefined };
+  if (folder === undefined) return { file: to ?? `./${backupName(clock.now())}`, tidy: async () => undefined };
   await requireWritable(folder, "--folder");
   return {
-    file: path.join(folder, nameOf(clock.now())),
+    file: path.join(folder, backupName(clock.now())),
     async tidy() {
       if (keep === undefined) return;
       const oldestMs = clock.now() - Number(keep) * DAY_MS;
       for (const name of await readdir(folder)) {
-        const [, day, hour, minute, second] = NAME.exec(name) ?? [];
-        if (day === undefined || Date.parse(`${day}${hour}:${minute}:${second}`) >= oldestMs) continue;
+        if ((backupTimeMs(name) ?? oldestMs) >= oldestMs) continue;
         await rm(path.join(folder, name), { force: true });
         print(`Deleted ${name}, which is older than ${keep} days.`);
       }
@@ -114,6 +111,7 @@ async function backup(file: string, { readEnv, clock, print, stopSignal }: Comma
   // Starting the embedded database would create an empty one.
   if (env.DATABASE_URL === undefined && !existsSync(pathsOf(env.DATA_DIR).cluster))
     throw new BackupError(`There is nothing to back up: ${env.DATA_DIR} (DATA_DIR) contains no database.`);
+  const passphrase = env.BACKUP_PASSPHRASE;
   const secret = await findSecret(env);
   // One made here would not be the service's, and a restore with the service's own would refuse the file.
   if (secret === undefined)
@@ -124,7 +122,7 @@ async function backup(file: string, { readEnv, clock, print, stopSignal }: Comma
     const startedMs = clock.now();
     const record = (outcome: Pick<BackupRun, "bytes" | "rows" | "problem">) => keepRecord(url, { startedMs, clock }, outcome);
     try {
-      const written = await writeBackup({ url, file, secret, clock, signal: stopSignal() });
+      const written = await writeBackup({ url, file, secret, passphrase, clock, signal: stopSignal() });
       const unrecorded = await record({ bytes: (await stat(file)).size, rows: written.rows, problem: null });
       if (unrecorded !== null) print(`/admin does not show this backup, because it could not be recorded: ${unrecorded}.`);
       return written;
@@ -135,7 +133,9 @@ async function backup(file: string, { readEnv, clock, print, stopSignal }: Comma
   });
   print(`${file}: ${rows} rows of ${tables} tables as of ${header.madeAt}, ${(await stat(file)).size} bytes.`);
   print(
-    "Not included: the configuration, and NEXTAUTH_SECRET or nextauth-secret in DATA_DIR, which a restore needs. Keep a copy of them elsewhere.",
+    passphrase !== undefined
+      ? "Encrypted. A restore needs BACKUP_PASSPHRASE: keep it elsewhere. Not included: the configuration."
+      : "Not included: the configuration, and NEXTAUTH_SECRET or nextauth-secret in DATA_DIR, which a restore needs. Keep a copy of them elsewhere.",
   );
 }
 
@@ -144,17 +144,26 @@ interface RestoreFlags {
   readonly unverified: boolean;
 }
 
+/** Keeps the secret that an encrypted backup has in it. @returns what to tell the operator */
+async function bringSecret(secret: string, { NEXTAUTH_SECRET, DATA_DIR }: Env): Promise<string> {
+  if (NEXTAUTH_SECRET === secret) return "NEXTAUTH_SECRET is that of the backup.";
+  if (NEXTAUTH_SECRET !== undefined)
+    return "NEXTAUTH_SECRET is another one than that of the backup: links and authenticator apps stop working. To keep them, unset it and restore again.";
+  return `The secret of the installation is in ${await keepSecret(DATA_DIR, secret)}. Every node needs it.`;
+}
+
 async function restore(
   file: string,
   { replace, unverified }: RestoreFlags,
   { readEnv, clock, print }: CommandContext,
 ): Promise<void> {
   const env = readEnv();
-  const opened = await openBackup(file, { secret: await findSecret(env), unverified });
+  const opened = await openBackup(file, { secret: await findSecret(env), unverified, passphrase: env.BACKUP_PASSPHRASE });
   try {
     const { header, tables, rows } = await onSource(await acquireSource(env, log), env, clock, (url) =>
       restoreBackup({ url, backup: opened, replace }),
     );
+    if (header.secret !== undefined) print(await bringSecret(header.secret, env));
     // Applies this version's migrations now, as a start would, so that a failure shows up now.
     await (await acquireDatabase(env, log, clock)).release();
     print(`Restored ${rows} rows of ${tables} tables as of ${header.madeAt}.`);

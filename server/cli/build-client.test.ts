@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createViteServer } from "vitest/node";
-import { operations } from "#lib/contract/operations";
 import { DEMO_KEY_DEFAULT } from "#lib/env";
+import { operations } from "#lib/operations/declarations";
 import { quote, type ScriptedService, startScriptedService, succeed } from "#lib/testing/scripted-service";
 import { buildClient } from "./build-client";
 
@@ -89,9 +89,19 @@ describe("the package", () => {
   test("the client package contains what a user needs and nothing else", () => {
     const home = path.join(folder, "node_modules", "spotwire-client");
     expect(readdirSync(home).sort()).toEqual([
-      ...["README.md", "index.cjs", "index.d.cts", "index.d.ts", "index.js"],
-      ...["lightweight-charts.d.ts", "lightweight-charts.js", "package.json"],
-      ...["tradingview.cjs", "tradingview.d.cts", "tradingview.d.ts", "tradingview.js"],
+      "LICENSE",
+      "README.md",
+      "index.cjs",
+      "index.d.cts",
+      "index.d.ts",
+      "index.js",
+      "lightweight-charts.d.ts",
+      "lightweight-charts.js",
+      "package.json",
+      "tradingview.cjs",
+      "tradingview.d.cts",
+      "tradingview.d.ts",
+      "tradingview.js",
     ]);
     const manifest = JSON.parse(readFileSync(path.join(home, "package.json"), "utf8"));
     const project = JSON.parse(readFileSync("package.json", "utf8"));

@@ -50,7 +50,7 @@ function clientManifest({ version, license }: Manifest): object {
     },
     // Gives browser bundlers nothing to bundle.
     browser: { ws: false },
-    files: [...CLIENT_ENTRIES.flatMap(filesOf), "README.md"],
+    files: [...CLIENT_ENTRIES.flatMap(filesOf), "README.md", "LICENSE"],
     keywords: ["forex", "metals", "market data", "klines", "websocket"],
     peerDependencies: { ws: "^8.0.0", [CHARTS]: "^5.0.0" },
     peerDependenciesMeta: { ws: { optional: true }, [CHARTS]: { optional: true } },
@@ -99,6 +99,7 @@ export async function buildClient(folder: string): Promise<string> {
       writeFileSync(path.join(folder, name), declarations[entry]);
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(clientManifest(manifest), null, 2)}\n`);
   copyFileSync(path.join(SOURCES, "README.md"), path.join(folder, "README.md"));
+  copyFileSync(path.join(ROOT, "LICENSE"), path.join(folder, "LICENSE"));
   return pack(folder, path.dirname(folder));
 }
 

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import path from "node:path";
 import { zipSync } from "fflate";
 import { create } from "tar";
-import { PYTHON_NAME, pythonSdist, pythonWheel } from "#lib/docs/client-package";
+import { PYTHON_NAME, pythonSdist, pythonWheel } from "#lib/docs/client-names";
 import { pythonContract } from "./python-contract";
 
 /**
@@ -31,6 +31,9 @@ const KEYWORDS = ["forex", "metals", "market data", "klines", "websocket"];
 
 const toml = (value: unknown) => JSON.stringify(value);
 
+/** Every release of setuptools reads this form; of the newer one, old releases know nothing. */
+const LICENCE = "License :: OSI Approved :: Apache Software License";
+
 /** The pyproject.toml of the source distribution. */
 function project(version: string): string {
   return `[build-system]
@@ -44,6 +47,7 @@ description = ${toml(SUMMARY)}
 readme = "README.md"
 requires-python = ${toml(REQUIRES_PYTHON)}
 keywords = ${toml(KEYWORDS)}
+classifiers = ${toml([LICENCE])}
 dependencies = ${toml(REQUIRES)}
 
 [project.optional-dependencies]
@@ -66,6 +70,7 @@ function metadata(version: string, readme: string): string {
     `Version: ${version}`,
     `Summary: ${SUMMARY}`,
     `Keywords: ${KEYWORDS.join(",")}`,
+    `Classifier: ${LICENCE}`,
     `Requires-Python: ${REQUIRES_PYTHON}`,
     "Description-Content-Type: text/markdown",
     ...REQUIRES.map((requirement) => `Requires-Dist: ${requirement}`),

@@ -2,18 +2,31 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { CLIENT_FOLDER, CLIENT_PACKAGE } from "#lib/docs/client-package";
+import { CLIENT_FOLDER, CLIENT_PACKAGE } from "#lib/docs/client-names";
+import { LICENCES_FILE } from "#server/pages/downloads/licences";
+import { BUILD_FILE } from "#server/pages/program";
 import { buildClient } from "./build-client";
 import { buildPythonClient } from "./build-python-client";
 import { bundleServer } from "./bundle";
 import { compressAssets } from "./compress-assets";
+import { thirdPartyNotices } from "./third-party-notices";
 
 /**
  * Bundles the server, and builds the pages and the clients' packages when their sources changed since the last build, so that a
  * second start is quick.
  */
 
-const SOURCES = ["app", "components", "lib", "next.config.ts", "postcss.config.mjs", "package-lock.json", "tsconfig.json"];
+const SOURCES = [
+  "app",
+  "components",
+  "lib",
+  // What pages import of the server.
+  ...["env.ts", "pages", "store", "threads"].map((name) => path.join("server", name)),
+  "next.config.ts",
+  "postcss.config.mjs",
+  "package-lock.json",
+  "tsconfig.json",
+];
 /** Made of other sources, each time in the order in which the disk lists them: it would change the digest without a reason. */
 const MADE = path.join("lib", "generated", "docs");
 const STAMP = path.join(".next", "spotwire-sources");
@@ -22,7 +35,8 @@ const CLIENT_SOURCES = [
   path.join("lib", "client"),
   path.join("lib", "client-python"),
   path.join("lib", "contract"),
-  path.join("lib", "docs", "client-package.ts"),
+  path.join("lib", "operations"),
+  path.join("lib", "docs", "client-names.ts"),
   path.join("lib", "docs", "json-schema.ts"),
   path.join("lib", "units.ts"),
   path.join("server", "cli", "build-client.ts"),
@@ -53,6 +67,10 @@ function digest(sources: readonly string[]): string {
   return hash.digest("hex");
 }
 
+/** What the whole program is made of. */
+const PROGRAM = [...SOURCES, "server", "prisma"];
+const BUILD_ID_CHARACTERS = 8;
+
 /** Does the work unless it was done for these sources, which the file `stamp` notes. */
 async function whenChanged(stamp: string, sources: readonly string[], work: () => Promise<void>): Promise<void> {
   const wanted = digest(sources);
@@ -81,5 +99,8 @@ async function packClients(): Promise<void> {
 }
 
 await whenChanged(STAMP, SOURCES, buildPages);
+// The same sources have the same build, with or without a repository, so that it tells whether two nodes run the same program.
+writeFileSync(BUILD_FILE, digest(PROGRAM).slice(0, BUILD_ID_CHARACTERS));
 await whenChanged(CLIENT_STAMP, CLIENT_SOURCES, packClients);
 await bundleServer();
+writeFileSync(LICENCES_FILE, thirdPartyNotices("."));

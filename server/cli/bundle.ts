@@ -10,6 +10,7 @@ const COMMANDS = {
   keys: path.join("server", "cli", "keys.ts"),
   admin: path.join("server", "cli", "admin.ts"),
   backup: path.join("server", "cli", "backup.ts"),
+  data: path.join("server", "cli", "data.ts"),
   export: path.join("server", "export", "index.ts"),
   feed: path.join("server", "feed", "command.ts"),
   import: path.join("server", "import", "index.ts"),
@@ -18,13 +19,11 @@ const COMMANDS = {
   stream: path.join("server", "cli", "stream.ts"),
 };
 const ownCommands = new Set(Object.values(COMMANDS).map((file) => path.resolve(file)));
-/** What is started as a thread or a process of its own. */
+/** What is started as a thread of its own. */
 const ENTRIES = {
   worker: path.join("server", "feed", "sandbox", "worker.ts"),
-  "file-worker": path.join("lib", "market", "file-worker.ts"),
-  "strength-worker": path.join("lib", "access", "users", "strength-worker.ts"),
-  "edge-main": path.join("server", "workers", "edge-main.ts"),
-  "portal-main": path.join("server", "portal", "portal-main.ts"),
+  "file-worker": path.join("server", "store", "files", "file-worker.ts"),
+  "strength-worker": path.join("server", "threads", "strength-worker.ts"),
 };
 /** Such an entry, as the source beside it names it, or the place of a source. All files of the bundle lie in one folder. */
 const PLACES = new RegExp(

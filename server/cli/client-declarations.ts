@@ -10,8 +10,9 @@ import { createAuxiliaryTypeStore, createTypeAlias, printNode, zodToTs } from "z
 import { ERROR_IDS } from "#lib/contract/errors";
 
 const CLIENT = path.join("lib", "client");
-const COMPILER = path.join("node_modules", "typescript-7", "bin", "tsc");
+const COMPILER = path.join("node_modules", "typescript", "bin", "tsc");
 const CONTRACT = path.join("lib", "contract");
+const OPERATIONS = path.join("lib", "operations");
 /** Matches an exported type that zod infers from the schema of the same name. */
 const INFERRED_TYPE = /^export type (\w+) = z\.infer<typeof \1>;/gm;
 /** Matches a literal or union type in the contract, with the comment above it. */
@@ -23,7 +24,7 @@ export type ClientEntry = (typeof CLIENT_ENTRIES)[number];
 /** The library whose types the package refers to; its users have it. */
 export const CHARTS = "lightweight-charts";
 
-/** Emits one `.d.ts` for each source of the client, by the native compiler: the other takes seconds longer. */
+/** Emits one `.d.ts` for each source of the client. */
 function emitClient(root: string, outDir: string): void {
   const project = path.join(outDir, "tsconfig.json");
   const emit = { noEmit: false, incremental: false, declaration: true, emitDeclarationOnly: true, rootDir: root, outDir };
@@ -34,12 +35,21 @@ function emitClient(root: string, outDir: string): void {
   if (status !== 0) throw new Error(`The client has type errors:\n${stdout}`);
 }
 
+/** The sources of the contract, and of the declarations of operations. */
+function contractFiles(root: string): string[] {
+  const contract = readdirSync(path.join(root, CONTRACT)).filter((name) => !name.includes(".test."));
+  const operations = readdirSync(path.join(root, OPERATIONS), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [
+    ...contract.map((name) => path.join(root, CONTRACT, name)),
+    ...operations.map(({ name }) => path.join(root, OPERATIONS, name, "declaration.ts")),
+  ];
+}
+
 /** The types of the contract without zod: each inferred type is printed from its schema, under its name and with its comments. */
 async function contractTypes(root: string): Promise<string> {
   const schemas = new Map<string, z.ZodType>([["ErrorId", z.enum(ERROR_IDS)]]);
   const plain: string[] = [];
-  for (const file of readdirSync(path.join(root, CONTRACT)).filter((name) => !name.includes(".test."))) {
-    const source = path.join(root, CONTRACT, file);
+  for (const source of contractFiles(root)) {
     const text = readFileSync(source, "utf8");
     const module = (await import(pathToFileURL(source).href)) as Record<string, z.ZodType>;
     for (const [, name = ""] of text.matchAll(INFERRED_TYPE)) {
@@ -85,6 +95,7 @@ export async function clientDeclarations(root: string): Promise<Readonly<Record<
       types: [],
       paths: {
         "#lib/contract/*": ["./contract.d.ts"],
+        "#lib/operations/*": ["./contract.d.ts"],
         "#lib/instrument-search": ["./lib/instrument-search.d.ts"],
         [CHARTS]: [path.join(root, "node_modules", CHARTS)],
       },

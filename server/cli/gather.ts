@@ -1,14 +1,21 @@
 import { cp, lstat, mkdir, readdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import path from "node:path";
-import { nodeFileTrace } from "@vercel/nft";
-import { build } from "esbuild";
 import { findBinaries } from "#server/database/embedded/binaries";
 
 /**
  * Copies what the built service needs to run into a folder, for the image: `.next` without what only a build reads, the
- * packages that bundles and pages import, as traced by the tool that Next uses (a sixth of all that is installed), and the
- * configuration of Next, compiled, because the image has no compiler.
+ * packages that bundles and pages import, as traced by the tool that Next uses: a sixth of all that is installed.
  */
+
+/** The tracer that Next has within. It has no types there. */
+interface Tracer {
+  nodeFileTrace(
+    files: readonly string[],
+    options: { readonly base: string; readonly processCwd: string; readonly ignore: (file: string) => boolean },
+  ): Promise<{ readonly fileList: ReadonlySet<string> }>;
+}
+const { nodeFileTrace } = createRequire(import.meta.url)("next/dist/compiled/@vercel/nft") as Tracer;
 
 const BUNDLES = path.join(".next", "spotwire");
 const PACKAGES = "node_modules";
@@ -58,20 +65,6 @@ async function copyPackages(to: string): Promise<void> {
   }
 }
 
-/** Next has no `.mjs` for its own constants, so these go into the file; the compiler of pages is imported by builds alone. */
-async function compileConfig(to: string): Promise<void> {
-  await build({
-    entryPoints: ["next.config.ts"],
-    outfile: path.join(to, "next.config.mjs"),
-    bundle: true,
-    external: ["fumadocs-mdx"],
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    logLevel: "warning",
-  });
-}
-
 const [, , to] = process.argv;
 if (to === undefined) throw new Error("Name the folder to write to.");
 await copyPackages(to);
@@ -80,4 +73,3 @@ await cp(".next", path.join(to, ".next"), {
   verbatimSymlinks: true,
   filter: (file) => !OF_BUILDS.test(file.replaceAll(path.sep, "/")),
 });
-await compileConfig(to);

@@ -1,10 +1,26 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listAudit } from "#lib/access/audit";
 import { manualClock } from "#lib/clock";
-import { createCatalogue } from "#lib/market/catalogue";
+import type { NodeReport } from "#lib/contract/portal-health";
+import { listAudit } from "#server/store/access/audit";
+import { createCatalogue } from "#server/store/market/catalogue";
+import { writeNodeReport } from "#server/store/market/node-reports";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { commandOutcome } from "#server/testing/terminal";
 import { instrumentsCommand } from "./instruments";
+
+const REPORT: NodeReport = {
+  version: "1",
+  role: "all",
+  started_ms: 0,
+  checks: {},
+  rates: null,
+  connections: 0,
+  lag_ms: { live: null, sandbox: null },
+  memory_bytes: 0,
+  loop_lag_ms: 0,
+  disk: null,
+};
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -55,7 +71,26 @@ test("npm run instruments retires and restores, with an audit log entry for each
   expect(entries[2]).toMatchObject({ action: "instrument.restore", target: "EURUSD", before: since, after: offered });
 });
 
+test("npm run instruments -- retire --not-offered retires what all running nodes say that the feed does not offer", async () => {
+  const retire = "retire --not-offered";
+  expect(await command(retire)).toMatchObject({ exitCode: 2, errors: expect.stringContaining("no node has reported") });
+  const report = async (name: string, live: readonly string[]) => {
+    const made = { ...REPORT, not_offered: { live: [...live], sandbox: [] } };
+    await writeNodeReport(db.pool, { id: randomUUID(), name }, made);
+  };
+  await report("a", ["USDJPY", "GBPUSD", "NOSUCH"]);
+  await report("b", ["USDJPY", "NOSUCH"]);
+  expect(await run(retire)).toBe("retire: USDJPY on live");
+  expect(await run("list")).not.toMatch(/USDJPY/);
+  expect(await run("list")).toMatch(/GBPUSD/);
+  expect(await audited(1)).toMatchObject([{ actor: "command line", action: "instrument.retire", target: "USDJPY" }]);
+  expect(await run(retire)).toBe("Every instrument of live is offered.");
+  await run("restore USDJPY");
+});
+
 test.each([
+  ["retire EURUSD --not-offered", /--not-offered: use it alone/],
+  ["restore --not-offered", /--not-offered: use it alone/],
   ["add EURUSD --asset-class forex --digits 5", /already listed on live/],
   ["add NEWONE --asset-class forex --digits many", /--digits/],
   ["add NEWONE --asset-class test --digits 5", /--asset-class/],

@@ -1,10 +1,11 @@
-import { audit, COMMAND_LINE } from "#lib/access/audit";
 import { OPEN_GRACE_DEFAULT_S, STALE_AFTER_DEFAULT_S } from "#lib/contract/limits";
-import { TIMEFRAMES, VENUES, type Venue } from "#lib/contract/primitives";
+import { TIMEFRAMES, type Venue } from "#lib/contract/primitives";
 import { validate } from "#lib/contract/validate";
-import type { Database } from "#lib/db";
-import { addListing, ListingForm, setRetired } from "#lib/market/catalogue-admin";
-import { type CommandContext, defineCommand, runAsProcess, subcommandOf, wordsOf } from "./run-command";
+import { audit, COMMAND_LINE } from "#server/store/access/audit";
+import type { Database } from "#server/store/database/db";
+import { addListing, ListingForm, setRetired } from "#server/store/market/catalogue-admin";
+import { listNodes } from "#server/store/market/node-reports";
+import { type CommandContext, defineCommand, runAsProcess, subcommandOf, venueOf, wordsOf } from "./run-command";
 import { EXIT_DONE, UsageError } from "./usage-error";
 
 const USAGE = `npm run instruments -- <command>
@@ -12,7 +13,8 @@ const USAGE = `npm run instruments -- <command>
   list    [--venue live] [--all]        lists the instruments of a venue; --all includes retired ones
   add     TICKER --asset-class forex|metals --digits 5 [--venue live] [--base EUR] [--quote USD]
           [--pip-size 0.0001] [--calendar forex|none] [--stale-after ${STALE_AFTER_DEFAULT_S}] [--open-grace ${OPEN_GRACE_DEFAULT_S}] [--timeframes M1,H1]
-  retire  TICKER… [--venue live]        stops offering instruments; their history stays
+  retire  TICKER… [--venue live]        stops listing instruments; their history stays
+  retire  --not-offered [--venue live]  retires all that the running service says its feed does not offer
   restore TICKER… [--venue live]        offers retired instruments again
 
 --venue defaults to live. A running service applies changes at once, and the audit log records them.`;
@@ -20,6 +22,7 @@ const USAGE = `npm run instruments -- <command>
 const OPTIONS = {
   venue: { type: "string", default: "live" },
   all: { type: "boolean", default: false },
+  "not-offered": { type: "boolean", default: false },
   "asset-class": { type: "string" },
   base: { type: "string" },
   quote: { type: "string" },
@@ -34,6 +37,7 @@ const OPTIONS = {
 interface Values {
   readonly venue: string;
   readonly all: boolean;
+  readonly "not-offered": boolean;
   readonly "asset-class"?: string;
   readonly base?: string;
   readonly quote?: string;
@@ -91,10 +95,14 @@ function formOf(ticker: string, values: Values): ListingForm {
   throw new UsageError(validated.refusals.map(({ detail }) => detail).join(" "));
 }
 
-function venueOf(text: string): Venue {
-  const venue = VENUES.find((name) => name === text);
-  if (venue === undefined) throw new UsageError(`--venue ${text}: must be one of ${VENUES.join(", ")}.`);
-  return venue;
+/** What all running nodes say that the feed does not offer, and the venue lists. @throws UsageError while no node says anything */
+async function unofferedOf({ pool, prisma }: Database, venue: Venue): Promise<string[]> {
+  const told = (await listNodes(pool)).flatMap(({ silent, not_offered }) => (silent || !not_offered ? [] : [not_offered[venue]]));
+  const [first, ...others] = told;
+  if (first === undefined)
+    throw new UsageError("--not-offered: no node has reported. Start the service with its provider, and try again.");
+  const listed = await prisma.listing.findMany({ where: { venue, retiredAt: null, ticker: { in: first } } });
+  return listed.map(({ ticker }) => ticker).filter((ticker) => others.every((one) => one.includes(ticker)));
 }
 
 /** Parses the arguments into the work on the database. @throws UsageError */
@@ -117,6 +125,15 @@ function workOf(positionals: readonly string[], values: Values): Work {
     if (venue !== "live") throw new UsageError("--venue sandbox: instruments can be added to live only.");
     const form = formOf(ticker, values);
     change = (db, context) => addListing(contextOf(db, context), venue, form);
+  } else if (values["not-offered"]) {
+    if (name !== "retire" || tickers.length > 0) throw new UsageError("--not-offered: use it alone, with retire.");
+    return async (db, context) => {
+      const unoffered = await unofferedOf(db, venue);
+      await setRetired(contextOf(db, context), venue, unoffered, true);
+      context.print(
+        unoffered.length === 0 ? `Every instrument of ${venue} is offered.` : `retire: ${unoffered.join(", ")} on ${venue}`,
+      );
+    };
   } else {
     if (tickers.length === 0) throw new UsageError("Missing argument: TICKER.");
     change = (db, context) => setRetired(contextOf(db, context), venue, tickers, name === "retire");

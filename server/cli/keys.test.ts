@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listKeys } from "#lib/access/keys";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { KEY_LIFETIME_DEFAULT_S } from "#lib/contract/limits";
+import { listKeys } from "#server/store/access/keys";
 import { openMailServer } from "#server/testing/mail-server";
+import { createMember } from "#server/testing/portal-session";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { commandOutcome } from "#server/testing/terminal";
 import { keysCommand } from "./keys";
@@ -48,7 +49,7 @@ test("npm run keys emails the verified owner of a key that it creates, rotates o
   const { accountId } = await t
     .issueKey({ account: "owned@example.com" })
     .then(({ record }) => t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } }));
-  await t.db.prisma.user.create({ data: { accountId, email: "owned@example.com", emailVerifiedAt: new Date() } });
+  await createMember(t.db, accountId, { email: "owned@example.com" });
   const call = (...args: string[]) =>
     commandOutcome(keysCommand, args, { ...t.keyContext, variables: { SMTP_URL: mailServer.url } });
   await call("create", "--account", "owned@example.com", "--name", "shop");
@@ -65,7 +66,7 @@ test("npm run keys creates and rotates no key for an owner who has not verified 
   await run("create", "--account", "squatter@example.com", "--name", "k");
   const [{ id = "" } = {}] = await listKeys(t.keyContext, { account: "squatter@example.com" });
   const { accountId } = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id } });
-  await t.db.prisma.user.create({ data: { accountId, email: "squatter@example.com" } });
+  await createMember(t.db, accountId, { email: "squatter@example.com", emailVerifiedAt: null });
   for (const args of [
     ["create", "--account", "squatter@example.com", "--name", "k"],
     ["rotate", id],

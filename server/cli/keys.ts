@@ -1,24 +1,38 @@
 import { z } from "zod";
-import { putAccount } from "#lib/access/accounts";
-import { COMMAND_LINE } from "#lib/access/audit";
 import { mintKey } from "#lib/access/key-format";
 import type { KeyRecord } from "#lib/access/key-record";
-import { createKey, editKey, findKeyRecord, type KeyContext, listKeys, revokeKey, rotateKey } from "#lib/access/keys";
-import { ownerAddress } from "#lib/access/users/notices";
-import { ROTATION_GRACES, type RotationGrace } from "#lib/contract/limits";
+import { brandOf } from "#lib/brand";
+import {
+  eachLimit,
+  PLAN_DEFAULTS,
+  PLAN_LIMIT_NAMES,
+  PLAN_LIMITS,
+  type PlanLimitField,
+  ROTATION_GRACES,
+  type RotationGrace,
+} from "#lib/contract/limits";
 import { type KeyChangeWord, keyMail } from "#lib/mail/security-messages";
+import { putAccount } from "#server/store/access/accounts";
+import { COMMAND_LINE } from "#server/store/access/audit";
+import { createKey, editKey, findKeyRecord, type KeyContext, listKeys, revokeKey, rotateKey } from "#server/store/access/keys";
+import { ownerAddresses } from "#server/store/users/notices";
 import { notify } from "./notify";
 import { type CommandContext, defineCommand, runAsProcess, subcommandOf, wordsOf } from "./run-command";
 import { EXIT_DONE, UsageError } from "./usage-error";
 
 const GRACES = Object.keys(ROTATION_GRACES);
 
+type Dashed<Text extends string> = Text extends `${infer Word}_${infer Rest}` ? `${Word}-${Dashed<Rest>}` : Text;
+type LimitOption = Dashed<PlanLimitField>;
+const optionOf = (field: PlanLimitField) => field.replaceAll("_", "-") as LimitOption;
+const LIMIT_OPTIONS = PLAN_LIMIT_NAMES.map((name) => [name, optionOf(PLAN_LIMITS[name].field)] as const);
+
 const USAGE = `npm run keys -- <command>
 
   create  --name NAME [--account operator] [--plan free] [--venue live|sandbox]
           [--scopes market:read,market:stream] [--origins https://app.example.com] [--expires 2027-01-01T00:00:00Z|never]
           [--addresses 203.0.113.7,2001:db8::/32] [--tickers EURUSD,XAUUSD] [--not-before 2026-12-01T00:00:00Z]
-          [--rest-per-minute 60] [--rest-burst 20] [--stream-connections 1] [--subscriptions-per-connection 10]
+          ${LIMIT_OPTIONS.map(([name, option]) => `[--${option} ${PLAN_DEFAULTS.demo[name]}]`).join(" ")}
   edit    ID [--name NAME] [--scopes …] [--origins …] …    changes a key that works; \`none\` removes a limit or --not-before
   list    [--account NAME]              lists keys and their state, without the keys themselves
   rotate  ID [--grace ${GRACES.join("|")}]    creates a key with the same settings; the old key works until the grace period ends
@@ -27,7 +41,8 @@ const USAGE = `npm run keys -- <command>
 
 create also creates the account if it does not exist, with live access. An account that exists needs it for a live key: npm run admin -- grant-live ACCOUNT. A key expires after a year unless --expires says otherwise.
 It is printed once and never stored. Without --tickers it can be used for all that its account may read, and without limits of
-its own up to the limits of its account. Scopes: market:read for REST, market:stream for streams, market:ingest for pushing ticks.
+its own up to the limits of its account. Scopes: market:read for REST, market:stream for streams, market:ingest for pushing ticks,
+billing:read, alone, for the usage of all accounts.
 A running service applies changes at once. The owner of a key, if it has one, gets an email when it is created, rotated or revoked.`;
 
 const OPTIONS = {
@@ -39,10 +54,10 @@ const OPTIONS = {
   origins: { type: "string" },
   addresses: { type: "string" },
   tickers: { type: "string" },
-  "rest-per-minute": { type: "string" },
-  "rest-burst": { type: "string" },
-  "stream-connections": { type: "string" },
-  "subscriptions-per-connection": { type: "string" },
+  ...(Object.fromEntries(LIMIT_OPTIONS.map(([, option]) => [option, { type: "string" }])) as Record<
+    LimitOption,
+    { readonly type: "string" }
+  >),
   "not-before": { type: "string" },
   expires: { type: "string" },
   grace: { type: "string", default: "24h" },
@@ -56,9 +71,10 @@ const DEFAULT_SCOPES = ["market:read", "market:stream"];
 type Values = { readonly [Name in Exclude<keyof typeof OPTIONS, "grace">]?: string } & { readonly grace: string };
 type Work = (context: KeyContext, command: CommandContext) => Promise<void>;
 
-/** Emails the owner of a key what was done to it. */
+/** Emails the owners of a key's account what was done to it. */
 async function notifyOwner(context: KeyContext, command: CommandContext, key: KeyRecord, made: KeyChangeWord): Promise<void> {
-  await notify(command, await ownerAddress(context, key.account), (to, occasion) => keyMail(to, key.name, made, occasion));
+  for (const address of await ownerAddresses(context, key.account))
+    await notify(command, address, (to, occasion) => keyMail(to, key.name, made, occasion));
 }
 
 const listOf = (text: string) =>
@@ -83,7 +99,7 @@ function timeOf(values: Values, option: "expires" | "not-before", absent: string
 }
 
 /** Undefined when it is not chosen, null for none. @throws UsageError */
-function limitOf(values: Values, option: Extract<keyof Values, `${"rest" | "stream" | "subscriptions"}-${string}`>) {
+function limitOf(values: Values, option: LimitOption) {
   const text = values[option];
   if (text === undefined) return undefined;
   if (text === NONE) return null;
@@ -100,10 +116,7 @@ function chosen(values: Values) {
     origins: origins === undefined ? undefined : listOf(origins),
     addresses: addresses === undefined ? undefined : listOf(addresses),
     tickers: tickers === undefined ? undefined : listOf(tickers),
-    restPerMinute: limitOf(values, "rest-per-minute"),
-    restBurst: limitOf(values, "rest-burst"),
-    streamConnections: limitOf(values, "stream-connections"),
-    subscriptionsPerConnection: limitOf(values, "subscriptions-per-connection"),
+    ...eachLimit((_, field) => limitOf(values, optionOf(field))),
     notBefore: timeOf(values, "not-before", NONE),
     expiresAt: timeOf(values, "expires", NEVER),
   };
@@ -122,8 +135,7 @@ function line(key: KeyRecord): string {
   return [
     `${id}  ${state.padEnd(9)}  ${prefix}…${last4}  ${venue}  ${account}  ${name}  ${scopes.join(",")}`,
     list("origins", key.origins) + list("addresses", key.addresses) + list("tickers", key.tickers),
-    limit("rest-per-minute", key.restPerMinute) + limit("rest-burst", key.restBurst),
-    limit("stream-connections", key.streamConnections) + limit("subscriptions-per-connection", key.subscriptionsPerConnection),
+    ...LIMIT_OPTIONS.map(([name, option]) => limit(option, key[name])),
     when("not before", key.notBefore) + when("expires", key.expiresAt),
     when("grace until", key.graceUntil) + when("last used", key.lastUsedAt),
   ].join("");
@@ -195,11 +207,11 @@ export const keysCommand = defineCommand({
     const { name, words } = subcommandOf(positionals, ["create", "edit", "list", "rotate", "revoke", "demo"]);
     if (name === "demo") {
       wordsOf(words);
-      command.print(mintKey("sandbox"));
+      command.print(mintKey("sandbox", command.readEnv().KEY_PREFIX));
       return EXIT_DONE;
     }
     const work = workOf(name, words, values);
-    await command.withDatabase((db) => work({ db, clock: command.clock }, command));
+    await command.withDatabase((db) => work({ db, clock: command.clock, brand: brandOf(command.readEnv()) }, command));
     return EXIT_DONE;
   },
 });

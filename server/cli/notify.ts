@@ -1,7 +1,8 @@
-import { reasonOf } from "#lib/db";
-import type { MailMessage } from "#lib/mail/messages";
+import { brandOf } from "#lib/brand";
+import { type MailMessage, underBrand } from "#lib/mail/messages";
 import type { Occasion } from "#lib/mail/security-messages";
-import { smtpDelivery } from "#lib/mail/transport";
+import { smtpDelivery } from "#server/outgoing/mail";
+import { reasonOf } from "#server/store/database/db";
 import type { CommandContext } from "./run-command";
 
 /**
@@ -14,13 +15,10 @@ export async function notify(
   compose: (to: string, occasion: Occasion) => MailMessage,
 ): Promise<void> {
   if (to === undefined) return;
-  const { SMTP_URL, MAIL_FROM, PUBLIC_URL, PORT } = readEnv();
-  const message = compose(to, {
-    atMs: clock.now(),
-    address: null,
-    userAgent: "",
-    base: PUBLIC_URL ?? `http://localhost:${PORT}`,
-  });
+  const env = readEnv();
+  const { SMTP_URL, MAIL_FROM, PUBLIC_URL, PORT } = env;
+  const base = PUBLIC_URL ?? `http://localhost:${PORT}`;
+  const message = underBrand(compose(to, { atMs: clock.now(), address: null, userAgent: "", base }), brandOf(env));
   const report = (reason: string) => errors.write(`No email "${message.subject}" was sent to ${to}: ${reason}\n`);
   if (SMTP_URL === undefined) return void report("SMTP_URL is not set.");
   await smtpDelivery(SMTP_URL, MAIL_FROM)(message).catch((error: unknown) => report(reasonOf(error)));

@@ -4,6 +4,7 @@ import { ERROR_IDS, ERRORS, type ErrorId } from "#lib/contract/errors";
 import { BASE62, KEY_RANDOM_CHARACTERS, keyChecksum } from "#lib/contract/key-text";
 import { Kline } from "#lib/contract/kline";
 import {
+  FILE_ROWS_PER_COST_UNIT,
   KLINE_CLOSE_DELAY_MS,
   KLINES_MAX_LIMIT_ROWS,
   KLINES_ROWS_PER_COST_UNIT,
@@ -11,8 +12,8 @@ import {
   STREAM_TICKERS_PER_MESSAGE_MAX_COUNT,
   TICKER_MAX_CHARACTERS,
   TICKS_MAX_LIMIT_ROWS,
+  TICKS_PER_COST_UNIT,
 } from "#lib/contract/limits";
-import { OPERATION_LIST } from "#lib/contract/operations";
 import { StreamName } from "#lib/contract/primitives";
 import {
   HANDSHAKE_ERRORS,
@@ -28,6 +29,8 @@ import { KlineMessage, QuoteMessage, SnapshotMessage } from "#lib/contract/strea
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
 import { type JsonSchema, schemaPrinter } from "#lib/docs/json-schema";
 import { pythonLiteral } from "#lib/docs/samples/literal";
+import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import { OPERATION_LIST } from "#lib/operations/declarations";
 import { pythonTypes } from "./python-types";
 
 /** What the Python client takes from the contract, as modules of Python. */
@@ -113,6 +116,8 @@ function values(version: string): string {
     TICKET_PROTOCOL_PREFIX,
     STREAM_NAMES: StreamName.options,
     KLINE_COLUMNS: columns,
+    FILE_ROWS_PER_COST_UNIT,
+    TIMEFRAME_S: TIMEFRAME_SECONDS,
     KLINE_CLOSE_DELAY_MS,
     KLINES_MAX_LIMIT_ROWS,
     KLINES_ROWS_PER_COST_UNIT,
@@ -120,6 +125,7 @@ function values(version: string): string {
     STREAM_HEARTBEAT_INTERVAL_S,
     TICKER_MAX_CHARACTERS,
     TICKS_MAX_LIMIT_ROWS,
+    TICKS_PER_COST_UNIT,
     BASE62,
     KEY_RANDOM_CHARACTERS,
     KEY_CHECKSUM_CHARACTERS: keyChecksum("").length,

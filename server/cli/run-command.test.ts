@@ -5,6 +5,7 @@ import { importCommand } from "#server/import/index";
 import { commandOutcome } from "#server/testing/terminal";
 import { adminCommand } from "./admin";
 import { backupCommand, restoreCommand } from "./backup";
+import { dataCommand } from "./data";
 import { instrumentsCommand } from "./instruments";
 import { keysCommand } from "./keys";
 import { defineCommand, type Terminal } from "./run-command";
@@ -17,6 +18,7 @@ const COMMANDS: readonly [name: string, outcome: Outcome, correct: string, lacki
   ["keys", (...call) => commandOutcome(keysCommand, ...call), "list", "rotate", "Missing argument: ID."],
   ["admin", (...call) => commandOutcome(adminCommand, ...call), "list", "grant", "Missing argument: EMAIL."],
   ["import", (...call) => commandOutcome(importCommand, ...call), "ticks.csv", "", "Missing argument: FILE."],
+  ["data", (...call) => commandOutcome(dataCommand, ...call), "check EURUSD", "check", "Missing argument: TICKER."],
   ["instruments", (...call) => commandOutcome(instrumentsCommand, ...call), "list", "retire", "Missing argument: TICKER."],
   ["backup", (...call) => commandOutcome(backupCommand, ...call), "", "--to", "Option '--to <value>' argument missing."],
   ["restore", (...call) => commandOutcome(restoreCommand, ...call), "a.backup", "", "Missing argument: FILE."],

@@ -2,11 +2,13 @@ import { fileURLToPath } from "node:url";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { type Clock, systemClock } from "#lib/clock";
 import { httpStatus } from "#lib/contract/errors";
-import { type Database, reasonOf } from "#lib/db";
-import { type Env, EnvError, readEnv } from "#lib/env";
+import { VENUES, type Venue } from "#lib/contract/primitives";
+import type { Env } from "#lib/env";
 import { isFault } from "#lib/fault";
 import { createLog } from "#lib/log";
 import { printable } from "#lib/printable";
+import { EnvError, readEnv } from "#server/env";
+import { type Database, reasonOf } from "#server/store/database/db";
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, UsageError } from "./usage-error";
 
 /** Exit code of a command that Ctrl-C ended, as in a shell. */
@@ -115,6 +117,13 @@ export function wordsOf<const Names extends readonly string[]>(
   if (missing !== undefined) throw new UsageError(`Missing argument: ${missing}.`);
   if (words.length > names.length) throw new UsageError(`Unexpected argument "${words[names.length]}".`);
   return words as unknown as { readonly [Index in keyof Names]: string };
+}
+
+/** The value of --venue. @throws UsageError that lists the venues */
+export function venueOf(text: string): Venue {
+  const venue = VENUES.find((name) => name === text);
+  if (venue === undefined) throw new UsageError(`--venue ${text}: must be one of ${VENUES.join(", ")}.`);
+  return venue;
 }
 
 /** Mistakes of the user; any other error is a failure at run time. */

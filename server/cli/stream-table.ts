@@ -18,6 +18,7 @@ const MARKETS: Readonly<Record<string, string>> = {
   open_data_stale: "stale",
   late_open_data_stale: "late",
   open_data_missing: "missing",
+  not_offered: "not offered",
 };
 
 const fixed = (row: BoardRow, price: number | null | undefined, more = 0) =>

@@ -24,7 +24,7 @@ const OPTIONS = {
   lines: { type: "boolean", default: false },
 } as const;
 
-const ELSEWHERE = "Is the service running at another address? Set it with --url, for example --url http://localhost:8080.";
+const ELSEWHERE = "Is the service running at another URL? Set it with --url, for example --url http://localhost:8080.";
 
 interface Values {
   readonly timeframe?: string;
@@ -43,8 +43,7 @@ function readCommand(values: Values, [name, ...rest]: readonly string[], env: Pi
   if (name !== "kline" && values.timeframe !== undefined) throw new UsageError("--timeframe works only with kline.");
   const key = values.key ?? env.DEMO_KEY;
   if (key === "off") throw new UsageError("The demo key is switched off here: set --key.");
-  if (values.url === undefined && env.PORT === 0)
-    throw new UsageError("PORT=0 does not give the address of the service: set --url.");
+  if (values.url === undefined && env.PORT === 0) throw new UsageError("PORT=0 does not give the URL of the service: set --url.");
   const url = values.url ?? `http://localhost:${env.PORT}`;
   const timeframe = values.timeframe as Timeframe | undefined;
   return {

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { VENUES, type Venue } from "#lib/contract/primitives";
-import type { ControlMessage } from "#lib/control/control";
-import type { ReloadableCatalogue } from "#lib/market/catalogue";
+import type { ControlMessage } from "#lib/control";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { watchedClock } from "#lib/testing/watched-clock";
-import type { RunningMarket } from "#server/market";
+import type { RunningMarket } from "#server/market/market";
+import type { ReloadableCatalogue } from "#server/store/market/catalogue";
 import { createTestMarket } from "#server/testing/market";
 import { type ChangeTargets, createChangeFollower } from "./change-follower";
 
@@ -39,7 +39,11 @@ function createScene() {
   const follower = createChangeFollower(parts, clock, collectingLog(logged, "info"));
   onTestFinished(() => follower.stop());
   return {
-    ...{ clock, follower, failing, asked, withMarkets },
+    clock,
+    follower,
+    failing,
+    asked,
+    withMarkets,
     /** The calls since the last `take`. */
     take: () => asked.splice(0),
     /** Blocks calls of this name until the returned function is called. */

@@ -1,11 +1,11 @@
 import type { Access } from "#lib/access/access";
 import type { Clock } from "#lib/clock";
 import { VENUES, type Venue } from "#lib/contract/primitives";
-import type { ControlMessage } from "#lib/control/control";
+import type { ControlMessage } from "#lib/control";
 import type { Logger } from "#lib/log";
-import type { ReloadableCatalogue } from "#lib/market/catalogue";
 import { repeat } from "#lib/repeat";
-import type { RunningMarket } from "#server/market";
+import type { RunningMarket } from "#server/market/market";
+import type { ReloadableCatalogue } from "#server/store/market/catalogue";
 
 /** After a change fails to load, everything is reloaded after this time. */
 const AGAIN_MS = 1_000;
@@ -33,7 +33,7 @@ async function apply(message: ControlMessage, { catalogues, access, markets, str
   if (kind === "listings") await catalogues[message.venue].reload();
   if (kind === "calendars" || kind === "everything") await Promise.all(VENUES.map((venue) => catalogues[venue].reload()));
   if (kind === "listings" || kind === "everything") streams?.apply(message);
-  if (kind === "feed" || kind === "everything") await markets?.live.pinChanged?.();
+  if (kind === "feed" || kind === "everything") await markets?.live.pinChanged();
   if (kind === "klines") await markets?.[message.venue].historyChanged(message.ticker, message.minutes);
   if (kind === "everything") await Promise.all(VENUES.map((venue) => markets?.[venue].historyChanged()));
 }

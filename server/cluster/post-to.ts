@@ -47,7 +47,10 @@ export async function postTo(target: string, { headers, body, maxMs }: Post): Pr
     return postToSocket(socketPath, path, { headers, body, maxMs });
   }
   const response = await fetch(target, {
-    ...{ method: "POST", headers, body, duplex: "half" },
+    method: "POST",
+    headers,
+    body,
+    duplex: "half",
     signal: AbortSignal.timeout(maxMs),
     dispatcher: NODES,
   } as unknown as RequestInit);

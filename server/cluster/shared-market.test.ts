@@ -6,16 +6,14 @@ import { type Quote, quoteExample } from "#lib/contract/quote";
 import type { Listing } from "#lib/domain/instrument";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";
-import { createCatalogue } from "#lib/market/catalogue";
-import { createKlineStore } from "#lib/market/kline-store";
-import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { KlineStore } from "#lib/market/ports";
 import { createMetrics } from "#lib/metrics";
-import { openRedis, type Redis } from "#lib/redis";
+import { memoryFiles } from "#lib/testing/memory-files";
 import { findRedis, type RedisServer, startRedis } from "#lib/testing/redis-server";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { MINUTE_MS } from "#lib/units";
-import { createPublisher } from "#server/bus/redis-publisher";
+import { createAppender } from "#server/event-log/redis-appender";
+import { createRedisLog } from "#server/event-log/redis-log";
 import type { MarketEvent } from "#server/events/event";
 import type { MarketFeed } from "#server/feed/feed";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
@@ -25,16 +23,21 @@ import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
 import { severalFeed } from "#server/feed/several";
 import type { Provider } from "#server/feed/upstream/provider";
-import type { RunningMarket } from "#server/market";
+import { type RunningMarket, startMarket } from "#server/market/market";
+import { openRedis, type Redis } from "#server/store/database/redis";
+import { createKlineStore } from "#server/store/klines/kline-store";
+import { createMinuteMender } from "#server/store/klines/mended-minutes";
+import { createCatalogue } from "#server/store/market/catalogue";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { eventOf } from "#server/testing/events";
+import { leaderOf } from "#server/testing/log-scene";
 import { testKline } from "#server/testing/market";
-import { startSharedMarket } from "./shared-market";
+import { leadWithLease, NEVER_LEAD_NODES } from "./leased";
 
 const program = await findRedis();
 if (program === undefined)
   process.stdout.write("No Redis here and none can be installed: tests of shared markets are skipped.\n");
-const WAIT = { timeout: 15_000, interval: 10 };
+const WAIT = { interval: 10 };
 const log = createLog("silent");
 
 interface Node {
@@ -67,26 +70,43 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
     const venue = source?.venue ?? "live";
     const redis = openRedis({ url: server.url, prefix: `test${prefix}`, log });
     const table = createKlineStore(db);
-    const market = await startSharedMarket({
-      ...{ venue, catalogue: await createCatalogue(db, venue), redis, pool: db.pool, produces },
+    const address = `http://${name}`;
+    const inCluster = { venue, redis, pool: db.pool, address, clock, log };
+    const market = await startMarket({
+      venue,
+      catalogue: await createCatalogue(db, venue),
+      events: createRedisLog(inCluster),
+      leadership: produces ? leadWithLease(inCluster) : NEVER_LEAD_NODES,
       ...(source ?? {
         store: table,
         writer: table,
         mender: createMinuteMender({ db, clock, record: async () => undefined }),
       }),
       announceHistoryChange: () => undefined,
-      forwardPush: (_venue, address) => Promise.reject(new Error(`to ${address}`)),
-      forwardKlines: (_venue, address) => Promise.reject(new Error(`klines to ${address}`)),
-      ...{ address: `http://${name}`, acceptsPush: true, provider: "push", namesSpeakers: true },
-      ...{ clock, log, metrics: createMetrics() },
+      files: memoryFiles(),
+      leaderAt: (_venue, at) => ({
+        pushMaxTicks: 1,
+        push: () => Promise.reject(new Error(`ticks to ${at()}`)),
+        takeTicks: () => Promise.reject(new Error(`to ${at()}`)),
+        takeKlines: () => Promise.reject(new Error(`klines to ${at()}`)),
+      }),
+      address,
+      acceptsPush: true,
+      provider: "push",
+      namesSpeakers: true,
+      clock,
+      log,
+      metrics: createMetrics(),
       sourceOf: () => name,
     });
     const events: MarketEvent[] = [];
     market.follow((batch) => events.push(...batch));
     const node: Node = {
-      ...{ market, redis, events },
+      market,
+      redis,
+      events,
       async tick(ticker, bid) {
-        const judged = await market.push?.([{ ticker, time_msc: clock.now(), bid, ask: bid + 0.0001 }]);
+        const judged = await market.leader.push([{ ticker, time_msc: clock.now(), bid, ask: bid + 0.0001 }]);
         expect(judged).toEqual([null]);
       },
       async close() {
@@ -121,7 +141,11 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       const catalogue = await createCatalogue(db, "live");
       const bySymbol = new Map([["EURUSD", catalogue.find("EURUSD") as Listing]]);
       const providerAt = (node: string, name: string, bid: number): Provider => ({
-        ...{ name, hasHistory: false, lost: () => undefined, report: () => ({}) as UpstreamReport },
+        name,
+        hasHistory: false,
+        lost: () => undefined,
+        offers: () => true,
+        report: () => ({}) as UpstreamReport,
         open: ({ follower }) => ({
           repair: undefined,
           async *feed(signal) {
@@ -148,7 +172,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await until(() => quoteOf(first) === 1.1 && quoteOf(second) === 1.1);
       await until(() => [first, second].every(({ market }) => market.providerOf?.("EURUSD") === "oanda"));
       expect(running).toEqual(["first oanda", "first tiingo"]);
-      expect(second.market.providerOf?.("GBPUSD")).toBeNull();
+      expect(second.market.providerOf("GBPUSD")).toBeNull();
       await first.market.handOver();
       await until(() => running.join() === "second oanda,second tiingo");
       await until(() => [first, second].every(({ market }) => market.providerOf?.("EURUSD") === "oanda"));
@@ -159,18 +183,20 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   test("a paused holder that mends minutes stores nothing once another node has taken the lease", () =>
     scene(async () => {
       const paused = await start(true, "paused");
-      await until(() => paused.market.mend !== undefined);
-      const mend = paused.market.mend;
+      await until(() => paused.market.leading() !== null);
+      const leading = paused.market.leading();
       const minute = testKline("EURUSD", "M1", Math.floor(clock.now() / MINUTE_MS) * 60 - 600);
-      const mending = { replace: "gaps", by: { keyId: "key", label: "sw_live_a…b" } } as const;
-      expect(await mend?.([minute], mending)).toMatchObject({ outcomes: [null] });
+      const push = { replace: "gaps", tickers: [], keyId: "key", label: "sw_live_a…b" } as const;
+      const bodyOf = ({ type: _type, timeframe: _timeframe, ...kline }: typeof minute) =>
+        new Blob([`${JSON.stringify(kline)}\n`]).stream();
+      expect(await leading?.takeKlines(bodyOf(minute), push)).toMatchObject({ accepted: 1, rejected: 0 });
       // What another node does while this one is paused.
       await db.pool.query("UPDATE venue_lease SET token = token + 1, beat = beat + 1, holder = 'http://other'");
       const later = { ...minute, time: minute.time + 60 };
-      await expect(mend?.([later], mending)).rejects.toMatchObject({ id: "service_unavailable" });
+      await expect(leading?.takeKlines(bodyOf(later), push)).rejects.toMatchObject({ id: "service_unavailable" });
       const { rows } = await db.pool.query("SELECT first::float8 AS first, rows FROM history_visible");
       expect(rows).toEqual([{ first: minute.time, rows: 1 }]);
-      expect(paused.market.mend).not.toBe(mend);
+      expect(paused.market.leading()).not.toBe(leading);
     }));
 
   test("a shared venue delivers each event to every node once, in order, and a node that starts later has the same state", () =>
@@ -178,15 +204,14 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       const edge = await start(false, "edge");
       expect(edge.market.feedProblem()).toContain("no events from an ingest node");
       const ingest = await start(true, "ingest");
-      await until(() => ingest.market.push !== undefined);
+      await until(() => ingest.market.leading() !== null);
       for (let index = 1; index <= 50; index += 1) await ingest.tick("EURUSD", 1.1 + index / 10_000);
       await until(() => quoteOf(edge) === 1.105);
       expect(edge.market.feedProblem()).toBeNull();
-      expect(edge.market.push).toBeUndefined();
-      await expect(edge.market.forwardPush?.(null, [])).rejects.toThrow("to http://ingest");
-      expect(edge.market.mend).toBeUndefined();
+      expect(edge.market.leading()).toBeNull();
+      await expect(edge.market.leader.takeTicks(null, [])).rejects.toThrow("to http://ingest");
       const push = { replace: "gaps", tickers: [], keyId: "", label: "" } as const;
-      await expect(edge.market.forwardKlines?.(null, push)).rejects.toThrow("klines to http://ingest");
+      await expect(edge.market.leader.takeKlines(null, push)).rejects.toThrow("klines to http://ingest");
       const topic = "quote:EURUSD";
       expect(sequences(edge.events, topic)).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
       expect(edge.events.filter((event) => event.topic === topic)).toEqual(
@@ -209,18 +234,18 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   test("a shared venue continues under another holder within a second of a release, from the last tick, in a new epoch", () =>
     scene(async () => {
       const first = await start(true, "first");
-      await until(() => first.market.push !== undefined);
+      await until(() => first.market.leading() !== null);
       const second = await start(true, "second");
       const edge = await start(false, "edge");
       await first.tick("EURUSD", 1.2);
       await until(() => quoteOf(edge) === 1.2 && quoteOf(second) === 1.2);
       const { epoch } = edge.market;
-      expect(second.market.push).toBeUndefined();
+      expect(second.market.leading()).toBeNull();
       const volume = edge.market.view.recentKlines("EURUSD", "D1").at(-1)?.tick_volume ?? 0;
 
       const leftMs = performance.now();
       await first.market.handOver();
-      await until(() => second.market.push !== undefined);
+      await until(() => second.market.leading() !== null);
       process.stdout.write(`taken over after a clean stop in ${Math.round(performance.now() - leftMs)} ms\n`);
       await second.tick("EURUSD", 1.3);
       await until(() => quoteOf(edge) === 1.3);
@@ -236,12 +261,12 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   test("only the node that holds the lease keeps ticks, each once", () =>
     scene(async () => {
       const first = await start(true, "keeper-1");
-      await until(() => first.market.push !== undefined);
+      await until(() => first.market.leading() !== null);
       const second = await start(true, "keeper-2");
       await start(false, "keeper-3");
       await first.tick("EURUSD", 1.2);
       await first.market.handOver();
-      await until(() => second.market.push !== undefined);
+      await until(() => second.market.leading() !== null);
       await second.tick("XAUUSD", 4_000);
       await second.market.handOver();
       const { rows } = await db.pool.query("SELECT ticker, source, length(ticks) AS bytes FROM tick_tail ORDER BY id");
@@ -257,7 +282,9 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       const prices = createSandboxPrices({ catalogue, seed: 1 });
       const startMs = Math.floor(systemClock.now() / MINUTE_MS) * MINUTE_MS;
       const feed: MarketFeed = {
-        ...{ name: "sandbox", keepsTime: true, startMs: startMs - 1 },
+        name: "sandbox",
+        keepsTime: true,
+        startMs: startMs - 1,
         open: ({ fromMs = startMs, skipped }) => sandboxFeed({ prices, clock: systemClock, startMs: fromMs, onSkip: skipped }),
       };
       const store = createSandboxKlines({
@@ -300,7 +327,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       aheadMs = -((systemClock.now() + 30_000) % 60_000);
       const edge = await start(false, "edge");
       const first = await start(true, "first");
-      await until(() => first.market.push !== undefined);
+      await until(() => first.market.leading() !== null);
       await first.tick("EURUSD", 1.2);
       await until(() => quoteOf(edge) === 1.2);
       const [open] = edge.market.view.recentKlines("EURUSD", "M1").slice(-1);
@@ -318,24 +345,22 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   test("a former holder that was paused for long writes neither to the store nor to the other nodes", () =>
     scene(async () => {
       const first = await start(true, "first");
-      await until(() => first.market.push !== undefined);
+      await until(() => first.market.leading() !== null);
       const second = await start(true, "second");
       await first.tick("EURUSD", 1.2);
       // As after a pause: another has taken the lease, and this one does not know yet.
       await db.pool.query("UPDATE venue_lease SET token = token + 1, beat = beat + 1, holder = NULL");
-      await until(() => second.market.push !== undefined);
+      await until(() => second.market.leading() !== null);
       await second.tick("EURUSD", 1.4);
-      await until(() => first.market.push === undefined);
+      await until(() => first.market.leading() === null);
       await until(() => quoteOf(first) === 1.4);
       const table = createKlineStore(db);
       expect(await table.beginWriter(1, 0)).toBeNull();
       const fenced = new Promise<void>((resolve) => {
-        const late = createPublisher({
-          ...{ redis: first.redis, venue: "live", token: 1, epoch: "late", address: "", clock: systemClock, log },
-          ...{ problem: () => null, onFenced: resolve },
-        });
-        late.publish([eventOf({ ...quoteExample, bid: 9 })], 0);
-        late.start();
+        const leading = leaderOf({ token: 1, epoch: "late", onFenced: resolve });
+        const late = createAppender({ redis: first.redis, venue: "live", leading, clock: systemClock, log });
+        late.append([{ ...eventOf({ ...quoteExample, bid: 9 }), epoch: "late" }], 0);
+        late.begin();
       });
       await fenced;
       expect(quoteOf(second)).toBe(1.4);
@@ -345,13 +370,13 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   test("a lease holder on a database restored to an earlier state still reaches the other nodes", () =>
     scene(async () => {
       const first = await start(true, "first");
-      await until(() => first.market.push !== undefined);
+      await until(() => first.market.leading() !== null);
       await first.tick("EURUSD", 1.2);
       await first.market.stop();
       await db.pool.query("UPDATE venue_lease SET token = 0");
       const edge = await start(false, "edge");
       const second = await start(true, "second");
-      await until(() => second.market.push !== undefined && second.market.epoch !== first.market.epoch);
+      await until(() => second.market.leading() !== null && second.market.epoch !== first.market.epoch);
       await second.tick("EURUSD", 1.3);
       await until(() => quoteOf(edge) === 1.3);
     }));
@@ -360,7 +385,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
     scene(async () => {
       const ingest = await start(true, "ingest");
       const edge = await start(false, "edge");
-      await until(() => ingest.market.push !== undefined);
+      await until(() => ingest.market.leading() !== null);
       await ingest.tick("EURUSD", 1.2);
       await until(() => quoteOf(edge) === 1.2);
       await server.kill();
@@ -378,7 +403,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
   test("while Redis is away a holder accepts no tick that the next holder would not know", () =>
     scene(async () => {
       const first = await start(true, "first");
-      await until(() => first.market.push !== undefined);
+      await until(() => first.market.leading() !== null);
       await server.kill();
       await until(() => !first.redis.connected());
       try {

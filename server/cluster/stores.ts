@@ -1,38 +1,21 @@
 import type { Clock } from "#lib/clock";
-import type { ControlChannel, ControlMessage } from "#lib/control/control";
-import { createRedisChannel } from "#lib/control/redis-channel";
-import type { Database, StartUp } from "#lib/db";
-import type { Env } from "#lib/env";
+import type { ControlMessage } from "#lib/control";
 import type { Logger } from "#lib/log";
-import { createCatalogue } from "#lib/market/catalogue";
+import type { Database, StartUp } from "#server/store/database/db";
+import { createCatalogue } from "#server/store/market/catalogue";
 import { type ChangeTargets, createChangeFollower } from "./change-follower";
-import { openSharedRedis } from "./shared-redis";
 
-/** A database, open for work. */
-interface OpenedDatabase {
+interface ChangesOptions {
   readonly db: Database;
-  /** Contains the password: never log it. */
-  readonly url: string;
   readonly startUp: StartUp;
-  release(): Promise<void>;
-}
-
-interface StoresOptions {
-  readonly env: Env;
-  readonly log: Logger;
   readonly clock: Clock;
-  /** Opens the database; control messages go through the channel, where there is one. */
-  readonly open: (channel: ControlChannel | undefined) => Promise<OpenedDatabase>;
+  readonly log: Logger;
   /** Registers what must be stopped. */
   readonly onStop: (name: string, stop: () => Promise<void> | void) => void;
 }
 
-/** Connects Redis and the database, loads the catalogues, and follows changes that other processes make. */
-export async function openStores({ env, log, clock, open, onStop }: StoresOptions) {
-  const redis = await openSharedRedis(env, log);
-  if (redis) onStop("redis", redis.close);
-  const { db, url, startUp, release } = await open(redis && createRedisChannel({ redis, prefix: env.REDIS_PREFIX }));
-  onStop("database", release);
+/** Loads the catalogues, and follows changes that other processes make. */
+export async function followChanges({ db, startUp, clock, log, onStop }: ChangesOptions) {
   // Subscribes before the first read, so that no change in between is lost.
   const beforeLoad: ControlMessage[] = [];
   let onMessage = (message: ControlMessage): unknown => beforeLoad.push(message);
@@ -46,5 +29,5 @@ export async function openStores({ env, log, clock, open, onStop }: StoresOption
   onStop("changes", changes.stop);
   onMessage = changes.follow;
   for (const message of beforeLoad) await changes.follow(message);
-  return { redis, db, url, startUp, catalogues, changeTargets, controlConnected: control.connected };
+  return { catalogues, changeTargets, controlConnected: control.connected };
 }

@@ -6,10 +6,13 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createSignedTokens } from "#lib/access/signed-token";
 import { manualClock } from "#lib/clock";
 import { INGEST_MAX_BYTES, INGEST_MAX_LINES, KEY_TICKERS_MAX_COUNT, TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
-import { VENUES, type Venue } from "#lib/contract/primitives";
+import type { Venue } from "#lib/contract/primitives";
 import type { Tick } from "#lib/domain/tick";
 import { Fault, isFault } from "#lib/fault";
-import type { Market } from "#lib/market/ports";
+import type { MendedMarket } from "#lib/market/ingest-klines";
+import { createLeader } from "#lib/market/leader";
+import type { KlinePush } from "#lib/market/mending";
+import type { Leader } from "#lib/market/ports";
 import { closedPort } from "#lib/testing/breakable-proxy";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { createTestMarket } from "#server/testing/market";
@@ -48,19 +51,30 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-type Push = NonNullable<Market["push"]>;
+type Push = Leader["push"];
+type Mend = MendedMarket["mend"];
+
+/** Where something is pushed, and what the key may push. */
+interface Pushing {
+  readonly venue: Venue;
+  readonly tickers: readonly string[];
+}
 
 /** A node that listens at an address; it accepts pushed ticks when `push` is given. */
 async function openNode(
   push: Partial<Record<Venue, Push>> = {},
-  { secret = SECRET, nowMs = 0, mend }: { secret?: string; nowMs?: number; mend?: Market["mend"] } = {},
+  { secret = SECRET, nowMs = 0, mend }: { secret?: string; nowMs?: number; mend?: Mend } = {},
 ) {
   const clock = manualClock(nowMs);
   const catalogue = createSandboxCatalogue();
-  const forwardPush = vi.fn<NonNullable<Market["forwardPush"]>>();
-  const markets = Object.fromEntries(
-    VENUES.map((venue) => [venue, { ...createTestMarket(venue, catalogue), push: push[venue], mend, forwardPush }]),
-  ) as unknown as Readonly<Record<Venue, Market>>;
+  const passedOn = vi.fn<Leader["takeTicks"]>();
+  function venueOf(venue: Venue) {
+    const market = createTestMarket(venue, catalogue);
+    const own = createLeader({ market, push: push[venue] ?? null, mend: mend ?? null, clock });
+    const leads = push[venue] !== undefined || mend !== undefined;
+    return { ...market, leader: { ...own, takeTicks: passedOn }, leading: () => (leads ? own : null) };
+  }
+  const markets = { live: venueOf("live"), sandbox: venueOf("sandbox") };
   const door = createTickForwarder({ secret, markets: () => markets, clock });
   const paths: string[] = [];
   const answer = getRequestListener((request) => {
@@ -68,7 +82,16 @@ async function openNode(
     return door.answer(request);
   });
   const address = await listen((request, response) => void answer(request, response));
-  return { ...door, clock, address, paths, forwardPush };
+  return {
+    clock,
+    address,
+    paths,
+    passedOn,
+    forward: ({ venue, tickers }: Pushing, to: string | undefined, body: AsyncIterable<Uint8Array> | null) =>
+      door.leaderAt(venue, () => to).takeTicks(body, tickers),
+    forwardKlines: ({ venue, ...push }: Pushing & KlinePush, to: string | undefined, body: AsyncIterable<Uint8Array> | null) =>
+      door.leaderAt(venue, () => to).takeKlines(body, push),
+  };
 }
 
 /** Accepts and stores every tick. */
@@ -92,7 +115,10 @@ describe("ticks pushed to a node without the lease", () => {
     const [asked, holder] = [await openNode(), await openNode({ live: push })];
     const receipt = await asked.forward(LIVE, holder.address, bodyOf([line(1), line(2), "garbage\n", line(3)]));
     expect(receipt).toEqual({
-      ...{ received: 4, accepted: 2, rejected: 2, reasons: { duplicate: 1, malformed_line: 1 } },
+      received: 4,
+      accepted: 2,
+      rejected: 2,
+      reasons: { duplicate: 1, malformed_line: 1 },
       rejections: [
         { line: 2, reason: "duplicate" },
         { line: 3, reason: "malformed_line" },
@@ -185,7 +211,7 @@ describe("ticks pushed to a node without the lease", () => {
     await expect(asked.forward(LIVE, undefined, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     await expect(asked.forward(LIVE, other.address, bodyOf([line(1)]))).rejects.toMatchObject(NOBODY);
     expect(other.paths).toHaveLength(1);
-    expect(other.forwardPush).not.toHaveBeenCalled();
+    expect(other.passedOn).not.toHaveBeenCalled();
   });
 
   test("pushed ticks are refused when the lease holder does not answer, or when something else answers in its place", async () => {
@@ -225,14 +251,18 @@ describe("klines pushed to a node without the lease", () => {
   const pushing = { venue: "live", tickers: ["EURUSD"], replace: "all", keyId: "key-1", label: "sw_live_a…b" } as const;
 
   test("pushed klines are forwarded to the lease holder with what the key may do, and its receipt comes back", async () => {
-    const mend = vi.fn<NonNullable<Market["mend"]>>(async (klines) => ({
+    const mend = vi.fn<Mend>(async (klines) => ({
       outcomes: klines.map(() => null),
       number: 5,
       changed: [],
     }));
     const [asked, holder] = [await openNode({}, { nowMs }), await openNode({}, { nowMs, mend })];
     expect(await asked.forwardKlines(pushing, holder.address, body())).toEqual({
-      ...{ received: 2, accepted: 1, rejected: 1, reasons: { unknown_ticker: 1 }, import: 5 },
+      received: 2,
+      accepted: 1,
+      rejected: 1,
+      reasons: { unknown_ticker: 1 },
+      import: 5,
       rejections: [{ line: 2, reason: "unknown_ticker" }],
     });
     expect(mend.mock.calls).toMatchObject([[[kline], { replace: "all", by: { keyId: "key-1", label: "sw_live_a…b" } }]]);
@@ -241,7 +271,10 @@ describe("klines pushed to a node without the lease", () => {
   test("pushed klines are refused when the named node does not hold the lease, and an error of the holder is passed on", async () => {
     const asked = await openNode({}, { nowMs });
     const ticksOnly = await openNode({ live: taking().push }, { nowMs });
-    await expect(asked.forwardKlines(pushing, ticksOnly.address, body())).rejects.toMatchObject(NOBODY);
+    const { address } = await openNode({}, { nowMs });
+    await expect(asked.forwardKlines(pushing, address, body())).rejects.toMatchObject(NOBODY);
+    const refused = { id: "service_unavailable", data: { detail: "The live venue does not accept pushed klines." } };
+    await expect(asked.forwardKlines(pushing, ticksOnly.address, body())).rejects.toMatchObject(refused);
     const fault = new Fault("service_unavailable", { detail: "An import runs.", retry_after: 10 });
     const refusing = await openNode({}, { nowMs, mend: () => Promise.reject(fault) });
     await expect(asked.forwardKlines(pushing, refusing.address, body())).rejects.toMatchObject({ data: fault.data });

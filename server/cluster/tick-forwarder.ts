@@ -5,15 +5,13 @@ import type { Clock } from "#lib/clock";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
 import { IngestReceipt } from "#lib/contract/ingest";
 import { KlineReceipt, REPLACES } from "#lib/contract/ingest-klines";
-import { KEY_TICKERS_MAX_COUNT, TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
+import { INGEST_REJECTIONS_LISTED_COUNT, KEY_TICKERS_MAX_COUNT, TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
 import { Ticker, VENUES, type Venue } from "#lib/contract/primitives";
 import { Fault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
 import { failureOf, jsonHeaders, successBody, toResponse } from "#lib/http/respond";
-import { ingestBody } from "#lib/market/ingest";
-import { ingestKlinesBody } from "#lib/market/ingest-klines";
-import type { KlinePush } from "#lib/market/mending";
-import type { Market } from "#lib/market/ports";
+import type { Leader } from "#lib/market/ports";
+import type { RunningMarket } from "#server/market/market";
 import { postTo } from "./post-to";
 import { openBody, sealBody } from "./sealed-body";
 
@@ -56,20 +54,15 @@ interface Pushing {
   readonly tickers: readonly string[];
 }
 
-/** Forwards pushed ticks and klines from the node that received them to the one that holds the venue's lease. */
+/** Sends what is pushed from the process that received it to the one that leads the venue. */
 export interface TickForwarder {
   /**
-   * Streams a request body to the node at `address`; the caller has checked the key and counted the usage.
-   * @throws Fault as that node reports it; service_unavailable when there is no such node or it does not answer
+   * The leader of a venue in another process.
+   * @param address of that process; undefined while it is not known. Its calls throw as that process does, and Fault
+   * service_unavailable when there is none or it does not answer
    */
-  forward(pushing: Pushing, address: string | undefined, body: AsyncIterable<Uint8Array> | null): Promise<IngestReceipt>;
-  /** The same for klines. */
-  forwardKlines(
-    pushing: Pushing & KlinePush,
-    address: string | undefined,
-    body: AsyncIterable<Uint8Array> | null,
-  ): Promise<KlineReceipt>;
-  /** Answers a request that another node forwarded. */
+  leaderAt(venue: Venue, address: () => string | undefined): Leader;
+  /** Answers a request that another process sent. */
   answer(request: Request): Promise<Response>;
 }
 
@@ -80,6 +73,10 @@ function isErrorId(text: string): text is ErrorId {
 function elsewhere(): Fault {
   const detail = "No node takes the ticks of this venue right now.";
   return new Fault("service_unavailable", { detail, retry_after: RETRY_AFTER_S });
+}
+
+async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
 }
 
 /** @throws Fault as the other node reported it */
@@ -100,7 +97,7 @@ function fail(answer: unknown): never {
 interface TickForwarderOptions {
   /** The installation's secret, with which nodes authenticate each other. */
   secret: string;
-  markets: () => Readonly<Record<Venue, Market>> | undefined;
+  markets: () => Readonly<Record<Venue, Pick<RunningMarket, "leading">>> | undefined;
   clock: Clock;
 }
 
@@ -132,14 +129,14 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
 
   async function take(request: Request): Promise<IngestReceipt | KlineReceipt> {
     const pass = passes.read(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "");
-    const market = pass && markets()?.[pass.venue];
+    const leader = pass && markets()?.[pass.venue].leading();
     if (pass === undefined || pass.until <= clock.now()) throw new Fault("unauthorized");
     const { klines, tickers = [] } = pass;
     // Never forwarded twice: two nodes that take each other for the holder would loop forever.
-    if (market === undefined || (klines ? market.mend : market.push) === undefined) throw elsewhere();
+    if (!leader) throw elsewhere();
     spend(pass);
     const body = openBody(request.body, { key, id: pass.id });
-    return klines ? ingestKlinesBody(body, market, { ...klines, tickers }, clock.now()) : ingestBody(body, market, tickers);
+    return klines ? leader.takeKlines(body, { ...klines, tickers }) : leader.takeTicks(body, tickers);
   }
 
   /** Sends a body with a pass; returns the answer. @throws Fault service_unavailable when there is none */
@@ -165,15 +162,29 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
   }
 
   return {
-    async forward(pushing, address, body) {
-      const answer = await send(pushing, address, body);
-      const success = TickSuccess.safeParse(answer);
-      return success.success ? success.data.data : fail(answer);
-    },
-    async forwardKlines({ venue, tickers, replace, keyId, label }, address, body) {
-      const answer = await send({ venue, tickers, klines: { replace, keyId, label } }, address, body);
-      const success = KlineSuccess.safeParse(answer);
-      return success.success ? success.data.data : fail(answer);
+    leaderAt(venue, address) {
+      async function takeTicks(body: AsyncIterable<Uint8Array> | null, tickers: readonly string[]) {
+        const answer = await send({ venue, tickers }, address(), body);
+        const success = TickSuccess.safeParse(answer);
+        return success.success ? success.data.data : fail(answer);
+      }
+      return {
+        takeTicks,
+        // A receipt lists only so many rejected ticks.
+        pushMaxTicks: INGEST_REJECTIONS_LISTED_COUNT,
+        async push(ticks) {
+          if (ticks.length === 0) return [];
+          const lines = ticks.map((tick) => JSON.stringify(tick)).join("\n");
+          const { rejections } = await takeTicks(bodyOf(lines), []);
+          const reasons = new Map(rejections.map(({ line, reason }) => [line, reason]));
+          return ticks.map((_, index) => reasons.get(index + 1) ?? null);
+        },
+        async takeKlines(body, { tickers, replace, keyId, label }) {
+          const answer = await send({ venue, tickers, klines: { replace, keyId, label } }, address(), body);
+          const success = KlineSuccess.safeParse(answer);
+          return success.success ? success.data.data : fail(answer);
+        },
+      };
     },
     async answer(request) {
       const headers = jsonHeaders(requestIdOf(request.headers.get("x-request-id")));

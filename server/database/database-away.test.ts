@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { putAccount } from "#lib/access/accounts";
 import { mintKey } from "#lib/access/key-format";
-import { createKey } from "#lib/access/keys";
 import { systemClock } from "#lib/clock";
-import { operations } from "#lib/contract/operations";
-import { openDatabase } from "#lib/db";
 import { createLog } from "#lib/log";
+import { operations } from "#lib/operations/declarations";
 import { proxyTo } from "#lib/testing/breakable-proxy";
+import { putAccount } from "#server/store/access/accounts";
+import { createKey } from "#server/store/access/keys";
+import { openDatabase } from "#server/store/database/db";
 import { stranger } from "../../e2e/client";
 import { createFeeder } from "../../e2e/feeder";
 import { SERVER_TIMEOUT_MS, startProduct } from "../../e2e/server";
@@ -24,9 +24,9 @@ const UNAVAILABLE = { status: 503, message: "service_unavailable", code: 50302 }
 /** Longest response time while the database is unavailable: a look-up waits 2 seconds. */
 const ANSWER_MAX_MS = 4_000;
 /** Longest time until full recovery, or until the outage is detected. */
-const NOTICED = { timeout: 10_000, interval: 100 };
+const NOTICED = { interval: 100 };
 /** A silent connection is closed after ten seconds. */
-const SILENT = { timeout: 30_000, interval: 100 };
+const SILENT = { interval: 100 };
 const log = createLog("silent");
 
 /** The request of the portal for a password reset. */

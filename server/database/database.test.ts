@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "#lib/clock";
-import type { ControlMessage } from "#lib/control/control";
-import { createControl } from "#lib/control/create-control";
-import { createRedisChannel } from "#lib/control/redis-channel";
+import type { ControlMessage } from "#lib/control";
 import { createLog } from "#lib/log";
-import { openRedis } from "#lib/redis";
 import { closedPort } from "#lib/testing/breakable-proxy";
 import { findRedis, startRedis } from "#lib/testing/redis-server";
+import { createControl } from "#server/store/database/create-control";
+import { openRedis } from "#server/store/database/redis";
+import { createRedisChannel } from "#server/store/database/redis-channel";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { acquireDatabase, borrowDatabase, borrowSource } from "./database";
 
@@ -47,7 +47,7 @@ describe("acquireDatabase", () => {
     const copied = { ...embedded(), DATA_DIR: `${folder} copy` };
     onTestFinished(() => rm(copied.DATA_DIR, { recursive: true, force: true, maxRetries: 10 }));
     execFileSync("cp", ["-a", folder, copied.DATA_DIR]);
-    const words = /is a copy of one that process \d+ is using.*Nothing was changed.*restore a backup/s;
+    const words = /is a copy of .+, which process \d+ is using.*Nothing was changed.*delete .*restore a backup/s;
     await expect(borrowDatabase(copied, log, systemClock)).rejects.toThrow(words);
     await expect(borrowSource(copied, log)).rejects.toThrow(words);
     await expect(acquireDatabase(copied, log, systemClock)).rejects.toThrow(words);

@@ -1,13 +1,13 @@
 import type { Clock } from "#lib/clock";
-import type { ControlChannel } from "#lib/control/control";
-import { createRedisChannel } from "#lib/control/redis-channel";
-import { createStartUp, type Database, openDatabase, type StartUp } from "#lib/db";
-import type { Env } from "#lib/env";
+import type { ControlChannel } from "#lib/control";
+import { type Env, POOL_COUNT } from "#lib/env";
 import type { HistoryEnv } from "#lib/env-history";
 import type { Logger } from "#lib/log";
-import { historyOptions } from "#lib/segments/open-store";
 import { migrate } from "#prisma/migrate";
 import { seed } from "#prisma/seed";
+import { createStartUp, type Database, openDatabase, type StartUp } from "#server/store/database/db";
+import { createRedisChannel } from "#server/store/database/redis-channel";
+import { historyOptions } from "#server/store/segments/open-store";
 import { DataDirInUseError, findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded/embedded-postgres";
 
 type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_WAIT_S"> &
@@ -15,8 +15,6 @@ type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_WAIT_S"> &
   HistoryEnv;
 type CommandEnv = DatabaseEnv & Pick<Env, "REDIS_URL" | "REDIS_PREFIX"> & Partial<Pick<Env, "REDIS_CA_FILE">>;
 
-/** Connections of a node, unless DATABASE_POOL_SIZE says otherwise. */
-export const POOL_COUNT = 10;
 /** A command continues without Redis after this time. */
 const REDIS_WAIT_MS = 2_000;
 const NOT_NOTIFIED =
@@ -142,7 +140,7 @@ async function findOrStart(dataDir: string, log: Logger): Promise<Source> {
 /** The control channel of the running nodes, for a command: Redis if they share one. Redis may be unavailable. */
 async function borrowChannel({ REDIS_URL, REDIS_CA_FILE: caFile, REDIS_PREFIX: prefix }: CommandEnv, log: Logger, clock: Clock) {
   if (REDIS_URL === undefined) return { channel: undefined, close: () => undefined };
-  const { openRedis } = await import("#lib/redis");
+  const { openRedis } = await import("#server/store/database/redis");
   const redis = openRedis({ url: REDIS_URL, caFile, prefix, log });
   const tried = new AbortController();
   redis.client.once("error", () => tried.abort());

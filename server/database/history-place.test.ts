@@ -4,9 +4,9 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { systemClock as clock } from "#lib/clock";
 import { emptyColumns } from "#lib/domain/columns";
-import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
-import { saidBy } from "#lib/segments/segments";
+import { readEnv } from "#server/env";
+import { saidBy } from "#server/store/segments/segments";
 import { testDatabase } from "#server/testing/database";
 import { acquireDatabase } from "./database";
 

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { EnvError, readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
+import { EnvError, readEnv } from "#server/env";
 import { startEmbeddedPostgres } from "./embedded/embedded-postgres";
 import { acquireSecrets } from "./secrets";
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { chmod, link, open, readFile, unlink } from "node:fs/promises";
+import { chmod, link, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Env } from "#lib/env";
-import { EnvError } from "#lib/env";
+import { EnvError } from "#server/env";
 import { requireWritable } from "./unwritable";
 
 const SECRET_BYTES = 48;
@@ -29,23 +29,40 @@ async function readSecret(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes a new secret atomically. Of two processes that start at the same time, both get the first one. */
-async function makeSecret(folder: string, path: string): Promise<string> {
+/** Writes a secret beside its place, and puts it there with `place`. */
+async function writeSecret(
+  folder: string,
+  secret: string,
+  place: (draft: string, path: string) => Promise<void>,
+): Promise<string> {
   await requireWritable(folder, "DATA_DIR");
+  const path = join(folder, FILE_NAME);
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   const file = await open(draft, "wx", SECRET_MODE);
   try {
-    await file.writeFile(`${randomBytes(SECRET_BYTES).toString("base64url")}\n`);
+    await file.writeFile(`${secret}\n`);
     await file.sync();
-    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    });
+    await place(draft, path);
   } finally {
     await file.close();
-    await unlink(draft);
+    await rm(draft, { force: true });
   }
+  return path;
+}
+
+/** Makes a secret. Of two processes that start at the same time, both get the first one. */
+async function makeSecret(folder: string): Promise<string> {
+  const made = randomBytes(SECRET_BYTES).toString("base64url");
+  const path = await writeSecret(folder, made, (draft, place) =>
+    link(draft, place).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    }),
+  );
   return (await readSecret(path)) ?? "";
 }
+
+/** Puts the secret of a restored installation into DATA_DIR, in place of one that is there. @returns the path of its file */
+export const keepSecret = (folder: string, secret: string): Promise<string> => writeSecret(folder, secret, rename);
 
 /** The secret of this installation if it has one; never makes one. */
 export async function findSecret({ DATA_DIR, NEXTAUTH_SECRET }: Pick<SecretsEnv, "DATA_DIR" | "NEXTAUTH_SECRET">) {
@@ -65,5 +82,5 @@ export async function acquireSecrets({ NODE_ENV, DATABASE_URL, DATA_DIR, NEXTAUT
       "Wrong configuration:\n  `NEXTAUTH_SECRET` is required in production with DATABASE_URL, with the same value on every node. Make one: openssl rand -base64 48",
     );
   const path = join(DATA_DIR, FILE_NAME);
-  return { nextAuth: (await readSecret(path)) ?? (await makeSecret(DATA_DIR, path)) };
+  return { nextAuth: (await readSecret(path)) ?? (await makeSecret(DATA_DIR)) };
 }

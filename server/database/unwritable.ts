@@ -1,5 +1,5 @@
 import { access, constants, mkdir } from "node:fs/promises";
-import { EnvError } from "#lib/env";
+import { EnvError } from "#server/env";
 
 /** Error codes of a full or broken disk. */
 const UNWRITABLE_CODES = ["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO"];

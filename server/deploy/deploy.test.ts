@@ -4,20 +4,35 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { DCLinter } from "dclint";
 import { DockerfileParser, Keyword } from "dockerfile-ast";
 import { validate as validateDockerfile } from "dockerfile-utils";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { linkOperation } from "#lib/contract/link";
 import { SOCKET_IO_PATH } from "#lib/contract/stream";
-import { EnvSchema, readEnv } from "#lib/env";
+import { EnvSchema } from "#lib/env";
+import { linkOperation } from "#lib/operations/link/declaration";
+import { importTool } from "#lib/testing/tools";
+import { readEnv } from "#server/env";
 import { COMPRESSED_MIN_BYTES } from "#server/http/compression";
 import { DRAIN_MAX_MS } from "#server/ops/shutdown";
 
 const ROOT = path.join(import.meta.dirname, "..", "..");
 const CADDYFILE = path.join(import.meta.dirname, "Caddyfile");
-type Config = ConstructorParameters<typeof DCLinter>[0];
+
+interface ComposeLinter {
+  readonly DCLinter: new (config: {
+    rules: object;
+    quiet: boolean;
+    debug: boolean;
+    exclude: string[];
+  }) => {
+    lintFiles(
+      files: string[],
+      recursive: boolean,
+    ): { readonly messages: readonly { readonly line: number; readonly message: string }[] }[];
+  };
+}
+const { DCLinter } = await importTool<ComposeLinter>("dclint");
 
 const scratch = mkdtempSync(path.join(tmpdir(), "spotwire-deploy-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -30,7 +45,6 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   postgres: ["POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB"],
   valkey: ["REDISCLI_AUTH"],
 };
-const NEXT_VARIABLE = "NEXT_TELEMETRY_DISABLED";
 
 /** Settings that compose.yaml does not pass on, and why. */
 const WITHOUT: Readonly<Record<string, string>> = {
@@ -41,6 +55,9 @@ const WITHOUT: Readonly<Record<string, string>> = {
   NODE_URL: "containers of the network reach each other by the host name, which is the default",
   WORKERS: "must be 1 with REDIS_URL, as auto is",
   REDIS_CA_FILE: "Valkey is in the same network, without TLS",
+  BACKUP_EVERY: "a container of its own makes the backups, into a volume",
+  BACKUP_TO: "a container of its own makes the backups, into a volume",
+  BACKUP_KEEP: "a container of its own makes the backups, into a volume",
 };
 
 interface ComposeService {
@@ -61,7 +78,7 @@ const { services } = parse(composeText, { merge: true }) as { services: Readonly
 function lintCompose(text: string): string[] {
   const file = path.join(scratch, "compose.yaml");
   writeFileSync(file, text);
-  const rules: Config["rules"] = {
+  const rules = {
     "service-keys-order": 0,
     "services-alphabetical-order": 0,
     "service-dependencies-alphabetical-order": 0,
@@ -200,9 +217,12 @@ describe("Dockerfile", () => {
     expect(atRun(Keyword.EXPOSE)).toEqual([String(defaults.PORT)]);
   });
 
-  test("the image sets only variables that the service reads, and keeps its data on the volume", () => {
+  test("the image sets the variables of `npm start` and settings of the service, and keeps its data on the volume", () => {
     const set = Object.fromEntries(atRun(Keyword.ENV).map((pair) => pair.split("=")));
-    expect(Object.keys(set).filter((name) => name !== NEXT_VARIABLE && !(name in EnvSchema.shape))).toEqual([]);
+    const { scripts } = JSON.parse(read("package.json")) as { scripts: { start: string } };
+    const started = Object.fromEntries([...scripts.start.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]));
+    expect(set).toMatchObject(started);
+    expect(Object.keys(set).filter((name) => !(name in started || name in EnvSchema.shape))).toEqual([]);
     expect([set.DATA_DIR]).toEqual(atRun(Keyword.VOLUME));
   });
 

@@ -3,9 +3,9 @@ import { STREAM_CORRECTIONS_MAX_RECORDS } from "#lib/contract/limits";
 import type { Listing } from "#lib/domain/instrument";
 import { isClosed, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
-import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { testKline } from "#server/testing/market";
+import { createMemoryKlines } from "#server/testing/memory-klines";
 import { type Correction, readCorrections } from "./corrections";
 
 const alignment = createAlignment();

@@ -7,9 +7,8 @@ import { toQuote } from "#lib/domain/quote";
 import { type DayState, foldDay } from "#lib/domain/snapshot";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";
-import { createMemoryKlines } from "#lib/testing/memory-klines";
 import type { MarketEvent } from "#server/events/event";
-import { createMemoryBus } from "#server/events/memory-bus";
+import { createMemoryKlines } from "#server/testing/memory-klines";
 import { createView } from "#server/view/view";
 import { createEngine } from "./engine";
 import { hydrateAll } from "./hydrate";
@@ -46,13 +45,11 @@ async function play(steps: readonly { afterMs: number; kind: string; points: num
   const accepted: Tick[] = [];
   const closed: Kline[] = [];
   let nowMs = START_MS;
-  let { engine, bus, view } = await start();
+  let { engine, view } = await start();
 
   async function start() {
-    const bus = createMemoryBus();
     const view = createView();
     const engine = createEngine({ listingOf, calendarOf: () => undefined, alignment, epoch: "test" });
-    bus.subscribe(view.apply);
     const missed = await hydrateAll([LISTING], {
       store,
       view,
@@ -61,13 +58,13 @@ async function play(steps: readonly { afterMs: number; kind: string; points: num
       nowMs,
       closedMs: () => nowMs,
       repair: true,
-      restore: (restored) => bus.publish(engine.restore(restored)),
+      restore: (restored) => view.apply(engine.restore(restored)),
     });
     await store.writeBatch(missed, []);
-    return { engine, bus, view };
+    return { engine, view };
   }
   async function publish(events: readonly MarketEvent[]) {
-    bus.publish(events);
+    view.apply(events);
     for (const event of events) {
       if (event.type === "kline" && event.closed) closed.push(event.record);
       if (event.type === "kline" && (event.closed || event.record.timeframe === "M1")) await store.writeBatch([event.record], []);
@@ -77,7 +74,7 @@ async function play(steps: readonly { afterMs: number; kind: string; points: num
 
   for (const { afterMs, kind, points, spread } of steps) {
     nowMs += afterMs;
-    if (kind === "crash") ({ engine, bus, view } = await start());
+    if (kind === "crash") ({ engine, view } = await start());
     await publish(engine.advance(nowMs));
     const tick = { ticker: "EURUSD", time_msc: nowMs, bid: points / 100_000, ask: (points + spread) / 100_000 };
     if (kind !== "tick" || engine.judge(tick, nowMs) !== null) continue;
@@ -185,8 +182,17 @@ describe("engine", () => {
   });
 
   const openMinute = (time: number, close: number): Kline => ({
-    ...{ type: "kline", ticker: "EURUSD", timeframe: "M1", time, open: close, high: close, low: close, close },
-    ...{ tick_volume: 1, real_volume: null, spread: 0.0001 },
+    type: "kline",
+    ticker: "EURUSD",
+    timeframe: "M1",
+    time,
+    open: close,
+    high: close,
+    low: close,
+    close,
+    tick_volume: 1,
+    real_volume: null,
+    spread: 0.0001,
   });
   const closedMinutes = (events: readonly MarketEvent[]) =>
     events.flatMap((event) => (event.type === "kline" && event.closed ? [[event.record.time, event.record.close]] : []));

@@ -9,11 +9,11 @@ import { aggregate, isClosed, type Kline } from "#lib/domain/kline";
 import { type DayState, hydrateDay } from "#lib/domain/snapshot";
 import { createAlignment, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import type { KlineStore, LastQuote } from "#lib/market/ports";
-import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { eventOf } from "#server/testing/events";
 import { testKline } from "#server/testing/market";
+import { createMemoryKlines } from "#server/testing/memory-klines";
 import { createView } from "#server/view/view";
 import type { RestoredTicker } from "./engine";
 import { differing, hydrateAll } from "./hydrate";
@@ -42,7 +42,13 @@ async function hydrate({ store, view = createView(), nowMs, closedMs = nowMs, re
   const restored: RestoredTicker[] = [];
   const latest: Kline[] = [];
   const missed = await hydrateAll([LISTING], {
-    ...{ store, view, alignment, nowMs, repair, calendarOf: () => undefined, closedMs: () => closedMs },
+    store,
+    view,
+    alignment,
+    nowMs,
+    repair,
+    calendarOf: () => undefined,
+    closedMs: () => closedMs,
     restore: (one, latestClosed) => {
       restored.push(one);
       latest.push(...latestClosed);

@@ -44,8 +44,12 @@ test("what nobody took before a start lacks: any time of a feed, of pushes what 
   const report = (changes: object, nowMs = START_MS) => {
     const told: unknown[] = [];
     const started = {
-      ...{ acceptsPush: false, start: {}, clock: manualClock(nowMs), projection: { view: { quote } } },
-      ...{ catalogue: { list: () => [{ ticker: "EURUSD" }, { ticker: "XAUUSD" }] }, ...changes },
+      acceptsPush: false,
+      start: {},
+      clock: manualClock(nowMs),
+      projection: { view: { quote } },
+      catalogue: { list: () => [{ ticker: "EURUSD" }, { ticker: "XAUUSD" }] },
+      ...changes,
     } as unknown as Parameters<typeof reportInterruption>[0];
     reportInterruption(started, (...lack) => told.push(lack));
     return told;

@@ -3,9 +3,9 @@ import { TICK_MAX_AHEAD_MS } from "#lib/contract/limits";
 import { RECENT_TICKS_COUNT, type Tick } from "#lib/domain/tick";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Logger } from "#lib/log";
-import type { VenueWriter } from "#lib/market/kline-writer";
 import type { Catalogue, KlineStore, MarketView } from "#lib/market/ports";
 import { MINUTE_MS } from "#lib/units";
+import type { VenueWriter } from "#server/store/klines/kline-writer";
 import { createEngine } from "./engine";
 import { hydrateAll } from "./hydrate";
 import type { JournalFolder } from "./journal";
@@ -67,7 +67,12 @@ async function replay(
   // What closed after the last stored tick may not be stored as closed.
   const closedMs = Math.min(firstMs, storedMs) - MINUTE_MS;
   await hydrateAll(catalogue.list(), {
-    ...{ store, view: EMPTY_VIEW, calendarOf: catalogue.calendar, alignment, nowMs, repair: false },
+    store,
+    view: EMPTY_VIEW,
+    calendarOf: catalogue.calendar,
+    alignment,
+    nowMs,
+    repair: false,
     closedMs: () => closedMs,
     restore: engine.restore,
   });

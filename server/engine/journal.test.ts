@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import type { Tick } from "#lib/domain/tick";
 import { createLog } from "#lib/log";
-import type { JournalPlace } from "#lib/market/kline-writer";
 import { collectingLog } from "#lib/testing/collecting-log";
+import type { JournalPlace } from "#server/store/klines/kline-writer";
 import { type JournalFolder, takeJournals } from "./journal";
 
 const START_MS = Date.UTC(2026, 0, 7, 12);

@@ -4,9 +4,9 @@ import { crc32 } from "node:zlib";
 import type { Clock } from "#lib/clock";
 import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
-import type { JournalPlace } from "#lib/market/kline-writer";
 import { MIB_BYTES } from "#lib/units";
 import { takeLock } from "#server/database/embedded/lock";
+import type { JournalPlace } from "#server/store/klines/kline-writer";
 
 /**
  * Size of all files together, while the database takes nothing: about four million ticks. Past this, pushes are refused, and ticks

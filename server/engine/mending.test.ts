@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import { LACKING_MAX_RANGES } from "#lib/market/lacking-minutes";
 import type { Mending } from "#lib/market/mending";
 import { collectingLog } from "#lib/testing/collecting-log";
-import { createMemoryKlines } from "#lib/testing/memory-klines";
+import { LACKING_MAX_RANGES } from "#server/store/klines/lacking-minutes";
 import { eventOf } from "#server/testing/events";
 import { testKline } from "#server/testing/market";
+import { createMemoryKlines } from "#server/testing/memory-klines";
 import { createMinuteKeeper, type LeasedMender } from "./mending";
 import { createRecorder } from "./recorder";
 

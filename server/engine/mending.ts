@@ -3,11 +3,11 @@ import type { LackReason } from "#lib/contract/portal-data";
 import type { Kline } from "#lib/domain/kline";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
-import { LACKING_MAX_RANGES, type LackingMinutes, minutesTouched } from "#lib/market/lacking-minutes";
 import type { Mended, Mending } from "#lib/market/mending";
-import type { WatchedMinutes } from "#lib/market/watched-minutes";
 import { repeat } from "#lib/repeat";
 import { withTimeout } from "#lib/with-timeout";
+import { LACKING_MAX_RANGES, type LackingMinutes, minutesTouched } from "#server/store/klines/lacking-minutes";
+import type { WatchedMinutes } from "#server/store/klines/watched-minutes";
 import { createMinuteWatch, type MinuteWatch } from "./minute-watch";
 import type { Recorder } from "./recorder";
 

@@ -1,5 +1,5 @@
-import type { WatchedMinutes } from "#lib/market/watched-minutes";
 import { MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
+import type { WatchedMinutes } from "#server/store/klines/watched-minutes";
 
 /** Pushed ticks of a ticker that come with longer pauses do not show that its feeder lived in between. */
 const PUSH_SILENCE_MAX_MS = 10 * SECOND_MS;

@@ -15,13 +15,13 @@ import { MINUTE_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
 import type { MarketEvent } from "#server/events/event";
 import { type FeedStart, type MarketFeed, PUSH } from "#server/feed/feed";
-import type { Guard } from "#server/feed/filter/guard";
+import type { FeedFilter } from "#server/feed/filter/feed-filter";
 import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
 import { readCorrections } from "./corrections";
-import { createDoor, createPushTaker } from "./door";
 import { createEngine, type RestoredTicker } from "./engine";
 import { differing, hydrateAll, hydrateTicker } from "./hydrate";
+import { createIntake, createPushTaker } from "./intake";
 import { type Lacks, reportInterruption } from "./interruptions";
 import type { Journal } from "./journal";
 import { createMinuteKeeper, type LeasedMender, type MinuteKeeper } from "./mending";
@@ -44,7 +44,7 @@ interface ProducerOptions {
   /** Writes minutes after the fact; absent where nothing is stored. */
   mender?: LeasedMender | undefined;
   feed?: MarketFeed | undefined;
-  guard?: Guard | undefined;
+  filter?: FeedFilter | undefined;
   /** Who sends the ticks of a ticker now: a provider, or push; absent where ticks are not kept. */
   sourceOf?: ((ticker: string) => string) | undefined;
   /** Gets each tick that was taken; absent where ticks are not journaled. */
@@ -56,13 +56,13 @@ interface ProducerOptions {
   /** Where the feed starts, and whether this is a takeover from another producer. */
   start: Pick<FeedStart, "originMs" | "fromMs">;
   epoch: string;
-  /** The state before the first event, then updated by the events; nothing else writes to it. */
+  /** The state before the first event, then updated by the events. */
   projection: Projection;
   /**
-   * Also receives the events, in order and synchronously; must not throw or block.
+   * Receives the events, in order; the projection has them when it returns. Must not throw or block.
    * @param reachedMs the instant (Unix ms) up to which klines have been closed
    */
-  publish?: (events: readonly MarketEvent[], reachedMs: number) => void;
+  append: (events: readonly MarketEvent[], reachedMs: number) => void;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
@@ -114,14 +114,14 @@ function keeperOf(options: ProducerOptions, recorder: Recorder | undefined, log:
 }
 
 /** What a feed tells the keeper of minutes. */
-function keptBy({ watch, mend, lacks }: MinuteKeeper): Pick<FeedStart, "heard" | "mend" | "lacks"> {
-  return { heard: watch, mend, lacks: (ticker, fromMs, toMs) => lacks([ticker], fromMs, toMs, "feed") };
+function keptBy({ watch, mend, lacks }: MinuteKeeper): Pick<FeedStart, "life" | "mend" | "lacks"> {
+  return { life: watch, mend, lacks: (ticker, fromMs, toMs) => lacks([ticker], fromMs, toMs, "feed") };
 }
 
 /** Notes what became of ticks, and what they say about their minutes. */
 function createNotes(options: ProducerOptions, keeper: MinuteKeeper | undefined, recorder: Recorder | undefined) {
   const { feed, sourceOf, journal, clock } = options;
-  const isPushed = ({ ticker }: Tick) => feed === undefined || feed.voices?.speaker(ticker) === PUSH;
+  const isPushed = ({ ticker }: Tick) => feed === undefined || feed.choice?.providerOf(ticker) === PUSH;
   function keep(tick: Tick, outcome: TickRejection | null, receivedMs: number, source = sourceOf?.(tick.ticker)): void {
     // There is no end of unknown tickers; and a duplicate is kept already.
     if (sourceOf === undefined || source === undefined || outcome === "unknown_ticker" || outcome === "duplicate") return;
@@ -191,8 +191,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
 
   function publish(given: readonly MarketEvent[]): void {
     const events = start.fromMs !== undefined && given.some(isFirst) ? given.map(opening) : given;
-    projection.apply(events);
-    options.publish?.(events, advancedMs);
+    options.append(events, advancedMs);
     recording(events);
   }
 
@@ -201,7 +200,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     const events = engine.advance(nowMs);
     advancedMs = nowMs;
     publish(events);
-    door.expire(nowMs);
+    intake.expire(nowMs);
   }
 
   /** Forgets open klines whose minutes are all gone, because an import was undone. */
@@ -213,8 +212,13 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       projection.forget(ticker, (kline) => !gone(kline));
   }
 
-  const door = createDoor({
-    ...{ engine, publish, guard: options.guard, catalogue, view, wallMs: clock.now },
+  const intake = createIntake({
+    engine,
+    publish,
+    filter: options.filter,
+    catalogue,
+    view,
+    wallMs: clock.now,
     decided: notes.decided,
     count: (outcomes) => metrics.ticks(venue, outcomes),
     nowMs(tick) {
@@ -295,17 +299,21 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     /** A feed waits as long as it takes; a push times out. */
     const takeFed = async (ticks: readonly Tick[]) => {
       await recorder?.room(stopping.signal);
-      door.take(ticks);
+      intake.take(ticks);
     };
     const opened = feed.open({
-      ...{ ...start, skipped, failing: onState, connected: () => onState(null), standby: notes.standby },
+      ...start,
+      skipped,
+      failing: onState,
+      connected: () => onState(null),
+      standby: notes.standby,
       ...(keeper && keptBy(keeper)),
     });
     const supervised = { feed: opened, name: feed.name, take: takeFed, onState, onLost: feed.lost, clock, log };
     running.push(superviseFeed(supervised, stopping.signal));
   }
 
-  const takePushed = createPushTaker(options, door.take);
+  const takePushed = createPushTaker(options, intake.take);
   return {
     now: time.now,
     async push(ticks) {
@@ -321,7 +329,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     async stop() {
       stopping.abort();
       await Promise.all(running);
-      door.expire(time.now() + MINUTE_MS);
+      intake.expire(time.now() + MINUTE_MS);
       recordingUntil.abort();
       await recorded;
       await keeper?.save();

@@ -6,9 +6,9 @@ import { snapshotExample } from "#lib/contract/snapshot";
 import type { Kline } from "#lib/domain/kline";
 import { createLog } from "#lib/log";
 import { collectingLog } from "#lib/testing/collecting-log";
-import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-klines";
 import type { MarketEvent } from "#server/events/event";
 import { eventOf } from "#server/testing/events";
+import { createMemoryKlines, type MemoryKlines } from "#server/testing/memory-klines";
 import { createRecorder, PENDING_MAX_ROWS } from "./recorder";
 
 const log = createLog("silent");

@@ -4,12 +4,12 @@ import type { TickRejection } from "#lib/contract/ingest";
 import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import { TAKEN } from "#lib/domain/tick-columns";
-import { addTick, type TickChunk } from "#lib/history/tick-tail";
 import type { Logger } from "#lib/log";
 import type { LastQuote } from "#lib/market/ports";
 import { repeat } from "#lib/repeat";
-import type { Listener } from "#server/events/bus";
+import type { Listener } from "#server/events/event";
 import { topicName } from "#server/events/topic";
+import { addTick, type TickChunk } from "#server/store/history/tick-tail";
 
 /** Longest time between a change and its write. */
 const FLUSH_INTERVAL_MS = 500;

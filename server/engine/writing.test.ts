@@ -8,10 +8,12 @@ import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
-import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-klines";
+import { memoryFiles } from "#lib/testing/memory-files";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_MS, SECOND_MS } from "#lib/units";
-import { startMarket } from "#server/market";
+import { startMarket } from "#server/market/market";
+import { leadAlone } from "#server/market/turn";
+import { createMemoryKlines, type MemoryKlines } from "#server/testing/memory-klines";
 import { type Journal, type JournalFolder, takeJournals } from "./journal";
 import { beginWriting } from "./writing";
 
@@ -63,9 +65,17 @@ async function createScene() {
     let journals: JournalFolder | undefined;
     let journal: Journal | undefined;
     const market = await startMarket({
-      ...{ venue: "live", catalogue: catalogue(), store, writer: store, acceptsPush: true, provider: "push" },
-      ...{ clock, log, metrics: createMetrics() },
-      async openJournals() {
+      files: memoryFiles(),
+      venue: "live",
+      catalogue: catalogue(),
+      store,
+      writer: store,
+      acceptsPush: true,
+      provider: "push",
+      clock,
+      log,
+      metrics: createMetrics(),
+      leadership: leadAlone(clock, async () => {
         const taken = await takeJournals({ folder, clock, log, ...(maxBytes !== undefined && { maxBytes }) });
         journals = {
           ...taken,
@@ -75,7 +85,7 @@ async function createScene() {
           },
         };
         return journals;
-      },
+      }),
     });
     /** The files stay as a kill leaves them: what is not stored is in them. */
     async function kill(): Promise<void> {
@@ -116,7 +126,7 @@ async function run(given: readonly Step[], { kills }: { readonly kills: boolean 
         bid: bid / 1_000,
         ask: (bid + 1) / 1_000,
       }));
-      const outcomes = (await running.market.push?.(ticks)) ?? [];
+      const outcomes = (await running.market.leader.push(ticks)) ?? [];
       acknowledged.push(...ticks.filter((_, index) => outcomes[index] === null));
     }
   }
@@ -160,10 +170,10 @@ const volumeIn = (store: MemoryKlines) =>
 test("a batch that is sent again after a kill is not counted twice", async () => {
   const { store, start } = await createScene();
   const first = await start(START_MS);
-  expect(await first.market.push?.(BATCH)).toEqual([null, null, null]);
+  expect(await first.market.leader.push(BATCH)).toEqual([null, null, null]);
   await first.kill();
   const second = await start(START_MS + SECOND_MS);
-  expect(await second.market.push?.(BATCH)).toEqual(["duplicate", "duplicate", "duplicate"]);
+  expect(await second.market.leader.push(BATCH)).toEqual(["duplicate", "duplicate", "duplicate"]);
   await second.market.stop();
   expect(volumeIn(store)).toBe(BATCH.length);
 });
@@ -172,12 +182,12 @@ test("where ticks cannot be journaled, a push is acknowledged once they are stor
   const { folder, store, start } = await createScene();
   const { market, clock, kill } = await start(START_MS);
   await symlink("/dev/full", path.join(folder, "1-0.journal"));
-  const pushed = market.push?.(BATCH.slice(0, 1));
+  const pushed = market.leader.push(BATCH.slice(0, 1));
   await clock.advance(SECOND_MS);
   expect(await pushed).toEqual([null]);
   expect(volumeIn(store)).toBe(1);
   store.away(true);
-  const refused = expect(market.push?.(BATCH.slice(1))).rejects.toMatchObject({ id: "service_unavailable" });
+  const refused = expect(market.leader.push(BATCH.slice(1))).rejects.toMatchObject({ id: "service_unavailable" });
   for (let second = 0; second < 12; second += 1) await clock.advance(SECOND_MS);
   await refused;
   await kill();
@@ -186,7 +196,7 @@ test("where ticks cannot be journaled, a push is acknowledged once they are stor
 test("pushes are refused at once while the journal is full, and taken again when the database has caught up", async () => {
   const { store, start } = await createScene();
   const { market, clock } = await start(START_MS, 500);
-  const push = (ms: number) => market.push?.([{ ticker: "EURUSD", time_msc: START_MS + ms, bid: 1.1, ask: 1.2 }]);
+  const push = (ms: number) => market.leader.push([{ ticker: "EURUSD", time_msc: START_MS + ms, bid: 1.1, ask: 1.2 }]);
   store.away(true);
   let taken = 0;
   const fill = async () => {
@@ -210,7 +220,7 @@ test("pushes are refused at once while the journal is full, and taken again when
 test("ticks that are older than what the database has are not added to it", async () => {
   const { store, start } = await createScene();
   const first = await start(START_MS);
-  await first.market.push?.(BATCH);
+  await first.market.leader.push(BATCH);
   await first.kill();
   // Another database, which knows nothing of this journal.
   const quote = { ticker: "EURUSD", time_msc: START_MS + 5, bid: 1.2, ask: 1.3, ask_high: 1.3, ask_low: 1.3 };
@@ -223,10 +233,10 @@ test("ticks that are older than what the database has are not added to it", asyn
 test("a process takes no more pushes once another one stores the data of the venue", async () => {
   const { store, start } = await createScene();
   const { market, clock } = await start(START_MS);
-  expect(await market.push?.(BATCH.slice(0, 1))).toEqual([null]);
+  expect(await market.leader.push(BATCH.slice(0, 1))).toEqual([null]);
   await store.beginWriter(null, 0);
   await clock.advance(SECOND_MS);
-  await expect(market.push?.(BATCH.slice(1))).rejects.toMatchObject({
+  await expect(market.leader.push(BATCH.slice(1))).rejects.toMatchObject({
     id: "service_unavailable",
     data: { detail: "Another process has begun to store the data of this venue." },
   });
@@ -241,7 +251,7 @@ test("whatever is acknowledged while the database is away for ten minutes is sto
   const seconds = 600;
   for (let second = 0; second < seconds; second += 1) {
     const ticks = TICKERS.map((ticker) => ({ ticker, time_msc: clock.now(), bid: 1 + (second % 7), ask: 9 }));
-    expect(await market.push?.(ticks)).toEqual([null, null]);
+    expect(await market.leader.push(ticks)).toEqual([null, null]);
     await clock.advance(SECOND_MS);
   }
   expect(volumeIn(store)).toBe(0);
@@ -275,10 +285,10 @@ async function beginWith(journals?: Partial<JournalFolder>) {
 const producerOf = (outcomes: null[], stored: boolean) => ({ push: async () => outcomes, stored: async () => stored });
 
 test("where nothing is journaled, pushes are taken as they are judged, and a write stands for no ticks", async () => {
-  const { writing, writes, asked, clock, displace } = await beginWith();
+  const { writing, writes, asked, displace } = await beginWith();
   expect(asked).toEqual([[null, 0]]);
   expect([writing.journal, writing.recent]).toEqual([undefined, undefined]);
-  const push = writing.keep(producerOf([null], false), clock);
+  const push = writing.keep(producerOf([null], false));
   expect(await push(BATCH.slice(0, 1))).toEqual([null]);
   await writing.writer.writeBatch([], [], []);
   expect(writes).toEqual([[[], [], [], { journal: 8, ticks: 0 }]]);
@@ -307,7 +317,7 @@ test("a writer begins above the newest journal, and a push waits for its own tic
   const folder = { newest: 6, lines: async function* () {}, begin };
   const scene = await beginWith(folder);
   expect([scene.asked, begun]).toEqual([[[null, 6]], [8]]);
-  const keep = (stored: boolean) => scene.writing.keep(producerOf([null], stored), scene.clock)(BATCH.slice(0, 1));
+  const keep = (stored: boolean) => scene.writing.keep(producerOf([null], stored))(BATCH.slice(0, 1));
   expect(await keep(false)).toEqual([null]);
   added = 9;
   expect(await keep(true)).toEqual([null]);

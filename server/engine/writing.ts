@@ -1,8 +1,7 @@
-import type { Clock } from "#lib/clock";
 import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
-import type { KlineTable } from "#lib/market/kline-store";
 import { withTimeout } from "#lib/with-timeout";
+import type { KlineTable } from "#server/store/klines/kline-store";
 import type { Journal, JournalFolder } from "./journal";
 import { type ReplayOptions, replayJournals } from "./journal-replay";
 import type { Producer } from "./producer";
@@ -18,17 +17,15 @@ interface WritingOptions extends ReplayOptions {
   readonly journals?: JournalFolder | undefined;
 }
 
-/** Keeps the ticks of a venue that one process runs. */
-interface Writing {
+/** Keeps the ticks of a venue. */
+export interface Writing {
   readonly writer: KlineWriter;
-  readonly journal: Journal | undefined;
+  /** Absent where ticks are not journaled. */
+  readonly journal?: Journal | undefined;
   /** The last ticks that an earlier process took, by ticker, if it did not end in an orderly way: they may be sent again. */
-  readonly recent: ReadonlyMap<string, readonly Tick[]> | undefined;
-  /**
-   * Pushes that are accepted once a kill of this process cannot lose them: when the journal has them or, where it cannot be
-   * written, when they are stored. @throws Fault service_unavailable otherwise
-   */
-  keep(producer: Pick<Producer, "push" | "stored">, clock: Clock): Producer["push"];
+  readonly recent?: ReadonlyMap<string, readonly Tick[]> | undefined;
+  /** Pushes that are accepted once a kill of this process cannot lose them. @throws Fault service_unavailable otherwise */
+  keep(producer: Pick<Producer, "push" | "stored">): Producer["push"];
 }
 
 function notKept(detail: string): Fault {
@@ -36,11 +33,12 @@ function notKept(detail: string): Fault {
 }
 
 /**
- * Begins to write a venue that this process runs alone: first stores what earlier processes left in their journals.
+ * Begins to write a venue that this process runs alone: first stores what earlier processes left in their journals. Pushes are
+ * accepted when the journal has them or, where it cannot be written, when they are stored.
  * @throws JournalError when a journal cannot be read
  */
 export async function beginWriting(options: WritingOptions): Promise<Writing> {
-  const { journals } = options;
+  const { journals, clock } = options;
   const writer = await options.writer.beginWriter(null, journals?.newest ?? 0);
   if (writer === null) throw new Error("Another process holds the lease of this venue.");
   const recent = journals && (await replayJournals(options, journals, writer));
@@ -64,7 +62,7 @@ export async function beginWriting(options: WritingOptions): Promise<Writing> {
     journal,
     recent,
     keep:
-      ({ push, stored }, clock) =>
+      ({ push, stored }) =>
       async (ticks) => {
         requireKeeping();
         const from = journal?.added() ?? 0;

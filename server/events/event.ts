@@ -41,10 +41,13 @@ export interface KlineEvent extends Sequenced {
 }
 
 /**
- * One change of the market. Only the engine creates events; the bus carries them, the view shows them, the recorder stores
+ * One change of the market. Only the engine creates events; the event log carries them, the view shows them, the recorder stores
  * them, the hub sends them. `record` is that of the contract, except that an unknown spread of a kline is null, and never changes once published.
  */
 export type MarketEvent = QuoteEvent | SnapshotEvent | KlineEvent;
+
+/** Receives events, in order; must not throw or block. */
+export type Listener = (events: readonly MarketEvent[]) => void;
 
 /** Makes the id of a new epoch: one run of an engine, in which sequences rise from 1. */
 export function newEpoch(): string {

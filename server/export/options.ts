@@ -35,9 +35,10 @@ klines that closed within the last 10 seconds, are left out. npm run import read
   --from 2024-01-01     first open time, included: a day in UTC, ISO 8601 with an offset (2024-01-01T00:00:00Z), or Unix
                         seconds; by default the first kline
   --to 2025-01-01       the same, excluded; by default now
-  --format csv          ${EXPORT_FORMATS.join(" or ")}; by default what --out ends with, else csv
+  --format csv          ${EXPORT_FORMATS.join(" or ")}. Parquet has M1 klines, in the files that the API offers for download: one for
+                        each month that touches the range, as EURUSD_M1_2024-01.parquet
   --out PATH            the file, or an existing folder or a name with a final slash for EURUSD_M1.csv in it; by default in
-                        the current folder
+                        the current folder. For Parquet and --ticks, a folder
   --venue live          live or sandbox
   --force               overwrites files that exist
   --help                prints this text
@@ -52,7 +53,7 @@ export const OPTIONS = {
   ticks: { type: "boolean", default: false },
   from: { type: "string" },
   to: { type: "string" },
-  format: { type: "string" },
+  format: { type: "string", default: "csv" },
   out: { type: "string" },
   venue: { type: "string", default: "live" },
   force: { type: "boolean", default: false },
@@ -64,7 +65,7 @@ interface Values {
   readonly ticks: boolean;
   readonly from?: string;
   readonly to?: string;
-  readonly format?: string;
+  readonly format: string;
   readonly out?: string;
   readonly venue: string;
   readonly force: boolean;
@@ -97,12 +98,15 @@ function tickersOf(text: string | undefined): readonly string[] | null {
   throw new UsageError(`--ticker ${text}: must be a ticker such as EURUSD, several with commas between them, or all.`);
 }
 
-function formatOf(format: string | undefined, out: string | undefined): ExportFormat {
-  const shown = EXPORT_FORMATS.find((known) => out?.toLowerCase().endsWith(`.${known}`));
-  if (format === undefined) return shown ?? EXPORT_FORMATS[0];
+function formatOf({ format, out, ticks }: Values, timeframe: Timeframe): ExportFormat {
   const chosen = oneOf("format", format, EXPORT_FORMATS);
-  if (shown !== undefined && shown !== chosen)
-    throw new UsageError(`--out ${out}: ends with .${shown}, but --format is ${chosen}.`);
+  const ending = EXPORT_FORMATS.find((known) => out?.toLowerCase().endsWith(`.${known}`));
+  if (ending !== undefined && (ticks || ending === "parquet"))
+    throw new UsageError(`--out ${out}: must be a folder: ${ticks ? "each day of ticks" : "each month in Parquet"} is a file.`);
+  if (ending !== undefined && ending !== chosen)
+    throw new UsageError(`--out ${out}: ends with .${ending}, but --format is ${chosen}.`);
+  if (chosen === "parquet" && !ticks && timeframe !== "M1")
+    throw new UsageError(`--timeframe ${timeframe}: Parquet has M1 klines only. Use --format csv.`);
   return chosen;
 }
 
@@ -118,13 +122,15 @@ export function readOptions(values: Values, words: readonly string[]): ExportOpt
   if (from >= to) throw new UsageError(`--from ${values.from ?? 0} is not before --to ${values.to}.`);
   const venue = oneOf("venue", values.venue, VENUES);
   if (values.ticks && venue !== "live") throw new UsageError(`--ticks: the ${venue} venue computes its ticks and keeps none.`);
+  const timeframe = oneOf("timeframe", values.timeframe, TIMEFRAMES);
   return {
     venue,
     tickers: tickersOf(values.ticker),
-    timeframe: oneOf("timeframe", values.timeframe, TIMEFRAMES),
+    timeframe,
     ticks: values.ticks,
-    ...{ from, to },
-    format: formatOf(values.format, values.out),
+    from,
+    to,
+    format: formatOf(values, timeframe),
     out: values.out ?? null,
     force: values.force,
   };

@@ -1,5 +1,4 @@
-import type { FileHandle } from "node:fs/promises";
-import { mkdir, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -14,7 +13,6 @@ import { writeWhole } from "#server/database/whole-file";
 import { startProgress, type Terminal } from "#server/import/progress";
 import { CSV_HEAD, csvLine } from "./csv";
 import type { ExportOptions } from "./options";
-import { writeParquet } from "./parquet";
 import type { ClosedKlines, KlineSource } from "./series";
 
 /** An export that cannot be completed. The message says why, and what was written. */
@@ -52,13 +50,13 @@ export function listingsOf(
 
 /** Where the file of a ticker goes. Creates the folder if it is missing. */
 async function placeOf(options: ExportOptions): Promise<(ticker: string) => string> {
-  const { out, tickers, timeframe, format } = options;
+  const { out, tickers, timeframe } = options;
   const isFolder = out === null || /[\\/]$/.test(out) || ((await stat(out).catch(() => null))?.isDirectory() ?? false);
   if (!isFolder && tickers?.length !== 1)
     throw new UsageError(`--out ${out}: must be a folder for several tickers. A name with a final slash is created as one.`);
   if (!isFolder) return () => out;
   const folder = await folderOf(options);
-  return (ticker) => path.join(folder, `${ticker}_${timeframe}.${format}`);
+  return (ticker) => path.join(folder, `${ticker}_${timeframe}.csv`);
 }
 
 /** The folder for several files. Creates it if it is missing. */
@@ -70,6 +68,21 @@ export async function folderOf({ out }: Pick<ExportOptions, "out">): Promise<str
     });
   return folder;
 }
+
+/** Writes a file of an export: whole, or not at all. @returns what `write` returns @throws ExportFailure */
+export const writeFile = <Result>(file: string, { force }: ExportOptions, write: (handle: FileHandle) => Promise<Result>) =>
+  writeWhole(
+    {
+      file,
+      what: "export",
+      ifExists: force ? null : "--force overwrites it.",
+      failure: (message) => new ExportFailure(message),
+    },
+    write,
+  );
+
+/** What an export that stops leaves. */
+export const completeFiles = (count: number) => `${count} complete ${count === 1 ? "file stays" : "files stay"}`;
 
 /** The pages of klines, reported as they are read. */
 async function* watched({ pages }: ClosedKlines, onPage: OnPage, signal: AbortSignal): AsyncGenerator<readonly Kline[]> {
@@ -97,7 +110,7 @@ async function writeCsv(handle: FileHandle, pages: AsyncIterable<readonly Kline[
 /** @returns the number of rows, 0 when there is nothing to write */
 async function exportTicker({ ticker, digits }: Listing, file: string, context: ExportContext): Promise<number> {
   const { options, source, terminal, clock, signal } = context;
-  const { timeframe, from, to, format, force } = options;
+  const { timeframe, from, to } = options;
   return source.withKlines({ ticker, timeframe, from, to }, async (klines) => {
     const { bounds } = klines;
     if (bounds === null) return 0;
@@ -110,9 +123,7 @@ async function exportTicker({ ticker, digits }: Listing, file: string, context: 
     };
     try {
       const pages = watched(klines, onPage, signal);
-      const failure = (message: string) => new ExportFailure(message);
-      const whole = { file, what: "export", ifExists: force ? null : "--force overwrites it.", failure };
-      await writeWhole(whole, (handle) => (format === "csv" ? writeCsv(handle, pages, digits) : writeParquet(handle, pages)));
+      await writeFile(file, options, (handle) => writeCsv(handle, pages, digits));
     } finally {
       progress.stop();
     }
@@ -123,7 +134,7 @@ async function exportTicker({ ticker, digits }: Listing, file: string, context: 
 }
 
 /**
- * Exports the klines of the chosen tickers, each to a file of its own.
+ * Exports the klines of the chosen tickers as CSV, each to a file of its own.
  * @returns the exit code
  * @throws UsageError for wrong usage; ExportFailure when a file cannot be written or the export is interrupted, then files that
  * were complete stay; the error of pg when the database is unavailable
@@ -138,9 +149,7 @@ export async function runExport(context: ExportContext): Promise<number> {
     const file = fileOf(listing.ticker);
     const rows = await exportTicker(listing, file, context).catch((error: unknown) => {
       if (!signal.aborted) throw error;
-      const complete =
-        written === 0 ? "Nothing was written" : `${written} complete ${written === 1 ? "file stays" : "files stay"}`;
-      throw new ExportFailure(`Stopped. ${complete}, nothing of ${file}.`);
+      throw new ExportFailure(`Stopped. ${written === 0 ? "Nothing was written" : completeFiles(written)}, nothing of ${file}.`);
     });
     if (rows === 0) empty.push(listing.ticker);
     else written += 1;

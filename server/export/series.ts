@@ -1,17 +1,22 @@
 import type { Clock } from "#lib/clock";
 import { KLINE_CLOSE_DELAY_MS } from "#lib/contract/limits";
-import type { Timeframe } from "#lib/contract/primitives";
-import type { Database } from "#lib/db";
+import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
-import { BEGIN_SNAPSHOT, inTransaction } from "#lib/history/transaction";
-import { createStoredReads } from "#lib/market/kline-store";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
 import { SECOND_MS } from "#lib/units";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
 import { createBlockStore } from "#server/feed/sandbox/block-store";
+import { createSandboxFiles } from "#server/feed/sandbox/files";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
+import type { Database } from "#server/store/database/db";
+import { createFileThread } from "#server/store/files/file-thread";
+import { createKlineFiles } from "#server/store/files/kline-files";
+import type { MadeFiles } from "#server/store/files/made-files";
+import { BEGIN_SNAPSHOT, inTransaction } from "#server/store/history/transaction";
+import { createStoredReads } from "#server/store/klines/kline-store";
+import { segmentId } from "#server/store/segments/parquet-file";
 
 /** Rows read at once. */
 const PAGE_ROWS = 20_000;
@@ -74,13 +79,41 @@ export function storedKlines(db: Pick<Database, "pool" | "segments">, clock: Pic
   };
 }
 
+/** What the sandbox computes, in this process. */
+function openSandbox(catalogue: Pick<Catalogue, "list" | "find" | "calendar">, seed: number) {
+  return { prices: createSandboxPrices({ catalogue, seed }), blocks: createBlockStore(makeBlocksHere()) };
+}
+
 /** The computed klines of the sandbox. */
 export function sandboxKlines(catalogue: Pick<Catalogue, "list" | "find" | "calendar">, seed: number, clock: Clock): KlineSource {
-  const store = createSandboxKlines({
-    prices: createSandboxPrices({ catalogue, seed }),
-    clock,
-    alignment: createAlignment(),
-    blocks: createBlockStore(makeBlocksHere()),
-  });
+  const store = createSandboxKlines({ ...openSandbox(catalogue, seed), clock, alignment: createAlignment() });
   return { withKlines: async (range, work) => work(await closedKlines(store.read, range, clock.now())) };
+}
+
+/** Makes files anew each time. In an export, few have to be made, and each of them is asked for once. */
+const madeAnew: MadeFiles = {
+  async find(_key, make) {
+    const { rows, bytes } = await make();
+    return { rows, sha256: segmentId(bytes), size: bytes.length, read: async (from, to) => bytes.subarray(from, to) };
+  },
+};
+
+interface FilesOptions {
+  readonly venue: Venue;
+  readonly db: Pick<Database, "pool" | "segments">;
+  readonly catalogue: Pick<Catalogue, "list" | "find" | "calendar">;
+  /** Of the sandbox. */
+  readonly seed: number;
+  readonly clock: Clock;
+}
+
+/** The files of M1 klines that the API offers of a venue. Call `close` in the end. */
+export function openFiles({ venue, db, catalogue, seed, clock }: FilesOptions) {
+  const thread = createFileThread(clock);
+  const making = { made: madeAnew, thread, clock };
+  const klines =
+    venue === "live"
+      ? createKlineFiles({ ...making, db })
+      : createSandboxFiles({ ...making, ...openSandbox(catalogue, seed) }).klines;
+  return { klines, close: thread.close };
 }

@@ -31,7 +31,14 @@ test("npm run feed -- check prints each step of the provider of LIVE_FEED, and e
   const { exitCode, output } = await run("check --wait 1", { LIVE_FEED: "oanda" });
   const lines = output.split("\n").filter((line) => !line.startsWith(" "));
   expect(lines.map((line) => line.split(/ +/).slice(0, 2).join(" "))).toEqual([
-    ...["ok settings", "ok name", "ok connection", "ok login", "noted instruments", "ok prices", "noted history", "ok clock"],
+    "ok settings",
+    "ok name",
+    "ok connection",
+    "ok login",
+    "noted instruments",
+    "ok prices",
+    "noted history",
+    "ok clock",
   ]);
   expect(exitCode).toBe(0);
   expect(output).not.toContain(TOKEN);

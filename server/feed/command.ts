@@ -1,17 +1,17 @@
 import { createSealer } from "#lib/access/sealer";
+import { type FeedFinding, PROVIDERS } from "#lib/contract/portal-feeds";
 import type { Env } from "#lib/env";
-import { PROVIDER_NAMES, PROVIDER_SETTINGS, type ProviderName } from "#lib/env-feeds";
-import { createCatalogue } from "#lib/market/catalogue";
-import { connectThroughProxies } from "#lib/outgoing";
+import { PROVIDER_SETTINGS, type ProviderName } from "#lib/env-feeds";
 import { SECOND_MS } from "#lib/units";
 import { type CommandContext, defineCommand, runAsProcess, subcommandOf } from "#server/cli/run-command";
 import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
 import { acquireSecrets } from "#server/database/secrets";
+import { connectThroughProxies } from "#server/outgoing/proxy";
+import { createCatalogue } from "#server/store/market/catalogue";
 import { checkUpstream } from "./upstream/check";
 import { openUpstream } from "./upstream/choose";
 import { createKeptSecrets } from "./upstream/kept-secrets";
-import type { Finding } from "./upstream/reach";
-import { askedOf } from "./upstream/symbols";
+import { asksFor } from "./upstream/symbols";
 
 const WAIT_MAX_S = 600;
 const MORE_MS = 3 * SECOND_MS;
@@ -21,7 +21,7 @@ const USAGE = `npm run feed -- check [PROVIDER] [--wait 30]
 Tries the first provider of LIVE_FEED, or the named one, step by step: settings, name, connection, encryption, login, instruments,
 prices, history, clock. Each line says what was found; after the first step that failed, it says what to do. Nothing is stored.
 
-  PROVIDER   ${PROVIDER_NAMES.join(", ")}
+  PROVIDER   ${PROVIDERS.join(", ")}
   --wait     seconds to wait for a tick once it is subscribed, at most ${WAIT_MAX_S}
 
 Exit code: 0 when ticks come or every market is closed, 1 when a step failed. A provider that allows one connection may close
@@ -34,11 +34,11 @@ function nameOf(words: readonly string[], env: Env): ProviderName {
   const [word, ...others] = words;
   if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}".`);
   const given: readonly string[] = word === undefined ? env.LIVE_FEED : [word];
-  const name = PROVIDER_NAMES.find((one) => one === given.find((each) => PROVIDER_NAMES.some((known) => known === each)));
+  const name = PROVIDERS.find((one) => one === given.find((each) => PROVIDERS.some((known) => known === each)));
   if (name !== undefined) return name;
   const what =
     word === undefined ? `LIVE_FEED is ${env.LIVE_FEED.join(",")}, which is no provider` : `Unknown provider "${word}"`;
-  throw new UsageError(`${what}: use one of ${PROVIDER_NAMES.join(", ")}.`);
+  throw new UsageError(`${what}: use one of ${PROVIDERS.join(", ")}.`);
 }
 
 /** @throws UsageError */
@@ -49,14 +49,14 @@ function waitMsOf(text: string): number {
   return seconds * SECOND_MS;
 }
 
-function settingsFinding(name: ProviderName, env: Env): Finding {
+function settingsFinding(name: ProviderName, env: Env): FeedFinding {
   const missing = PROVIDER_SETTINGS[name].filter((setting) => env[setting] === undefined);
   if (missing.length === 0) return { step: "settings", state: "ok", text: `those of ${name} are there` };
   const next = `Set ${missing.join(", ")}. A key or token may also be in a file that its name with _FILE names.`;
   return { step: "settings", state: "failed", text: `${missing.join(", ")} missing`, next };
 }
 
-function show({ step, state, text, next }: Finding, { print }: CommandContext): void {
+function show({ step, state, text, next }: FeedFinding, { print }: CommandContext): void {
   print(`${state.padEnd(6)}  ${step.padEnd(11)}  ${text}`);
   if (next !== undefined) print(`${" ".repeat(21)}${next}`);
 }
@@ -81,7 +81,8 @@ export const feedCommand = defineCommand({
       const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === name);
       const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
       const { list, calendar } = await createCatalogue(db, "live");
-      const catalogue = { list: askedOf(name, env, list), calendar };
+      const isAsked = asksFor(name, env);
+      const catalogue = { list: () => list().filter(({ ticker }) => isAsked(ticker)), calendar };
       const options = { upstream, catalogue, named, clock: context.clock, waitMs, moreMs: MORE_MS };
       let failed = false;
       for await (const finding of checkUpstream(options, context.stopSignal())) {

@@ -16,7 +16,7 @@ interface Price {
 interface Compared {
   /** The last price of each provider. */
   readonly prices: Map<string, Price>;
-  /** Since when the price of a provider differs from the speaker's, and whether that was reported. */
+  /** Since when the price of a provider differs from that of the one in force, and whether that was reported. */
   readonly differing: Map<string, { readonly sinceMs: number; reported: boolean }>;
 }
 
@@ -35,7 +35,7 @@ function differ(one: Price, other: Price, point: number): boolean {
   return Math.abs(mid(one) - mid(other)) > SPREADS_COUNT * Math.max(spread(one), spread(other), point);
 }
 
-/** Compares the prices of several providers with those of the one that speaks. It decides nothing. Instants are Unix milliseconds. */
+/** Compares the prices of several providers with those of the one in force. It decides nothing. Instants are Unix milliseconds. */
 export function createDivergence() {
   const tickers = new Map<string, Compared>();
 
@@ -49,13 +49,13 @@ export function createDivergence() {
       compared.prices.set(name, price);
     },
     /** Compares the prices of a ticker; call it each second. @returns who has begun to diverge since the last call */
-    look(ticker: string, speaker: string | undefined, point: number, nowMs: number): string[] {
+    look(ticker: string, inForce: string | undefined, point: number, nowMs: number): string[] {
       const { prices, differing } = tickers.get(ticker) ?? { prices: new Map<string, Price>(), differing: new Map() };
-      const taken = speaker === undefined ? undefined : prices.get(speaker);
+      const taken = inForce === undefined ? undefined : prices.get(inForce);
       const isFresh = ({ atMs }: Price) => nowMs - atMs <= PRICE_MAX_AGE_MS;
       const begun: string[] = [];
       for (const [name, price] of prices) {
-        const compares = name !== speaker && taken !== undefined && isFresh(taken) && isFresh(price);
+        const compares = name !== inForce && taken !== undefined && isFresh(taken) && isFresh(price);
         const known = differing.get(name);
         if (!compares || !differ(taken, price, point)) differing.delete(name);
         else if (known === undefined) differing.set(name, { sinceMs: nowMs, reported: false });

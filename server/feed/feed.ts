@@ -33,10 +33,10 @@ export interface FeedStart {
   readonly connected: () => void;
   /** Called with what is wrong while the feed goes on: none of its providers has a connection. */
   readonly failing?: (problem: string) => void;
-  /** Called with each tick that is not delivered because another provider speaks for its ticker, and whose it is. */
+  /** Called with each tick that is not delivered because another provider is in force for its ticker, and whose it is. */
   readonly standby?: (tick: Tick, upstream: string) => void;
   /** Told about the life of the connection; absent where nothing is stored. */
-  readonly heard?: FeedLife;
+  readonly life?: FeedLife;
   /**
    * Called with a range [fromMs, toMs) of which ticks of a ticker are known to lack: a lost connection, a silence. The range may be
    * longer than the hole, and its minutes may be mended later.
@@ -57,22 +57,22 @@ export interface FeedLife {
 /** The name of pushed ticks among several providers. */
 export const PUSH = "push";
 
-/** Under this name, Voices.speakers has who speaks for every ticker that it does not name. */
+/** Under this name, ProviderChoice.speakers is the provider in force for every ticker that it does not name. */
 export const EVERY_TICKER = "*";
 
-/** Who speaks for a ticker according to what Voices.speakers made; null where nobody does. */
-export const speakerIn = (speakers: Readonly<Record<string, string>> | undefined, ticker: string): string | null =>
-  (speakers?.[ticker] ?? speakers?.[EVERY_TICKER]) || null;
+/** The provider in force for a ticker according to ProviderChoice.speakers; null where there is none. */
+export const providerIn = (byTicker: Readonly<Record<string, string>> | undefined, ticker: string): string | null =>
+  (byTicker?.[ticker] ?? byTicker?.[EVERY_TICKER]) || null;
 
-/** Who speaks where several providers feed a venue. */
-interface Voices {
-  /** Who speaks for a ticker; undefined before the first does, and while this process does not run the feed. */
-  speaker(ticker: string): string | undefined;
-  /** Takes a pushed tick. @returns whether pushes speak for its ticker */
+/** Which of several providers is in force. */
+interface ProviderChoice {
+  /** The provider in force for a ticker; undefined before the first one is, and while this process does not run the feed. */
+  providerOf(ticker: string): string | undefined;
+  /** Takes a pushed tick. @returns whether pushes are in force for its ticker */
   pushed(tick: Tick): boolean;
   /** Call it when an operator prefers another provider. @throws Error when that cannot be read */
   pinChanged(): Promise<void>;
-  /** The speakers of all tickers, for other processes; speakerIn reads it. */
+  /** The providers in force of all tickers, for other processes; providerIn reads it. */
   speakers(): Readonly<Record<string, string>>;
   report(): PrecedenceReport;
 }
@@ -92,8 +92,10 @@ export interface MarketFeed {
   lost?(error: unknown, untilMs: number): void;
   /** The providers behind the feed; absent where there are none. */
   providers?(): readonly UpstreamReport[];
+  /** False where every provider is known not to offer a ticker; absent where there are none, so that all may come. */
+  offers?(ticker: string): boolean;
   /** Absent where there is one provider, or none. */
-  readonly voices?: Voices;
+  readonly choice?: ProviderChoice;
 }
 
 /** The source will not serve us: wrong key, no entitlement, closed account. Only its owner can change that. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
+import { HOUR_MS, SECOND_MS } from "#lib/units";
 import { type Change, createPrecedence } from "./precedence";
 
 const START_MS = Date.UTC(2026, 0, 7, 12);
@@ -15,7 +15,9 @@ function createScene({ pushes = false, openSince = () => 0 as number | null } = 
   const connecting = ["first", "second"].map((name) => ({ name, connects: true }));
   const members = [...(pushes ? [{ name: "push", connects: false }] : []), ...connecting];
   const precedence = createPrecedence({
-    ...{ members, nowMs, openSince },
+    members,
+    nowMs,
+    openSince,
     changed(change) {
       changes.push(change);
       times.push(nowMs);
@@ -31,7 +33,7 @@ function createScene({ pushes = false, openSince = () => 0 as number | null } = 
     },
     lost: (name: Name) => precedence.lost(name, nowMs),
     tick: (name: Name) => precedence.tick(name, "EURUSD", nowMs),
-    speaker: () => precedence.speaker("EURUSD"),
+    speaker: () => precedence.inForce("EURUSD"),
     /** Lets time pass; these providers tick each `everyS` seconds. */
     pass(seconds: number, ticking: readonly Name[] = [], everyS = 1) {
       for (let second = 1; second <= seconds; second++) {
@@ -199,25 +201,30 @@ describe("the way back", () => {
     expect(scene.speaker()).toBe("second");
   });
 
-  test("four changes within an hour: the speaker stays for an hour, unless one is pinned", () => {
+  test("a ticker returns once an hour at most, and yet the next one speaks each time that the present one is away", () => {
     const scene = started();
-    const outAndBack = () => {
+    const out = () => {
       scene.lost("first");
       scene.pass(10, ["second"]);
       scene.live("first");
-      scene.pass(301, BOTH);
     };
-    outAndBack();
-    outAndBack();
-    expect(scene.changes.map(({ to }) => to)).toEqual(["first", "second", "first", "second", "first"]);
-    const heldMs = scene.now();
-    expect(scene.precedence.heldUntil("EURUSD", heldMs)).toBe(heldMs + HOUR_MS);
-    scene.lost("first");
-    scene.pass(3_599, ["second"]);
-    expect(scene.speaker()).toBe("first");
-    scene.pass(1, ["second"]);
+    out();
+    scene.pass(301, BOTH);
+    const returnedMs = scene.now();
+    scene.pass(60, BOTH);
+    out();
+    scene.pass(3_529, BOTH);
     expect(scene.speaker()).toBe("second");
-    expect(scene.precedence.heldUntil("EURUSD", scene.now())).toBeNull();
+    scene.pass(1, BOTH);
+    expect([scene.speaker(), scene.now() - returnedMs]).toEqual(["first", HOUR_MS]);
+    for (let turn = 0; turn < 3; turn++) {
+      out();
+      expect(scene.speaker()).toBe("second");
+      scene.lost("second");
+      scene.pass(10, ["first"]);
+      expect(scene.speaker()).toBe("first");
+      scene.live("second");
+    }
   });
 });
 
@@ -231,6 +238,17 @@ describe("a pinned provider", () => {
     expect([scene.speaker(), scene.precedence.pinned()]).toEqual(["second", "second"]);
     scene.precedence.pin(null, scene.now());
     expect([scene.speaker(), scene.precedence.pinned()]).toEqual(["first", null]);
+  });
+
+  test("gives way at once to an earlier one that is well, also when the ticker returned a moment ago", () => {
+    const scene = started();
+    scene.pass(300, BOTH);
+    for (let turn = 0; turn < 3; turn++) {
+      scene.precedence.pin("second", scene.now());
+      expect(scene.speaker()).toBe("second");
+      scene.precedence.pin(null, scene.now());
+      expect(scene.speaker()).toBe("first");
+    }
   });
 
   test("leaves the tickers that it does not offer to the others", () => {
@@ -278,18 +296,17 @@ const BACK_NEAR_ITS_END: Step[] = [
   ...[8, 330, 37, 217, 357, 302].map((seconds): Step => ["live", "first", seconds]),
 ];
 
-test("whatever happens: at most one speaks, changes are ten seconds apart, ways back a minute, and four an hour is the most", () => {
+test("whatever happens: at most one speaks, it has ten seconds to tick, and a ticker returns once an hour at most", () => {
   fc.assert(
     fc.property(steps, (story) => {
       const { changes, times, spoke } = play(story);
       expect(Math.max(0, ...spoke)).toBeLessThanOrEqual(1);
+      const returns = times.filter((_, at) => changes[at]?.reason === "back");
+      for (const [at, atMs] of returns.slice(1).entries()) expect(atMs - (returns[at] ?? 0)).toBeGreaterThanOrEqual(HOUR_MS);
       for (const [at, { reason }] of changes.entries()) {
         const sinceMs = (times[at] ?? 0) - (times[at - 1] ?? Number.NEGATIVE_INFINITY);
-        if (at > 1 || reason !== "lost") expect(sinceMs).toBeGreaterThanOrEqual(reason === "back" ? MINUTE_MS : 10_000);
+        if (reason === "quiet" || (reason === "lost" && at > 1)) expect(sinceMs).toBeGreaterThanOrEqual(10_000);
       }
-      const counted = times.slice(1);
-      for (const [at, atMs] of counted.entries())
-        if (at >= 4) expect(atMs - (counted[at - 4] ?? 0)).toBeGreaterThanOrEqual(HOUR_MS);
     }),
     { numRuns: 150, examples: [[BACK_NEAR_ITS_END]] },
   );

@@ -1,19 +1,14 @@
 import type { ChangeReason } from "#lib/contract/portal-feeds";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 
-/** A provider whose connection does not live for so long no longer speaks. */
+/** A provider whose connection does not live for so long is no longer in force. */
 const LOST_MAX_MS = 10 * SECOND_MS;
 /** A ticker is quiet without a tick for so long, and for so many times its usual gap. */
 const QUIET_MIN_MS = 30 * SECOND_MS;
 const QUIET_GAPS_COUNT = 5;
-/** An earlier provider speaks again once it was well for so long, and the last change is so long ago. */
+/** An earlier provider is in force again once it was well for so long, and the last return of the ticker is so long ago. */
 const WELL_MS = 5 * MINUTE_MS;
-const CHANGE_PAUSE_MS = MINUTE_MS;
-/** One that has just become the speaker is not quiet before it had so long to tick, however long ago its last tick is. */
-const STAY_MIN_MS = 10 * SECOND_MS;
-/** After so many changes of a ticker within an hour, its speaker stays for an hour. */
-const CHANGES_MAX_COUNT = 4;
-const HOLD_MS = HOUR_MS;
+const RETURN_PAUSE_MS = HOUR_MS;
 /** A longer pause between two ticks says nothing about the usual one. */
 const GAP_MAX_MS = 10 * MINUTE_MS;
 /** The share of a new gap in the usual one. */
@@ -26,13 +21,13 @@ interface Member {
   readonly connects: boolean;
 }
 
-/** Another provider speaks for a ticker. Absent `from`: nobody did. */
+/** Another provider is in force for a ticker. Absent `from`: none was. */
 export interface Change {
   readonly ticker: string;
   readonly from: string | undefined;
   readonly to: string;
   readonly reason: ChangeReason;
-  /** When the former speaker was last known to be well, Unix milliseconds. */
+  /** When the former provider was last known to be well, Unix milliseconds. */
   readonly wellMs: number;
 }
 
@@ -46,30 +41,17 @@ interface PrecedenceOptions {
   readonly nowMs: number;
 }
 
-/** Decides for each ticker which of several providers speaks. Instants are given, Unix milliseconds. */
-export interface Precedence {
-  /** Prices of these tickers can come from a provider now. */
-  live(name: string, tickers: ReadonlySet<string>, nowMs: number): void;
-  lost(name: string, nowMs: number): void;
-  /** Takes a tick. @returns whether its provider speaks for the ticker */
-  tick(name: string, ticker: string, nowMs: number): boolean;
-  /** Decides for all these tickers; call it each second. */
-  look(tickers: readonly string[], nowMs: number): void;
-  /** A provider speaks for all that it offers, whatever its state; null: none is preferred. */
-  pin(name: string | null, nowMs: number): void;
-  pinned(): string | null;
-  /** Who speaks for a ticker; undefined before the first does. */
-  speaker(ticker: string): string | undefined;
-  /** Since when. */
-  since(ticker: string): number;
-  /** False where a provider is known not to offer a ticker. */
-  offers(name: string, ticker: string): boolean;
-  /** Until when the speaker of a ticker stays because of too many changes; null where it does not. */
-  heldUntil(ticker: string, nowMs: number): number | null;
+interface Connection extends Member {
+  /** What it offers; undefined before it has lived. */
+  tickers: ReadonlySet<string> | undefined;
+  live: boolean;
+  /** Since when it is live, or not. */
+  sinceMs: number;
 }
 
-/** What one provider said about one ticker. */
-interface Voice {
+/** A provider as the source of one ticker. */
+interface Source {
+  readonly connection: Connection;
   lastMs: number | null;
   gapMs: number | null;
   /** Since when it is well without a break. */
@@ -78,211 +60,159 @@ interface Voice {
 
 interface TickerState {
   readonly ticker: string;
-  readonly beganMs: number;
-  readonly voices: readonly Voice[];
-  speaker: number | undefined;
-  /** The last change. */
+  /** In order of precedence. */
+  readonly sources: readonly Source[];
+  inForce: Source | undefined;
+  /** The last change, and the last one back to an earlier provider. */
   sinceMs: number;
-  changes: readonly number[];
-  heldUntilMs: number;
+  returnedMs: number;
 }
 
-interface Connection {
-  readonly member: Member;
-  tickers: ReadonlySet<string> | undefined;
-  live: boolean;
-  /** Since when it is live, or not. */
-  sinceMs: number;
+interface Next extends Pick<Change, "reason" | "wellMs"> {
+  readonly source: Source;
 }
+
+const offers = ({ tickers }: Connection, ticker: string) => tickers === undefined || tickers.has(ticker);
 
 /** A ticker is quiet after this pause. */
-const quietAfterMs = ({ gapMs }: Voice) => Math.max(QUIET_MIN_MS, QUIET_GAPS_COUNT * (gapMs ?? 0));
+const quietAfterMs = ({ gapMs }: Source) => Math.max(QUIET_MIN_MS, QUIET_GAPS_COUNT * (gapMs ?? 0));
 
-const ticks = (voice: Voice, nowMs: number) => voice.lastMs !== null && nowMs - voice.lastMs <= quietAfterMs(voice);
-
-function noteTick(voice: Voice, nowMs: number): void {
-  const gapMs = voice.lastMs === null ? Number.POSITIVE_INFINITY : nowMs - voice.lastMs;
-  if (gapMs <= GAP_MAX_MS) voice.gapMs = voice.gapMs === null ? gapMs : voice.gapMs + (gapMs - voice.gapMs) * GAP_SHARE;
-  voice.lastMs = nowMs;
+function noteTick(source: Source, nowMs: number): void {
+  const { lastMs, gapMs } = source;
+  const newMs = lastMs === null ? Number.POSITIVE_INFINITY : nowMs - lastMs;
+  if (newMs <= GAP_MAX_MS) source.gapMs = gapMs === null ? newMs : gapMs + (newMs - gapMs) * GAP_SHARE;
+  source.lastMs = nowMs;
 }
 
 /** Since when a provider can bring no ticks of a ticker; null while it can. */
-function lostSince(
-  { member, live, sinceMs, tickers }: Connection,
-  voice: Voice,
-  { ticker, beganMs }: TickerState,
-): number | null {
-  if (!member.connects) return voice.lastMs === null ? beganMs : null;
-  return live && tickers?.has(ticker) ? null : sinceMs;
+function lostSince({ connection, lastMs }: Source, ticker: string): number | null {
+  const { connects, live, tickers, sinceMs } = connection;
+  const brings = connects ? live && tickers?.has(ticker) : lastMs !== null;
+  return brings ? null : sinceMs;
 }
 
-/** Calls `each` with the providers of a ticker in their order, until it returns true. @returns that one */
-function first(
-  connections: readonly Connection[],
-  { voices }: TickerState,
-  each: (connection: Connection, voice: Voice, index: number) => boolean,
-): number | undefined {
-  const index = connections.findIndex((connection, at) => {
-    const voice = voices[at];
-    return voice !== undefined && each(connection, voice, at);
+function isWell(source: Source, ticker: string, isOpen: boolean, nowMs: number): boolean {
+  if (lostSince(source, ticker) !== null) return false;
+  return isOpen ? source.lastMs !== null && nowMs - source.lastMs <= quietAfterMs(source) : source.connection.connects;
+}
+
+/** The first provider. At the start, an earlier one gets the time to connect that it has later to connect again. */
+function firstOf({ ticker, sources }: TickerState, nowMs: number): Next | undefined {
+  const source = sources.find((one) => {
+    const lostMs = lostSince(one, ticker);
+    return lostMs === null || (offers(one.connection, ticker) && nowMs - lostMs < LOST_MAX_MS);
   });
-  return index < 0 ? undefined : index;
+  return source && lostSince(source, ticker) === null ? { source, reason: "first", wellMs: nowMs } : undefined;
 }
 
-/** Makes the precedence of a venue. Its memory is bounded by tickers and providers. */
-export function createPrecedence({ members, openSince, changed, nowMs: begunMs }: PrecedenceOptions): Precedence {
-  const connections = members.map((member): Connection => ({ member, tickers: undefined, live: false, sinceMs: begunMs }));
-  const states = new Map<string, TickerState>();
-  let pinned: number | undefined;
+/** Why the provider in force no longer is, and since when it brings no ticks. */
+function awayOf(source: Source, { ticker, sinceMs }: TickerState, openMs: number | null, nowMs: number) {
+  const lostMs = lostSince(source, ticker);
+  if (lostMs !== null) return nowMs - lostMs >= LOST_MAX_MS ? { reason: "lost" as const, wellMs: lostMs } : undefined;
+  // One that has just come into force gets the time to tick, however long ago its last tick is.
+  const quietMs = openMs === null ? nowMs : Math.max(source.lastMs ?? 0, sinceMs, openMs);
+  return nowMs - quietMs >= quietAfterMs(source) ? { reason: "quiet" as const, wellMs: quietMs } : undefined;
+}
 
-  const indexOf = (name: string) => members.findIndex((member) => member.name === name);
+/** Which provider takes the place of the one in force, and why; undefined: none does. */
+function successorOf(inForce: Source, state: TickerState, openMs: number | null, nowMs: number): Next | undefined {
+  const { sources, returnedMs } = state;
+  const away = awayOf(inForce, state, openMs, nowMs);
+  if (away !== undefined) {
+    // Silent everywhere is no reason: another one must be well, and have ticked since.
+    const hasTicked = ({ lastMs }: Source) => away.reason === "lost" || (lastMs !== null && lastMs > away.wellMs);
+    const source = sources.find((one) => one !== inForce && one.wellMs !== null && hasTicked(one));
+    return source && { source, ...away };
+  }
+  if (nowMs - returnedMs < RETURN_PAUSE_MS) return undefined;
+  const earlier = sources.slice(0, sources.indexOf(inForce));
+  const source = earlier.find(
+    ({ wellMs, connection }) => wellMs !== null && nowMs - Math.max(wellMs, connection.sinceMs) >= WELL_MS,
+  );
+  return source && { source, reason: "back", wellMs: nowMs };
+}
+
+/**
+ * Decides for each ticker which of several providers is in force: the first of the list that is well, an operator's before it. Its
+ * memory is bounded by tickers and providers. Instants are given, Unix milliseconds.
+ */
+export function createPrecedence({ members, openSince, changed, nowMs: beganMs }: PrecedenceOptions) {
+  const connections = members.map((member): Connection => ({ ...member, tickers: undefined, live: false, sinceMs: beganMs }));
+  const states = new Map<string, TickerState>();
+  let pinned: string | null = null;
+
+  const connectionOf = (name: string) => connections.find((connection) => connection.name === name);
 
   function stateOf(ticker: string): TickerState {
     const known = states.get(ticker);
     if (known !== undefined) return known;
-    const voices = members.map((): Voice => ({ lastMs: null, gapMs: null, wellMs: null }));
-    const never = Number.NEGATIVE_INFINITY;
-    const made = { ticker, beganMs: begunMs, voices, speaker: undefined, sinceMs: begunMs, changes: [], heldUntilMs: never };
+    const sources = connections.map((connection): Source => ({ connection, lastMs: null, gapMs: null, wellMs: null }));
+    const made = { ticker, sources, inForce: undefined, sinceMs: beganMs, returnedMs: Number.NEGATIVE_INFINITY };
     states.set(ticker, made);
     return made;
   }
 
-  function isWell(connection: Connection, voice: Voice, state: TickerState, isOpen: boolean, nowMs: number): boolean {
-    if (lostSince(connection, voice, state) !== null) return false;
-    return isOpen ? ticks(voice, nowMs) : connection.member.connects;
-  }
-
-  function turn(state: TickerState, to: number, reason: ChangeReason, wellMs: number, nowMs: number): void {
-    const [from, next] = [state.speaker === undefined ? undefined : members[state.speaker], members[to]];
-    if (next === undefined || from === next) return;
-    state.speaker = to;
-    state.sinceMs = nowMs;
-    if (reason !== "first" && reason !== "pinned") {
-      state.changes = [...state.changes.filter((atMs) => atMs > nowMs - HOUR_MS), nowMs];
-      if (state.changes.length >= CHANGES_MAX_COUNT) [state.heldUntilMs, state.changes] = [nowMs + HOLD_MS, []];
-    }
-    changed({ ticker: state.ticker, from: from?.name, to: next.name, reason, wellMs });
-  }
-
-  /** The pinned provider of a ticker, if it offers it. */
-  function pinnedFor(state: TickerState): number | undefined {
-    return first(
-      connections,
-      state,
-      ({ member, tickers }, { lastMs }, at) =>
-        at === pinned && (member.connects ? tickers?.has(state.ticker) === true : lastMs !== null),
-    );
-  }
-
-  /** At the start, an earlier provider gets the time to connect that it has later to connect again. */
-  function choose(state: TickerState, nowMs: number): void {
-    let waits = false;
-    const chosen = first(connections, state, (connection, voice) => {
-      if (connection.tickers !== undefined && !connection.tickers.has(state.ticker)) return false;
-      const lostMs = lostSince(connection, voice, state);
-      waits ||= lostMs !== null && nowMs - state.beganMs < LOST_MAX_MS;
-      return waits || lostMs === null;
-    });
-    if (chosen !== undefined && !waits) turn(state, chosen, "first", state.beganMs, nowMs);
-  }
-
-  /** Why a speaker no longer does, and since when. */
-  function awayOf(state: TickerState, speaker: number, openMs: number | null, nowMs: number) {
-    const [connection, voice] = [connections[speaker], state.voices[speaker]];
-    if (connection === undefined || voice === undefined) return undefined;
-    const sinceMs = lostSince(connection, voice, state);
-    if (sinceMs !== null) return nowMs - sinceMs >= LOST_MAX_MS ? { reason: "lost" as const, sinceMs } : undefined;
-    if (openMs === null || nowMs - state.sinceMs < STAY_MIN_MS) return undefined;
-    const quietMs = Math.max(voice.lastMs ?? state.sinceMs, openMs);
-    return nowMs - quietMs >= quietAfterMs(voice) ? { reason: "quiet" as const, sinceMs: quietMs } : undefined;
+  function nextOf(state: TickerState, openMs: number | null, nowMs: number): Next | undefined {
+    const { ticker, sources, inForce } = state;
+    const source = sources.find(({ connection }) => connection.name === pinned);
+    const isOffered = source?.connection.connects ? source.connection.tickers?.has(ticker) : source?.lastMs != null;
+    if (source && isOffered) return { source, reason: "pinned", wellMs: nowMs };
+    return inForce ? successorOf(inForce, state, openMs, nowMs) : firstOf(state, nowMs);
   }
 
   function decide(state: TickerState, nowMs: number): void {
-    const openMs = openSince(state.ticker, nowMs);
-    for (const [at, connection] of connections.entries()) {
-      const voice = state.voices[at];
-      if (voice === undefined) continue;
-      if (!isWell(connection, voice, state, openMs !== null, nowMs)) voice.wellMs = null;
-      else voice.wellMs ??= nowMs;
-    }
-    const preferred = pinnedFor(state);
-    const { speaker } = state;
-    if (preferred !== undefined) turn(state, preferred, "pinned", nowMs, nowMs);
-    else if (speaker === undefined) choose(state, nowMs);
-    else if (nowMs >= state.heldUntilMs) reconsider(state, speaker, openMs, nowMs);
-  }
-
-  /** Whether another one than the speaker speaks from now on. */
-  function reconsider(state: TickerState, speaker: number, openMs: number | null, nowMs: number): void {
-    const away = awayOf(state, speaker, openMs, nowMs);
-    if (away !== undefined) {
-      // Silent everywhere is no reason: another one must be well, and have ticked since.
-      const next = first(connections, state, (_, { wellMs, lastMs }, at) => {
-        const ticked = away.reason === "lost" || (lastMs !== null && lastMs > away.sinceMs);
-        return at !== speaker && wellMs !== null && ticked;
-      });
-      if (next !== undefined) turn(state, next, away.reason, away.sinceMs, nowMs);
-      return;
-    }
-    if (nowMs - state.sinceMs < CHANGE_PAUSE_MS) return;
-    const back = first(connections, state, (_, { wellMs }, at) => at < speaker && wellMs !== null && nowMs - wellMs >= WELL_MS);
-    if (back !== undefined) turn(state, back, "back", nowMs, nowMs);
-  }
-
-  /** True if a tick of a standby may be the first after its speaker was lost. */
-  function isDue({ speaker, voices }: TickerState, nowMs: number): boolean {
-    if (speaker === undefined) return true;
-    return nowMs - (voices[speaker]?.lastMs ?? begunMs) >= LOST_MAX_MS;
+    const { ticker, sources, inForce } = state;
+    const openMs = openSince(ticker, nowMs);
+    for (const source of sources)
+      source.wellMs = isWell(source, ticker, openMs !== null, nowMs) ? (source.wellMs ?? nowMs) : null;
+    const next = nextOf(state, openMs, nowMs);
+    if (next === undefined || next.source === inForce) return;
+    const { source, reason, wellMs } = next;
+    Object.assign(state, { inForce: source, sinceMs: nowMs, ...(reason === "back" && { returnedMs: nowMs }) });
+    changed({ ticker, from: inForce?.connection.name, to: source.connection.name, reason, wellMs });
   }
 
   return {
-    live(name, tickers, nowMs) {
-      const connection = connections[indexOf(name)];
-      if (connection === undefined) return;
-      Object.assign(connection, { tickers, live: true, sinceMs: nowMs });
+    /** Prices of these tickers can come from a provider now. */
+    live(name: string, tickers: ReadonlySet<string>, nowMs: number): void {
+      Object.assign(connectionOf(name) ?? {}, { tickers, live: true, sinceMs: nowMs });
     },
-    lost(name, nowMs) {
-      const index = indexOf(name);
-      const connection = connections[index];
-      if (connection?.live !== true) return;
-      Object.assign(connection, { live: false, sinceMs: nowMs });
-      for (const { voices } of states.values()) {
-        const voice = voices[index];
-        if (voice !== undefined) voice.wellMs = null;
-      }
+    lost(name: string, nowMs: number): void {
+      const connection = connectionOf(name);
+      if (connection?.live) Object.assign(connection, { live: false, sinceMs: nowMs });
     },
-    tick(name, ticker, nowMs) {
+    /** Takes a tick. @returns whether its provider is in force for the ticker */
+    tick(name: string, ticker: string, nowMs: number): boolean {
       const state = stateOf(ticker);
-      const index = indexOf(name);
-      const voice = state.voices[index];
-      if (voice === undefined) return false;
-      noteTick(voice, nowMs);
-      if (state.speaker !== index && isDue(state, nowMs)) decide(state, nowMs);
-      return state.speaker === index;
+      const source = state.sources.find(({ connection }) => connection.name === name);
+      if (source === undefined) return false;
+      noteTick(source, nowMs);
+      // It may be the first after the provider in force was lost.
+      const isDue = nowMs - (state.inForce?.lastMs ?? 0) >= LOST_MAX_MS;
+      if (state.inForce !== source && isDue) decide(state, nowMs);
+      return state.inForce === source;
     },
-    look(tickers, nowMs) {
+    /** Decides for all these tickers; call it each second. */
+    look(tickers: readonly string[], nowMs: number): void {
       for (const ticker of tickers) decide(stateOf(ticker), nowMs);
     },
-    pin(name, nowMs) {
-      pinned = name === null ? undefined : indexOf(name);
+    /** A provider is in force for all that it offers, whatever its state; null: none is preferred. */
+    pin(name: string | null, nowMs: number): void {
+      pinned = name;
       for (const state of states.values()) {
-        [state.heldUntilMs, state.changes] = [Number.NEGATIVE_INFINITY, []];
+        state.returnedMs = Number.NEGATIVE_INFINITY;
         decide(state, nowMs);
       }
     },
-    pinned: () => (pinned === undefined ? null : (members[pinned]?.name ?? null)),
-    speaker(ticker) {
-      const at = states.get(ticker)?.speaker;
-      return at === undefined ? undefined : members[at]?.name;
-    },
-    since: (ticker) => states.get(ticker)?.sinceMs ?? begunMs,
-    offers(name, ticker) {
-      const { tickers } = connections[indexOf(name)] ?? {};
-      return tickers === undefined || tickers.has(ticker);
-    },
-    heldUntil(ticker, nowMs) {
-      const untilMs = states.get(ticker)?.heldUntilMs ?? nowMs;
-      return untilMs > nowMs ? untilMs : null;
+    pinned: () => pinned,
+    /** The provider in force for a ticker; undefined before the first one is. */
+    inForce: (ticker: string) => states.get(ticker)?.inForce?.connection.name,
+    /** Since when. */
+    since: (ticker: string) => states.get(ticker)?.sinceMs ?? beganMs,
+    /** False where a provider is known not to offer a ticker. */
+    offers(name: string, ticker: string): boolean {
+      const connection = connectionOf(name);
+      return connection === undefined || offers(connection, ticker);
     },
   };
 }

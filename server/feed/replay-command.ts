@@ -6,10 +6,10 @@ import { createLog } from "#lib/log";
 import { printableName } from "#lib/printable";
 import { type CommandContext, defineCommand, runAsProcess } from "#server/cli/run-command";
 import { EXIT_DONE, UsageError } from "#server/cli/usage-error";
+import { createFilterTrial, type FilterTrial } from "#server/feed/filter/trial";
+import { reportLines } from "#server/feed/filter/trial-report";
 import { exitCodeOf, isFileError, Unsure } from "#server/import/failure";
-import { filesOf } from "#server/import/files";
-import { createFilterTrial, type FilterTrial } from "./filter/trial";
-import { reportLines } from "./filter/trial-report";
+import { filesOf } from "#server/import/files/sources";
 import { tickSources } from "./replay-files";
 
 const USAGE = `npm run replay -- [options] --filters FILE…
@@ -59,7 +59,8 @@ function trialOf(off: readonly FilterReason[]): FilterTrial {
     Object.entries(SEED_CALENDARS).map(([name, definition]) => [name, compileCalendar(definition, [])]),
   );
   return createFilterTrial({
-    ...{ off, listingOf: (ticker) => listings.get(ticker) },
+    off,
+    listingOf: (ticker) => listings.get(ticker),
     calendarOf: (ticker) => calendars.get(listings.get(ticker)?.calendar ?? ""),
   });
 }

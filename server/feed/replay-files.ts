@@ -2,15 +2,13 @@ import type { Clock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
-import { type ClockSurvey, surveyClocks } from "#server/import/clock-survey";
-import { knownClock } from "#server/import/clock-zone";
-import { contentOf } from "#server/import/detect";
 import { ImportFailure, Unsure } from "#server/import/failure";
-import { filesOf } from "#server/import/files";
+import { createSourceFinder, filesOf, type SourceFinder } from "#server/import/files/sources";
+import { contentOf } from "#server/import/files/text";
+import { knownClock } from "#server/import/formats/clocks";
 import { readOptions } from "#server/import/options";
-import { type Prepared, prepare } from "#server/import/prepare";
-import type { ReaderSettings, RowSink } from "#server/import/row";
-import { createSourceFinder, type SourceFinder } from "#server/import/sources";
+import type { ReaderSettings, RowSink } from "#server/import/rows/row";
+import { type Prepared, prepare, type Survey, surveyFiles } from "#server/import/survey/survey";
 
 /** One recording: its file or folder, and the ticker it is replayed as. */
 interface Recording {
@@ -44,16 +42,16 @@ interface TickSource extends Prepared {
   read(settings: ReaderSettings, sink: RowSink): AsyncGenerator<void>;
 }
 
-const NOTHING_STORED = { klinesAt: async () => new Map() };
-
 /** A recording that does not show its clock is played on the likely one: a replay is not history, so it does not ask. */
-function likelyClocks(survey: ClockSurvey): ClockSurvey {
+function likelyClocks(survey: Survey): Survey {
   return {
-    clockOf(source, rule) {
+    ...survey,
+    clockOf(file) {
       try {
-        return survey.clockOf(source, rule);
+        return survey.clockOf(file);
       } catch (error) {
-        const [likely] = rule.likely;
+        const { clock } = file.recognition;
+        const [likely] = "detect" in clock ? clock.detect.likely : [];
         if (!(error instanceof Unsure) || likely === undefined) throw error;
         return { clock: knownClock(likely), because: "the likely one of its format" };
       }
@@ -89,14 +87,13 @@ async function* sourcesIn(file: string, ticker: string | null, finder: SourceFin
   const options = readOptions(values, [file]);
   const terminal = { line: (text: string) => log.debug({ file, text }), bar: null };
   const files = await filesOf([file]);
-  const survey = likelyClocks(
-    await surveyClocks(files, { options, listings, store: NOTHING_STORED, finder, terminal, clock, signal }),
-  );
+  const context = { options, listings, terminal, clock, signal, store: null };
+  const survey = likelyClocks(await surveyFiles(files, finder, context));
   for (const one of files) {
     const { sources, skipped } = await finder.sourcesOf(one);
     for (const name of skipped) log.debug({ file: one, name }, "skipping a file in the archive");
     for (const source of sources) {
-      const prepared = await prepare(source, { options, listings, terminal, clock, signal, survey, store: null });
+      const prepared = await prepare(source, survey, context);
       if (prepared === null) continue;
       if (prepared.recognition.kind !== "ticks") throw new ImportFailure(`${source.name} holds klines; a replay needs ticks`);
       yield { ...prepared, read: (settings: ReaderSettings, sink: RowSink) => readRows(prepared, settings, sink) };

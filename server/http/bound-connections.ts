@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import { CONNECTIONS_CLIENT_MAX_COUNT, CONNECTIONS_MAX_COUNT, CONNECTIONS_NETWORK_MAX_COUNT } from "#lib/contract/limits";
 import type { Metrics } from "#lib/metrics";
-import { createOpenings } from "#server/socket/openings";
+import { createHandshakeLimits } from "#server/socket/handshake-limits";
 import { createProxyCheck, peerOf } from "./address";
 import { connectionRoom } from "./open-files";
 
@@ -37,7 +37,7 @@ export function boundConnections(
   if (Number.isFinite(roomCount)) server.maxConnections = roomCount;
   server.on("drop", () => metrics.refused("tcp", "too_many_files"));
   const isTrustedProxy = createProxyCheck(trustedProxies);
-  const openings = createOpenings(limits);
+  const handshakes = createHandshakeLimits(limits);
   /** In the order of their last request. */
   const open = new Map<Socket, () => void>();
 
@@ -56,13 +56,13 @@ export function boundConnections(
   server.on("connection", (socket: Socket) => {
     const address = peerOf({ socket });
     if (isTrustedProxy(address)) return;
-    const full = openings.fullFor(address);
+    const full = handshakes.fullFor(address);
     if (full !== undefined) {
       metrics.refused("tcp", `too_many_of_${full}`);
       socket.destroy();
       return;
     }
-    open.set(socket, openings.enter(address));
+    open.set(socket, handshakes.enter(address));
     socket.on("close", onClose);
     if (open.size <= mostCount) return;
     const [idle = socket] = open.keys();

@@ -109,7 +109,7 @@ describe("a server that has too many calls without a key", () => {
     });
     const refusal = { docsBase: "", log: createLog("silent") };
     const server = createHttpServer({
-      api: createApi({}),
+      api: createApi([]),
       direct: { "/api/health": () => new Response("well") },
       socketIo: (_, response) => response.end(),
       pages: (_, response) => response.end("a page"),

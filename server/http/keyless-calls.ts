@@ -3,6 +3,7 @@ import { clientBlock, coarseAddress } from "#lib/access/address";
 import type { BucketLimits } from "#lib/access/limits/bucket";
 import { STRANGER } from "#lib/access/limits/bucket-bank";
 import type { BucketStore } from "#lib/access/limits/bucket-store";
+import { KEY_PREFIX } from "#lib/contract/key-text";
 import {
   KEYLESS_CLIENT_PER_MINUTE_COUNT,
   KEYLESS_NETWORK_PER_MINUTE_COUNT,
@@ -25,11 +26,11 @@ const ALL = limitsOf(KEYLESS_PER_MINUTE_COUNT);
 const RARE = limitsOf(KEYLESS_NETWORK_PER_MINUTE_COUNT / 10);
 const RESERVE = limitsOf(KEYLESS_PER_MINUTE_COUNT / 5);
 const EVERYONE = "everyone";
-/** Every key and token starts with it. */
-const KEY_START = "sw_";
+/** What every key and token starts with. */
+const KEY_START = new RegExp(`^${KEY_PREFIX}_`);
 
 /** Paths that take some work, and that no key opens. */
-const WORK: ReadonlySet<string> = new Set(["/metrics", "/openapi.json", "/asyncapi.json"]);
+const WORK: ReadonlySet<string> = new Set(["/metrics", "/openapi.json", "/asyncapi.json", "/grafana.json"]);
 const NEEDS_NO_KEY: ReadonlySet<string> = new Set([...WORK, "/api/ready", "/api/health", "/status.json"]);
 
 interface KeylessOptions {
@@ -50,7 +51,7 @@ export interface KeylessCalls {
 /** True for a request that shows something that may be a key, a token or a ticket: if it is not, it counts as a failed authentication. */
 function showsKey({ headers }: IncomingMessage): boolean {
   const { authorization, "sec-websocket-protocol": protocols } = headers;
-  if (authorization !== undefined) return bearerOf(authorization)?.startsWith(KEY_START) ?? false;
+  if (authorization !== undefined) return KEY_START.test(bearerOf(authorization) ?? "");
   return protocols?.includes(TICKET_PROTOCOL_PREFIX) ?? false;
 }
 

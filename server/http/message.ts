@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Fault } from "#lib/fault";
-
-/** The methods that some path has. */
-const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+import { methodsOf } from "#lib/http/api";
+import { allowed, METHODS } from "#lib/http/methods";
 
 /** What a message is refused for, whatever its path. */
 export interface MessageRefusal {
@@ -24,17 +23,32 @@ function countOfHosts({ rawHeaders }: IncomingMessage): number {
   return count;
 }
 
-/** The methods that no path has: TRACE returns what proxies added to a request, CONNECT is for proxies. */
-export function methodRefusal(method: string): MessageRefusal {
-  return {
-    fault: new Fault("method_not_allowed", { detail: `This server does not accept ${method}.` }),
-    allow: METHODS.join(", "),
-  };
+/** Every path under /api, in any case and with extra slashes. Next only recognizes the documented spelling. */
+const API = /^\/+api(?:\/|$)/i;
+const MCP = "/mcp";
+/** The portal's own API and its sign-in. */
+const PORTAL_APIS = ["/api/portal/", "/api/auth/"];
+const isPortalApi = (path: string) => PORTAL_APIS.some((prefix) => path.startsWith(prefix));
+
+/** True for all of /api but the portal's own. */
+export function isApi(path: string): boolean {
+  return API.test(path) && !isPortalApi(path);
+}
+
+/**
+ * The refusal of a method that no path has, such as TRACE, which returns what proxies added to a request.
+ * @param path undefined for a request without one, such as CONNECT
+ */
+export function methodRefusal(method: string, path: string | undefined): MessageRefusal {
+  const fault = new Fault("method_not_allowed", { detail: `This server does not accept ${method.slice(0, 20)}.` });
+  if (path === undefined) return { fault, allow: "" };
+  const methods = path === MCP ? allowed(["POST"]) : isPortalApi(path) ? METHODS : (methodsOf(path) ?? ["GET", "HEAD"]);
+  return { fault, allow: methods.join(", ") };
 }
 
 /** True for a method that Next knows; it answers any other with an empty body. */
 export function isPageMethod(method: string | undefined): boolean {
-  return METHODS.includes(method ?? "GET");
+  return METHODS.some((name) => name === (method ?? "GET"));
 }
 
 /** An expectation that Node does not know (RFC 9110, 10.1.1). */
@@ -45,8 +59,7 @@ export const EXPECTATION_REFUSAL = refusal("The only expectation that is support
  * smuggled past a proxy (RFC 9112, 3.2 and 6.1).
  */
 export function messageRefusal(request: IncomingMessage): MessageRefusal | undefined {
-  const { method, httpVersionMinor, headers } = request;
-  if (method === "TRACE") return methodRefusal(method);
+  const { httpVersionMinor, headers } = request;
   if (httpVersionMinor === 0 && headers["transfer-encoding"] !== undefined)
     return refusal("HTTP/1.0 has no Transfer-Encoding.", "Transfer-Encoding");
   const hosts = countOfHosts(request);

@@ -1,10 +1,9 @@
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createMemoryBucketStore } from "#lib/access/limits/bucket-store";
-import { readEnv } from "#lib/env";
 import { metrics, ready } from "#lib/http/operational";
 import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
+import { readEnv } from "#server/env";
 import { testRuntime } from "#server/testing/runtime";
 import { createKeylessCalls } from "./keyless-calls";
 import { hstsOf, serveOperators } from "./serve";
@@ -50,9 +49,10 @@ test("with METRICS_PORT, that port serves /metrics, /api/ready and /api/health a
   for (const [, handler] of PATHS) expect(await statusOf(handler)).toBe(404);
   const shared = { metrics: createMetrics(), addressOf: () => "192.0.2.1" };
   const keylessCalls = createKeylessCalls({ ...shared, buckets: createMemoryBucketStore(service.clock) });
-  const server = await serveOperators({ ...shared, keylessCalls, env: service.env, log: createLog("silent") }, 0);
+  const operators = { ...shared, keylessCalls, env: service.env, log: createLog("silent") };
+  const { server, address } = await serveOperators(operators, 0);
   onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const { port } = address;
   const status = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
   expect(await status("/metrics")).toBe(200);
   expect(await status("/api/health")).toBe(200);

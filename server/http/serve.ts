@@ -4,78 +4,44 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { GET as health } from "#app/api/health/route";
 import { GET as ready } from "#app/api/ready/route";
-import * as ingestKlines from "#app/api/v1/ingest/klines/route";
-import * as ingestState from "#app/api/v1/ingest/state/route";
-import * as ingestTicks from "#app/api/v1/ingest/ticks/route";
-import * as key from "#app/api/v1/key/route";
-import * as link from "#app/api/v1/link/route";
-import * as conversion from "#app/api/v1/market/conversion/route";
-import * as file from "#app/api/v1/market/files/[id]/route";
-import * as files from "#app/api/v1/market/files/route";
-import * as marketHours from "#app/api/v1/market/hours/route";
-import * as instruments from "#app/api/v1/market/instruments/route";
-import * as klines from "#app/api/v1/market/klines/route";
-import * as latestQuotes from "#app/api/v1/market/quotes/latest/route";
-import * as latestSnapshots from "#app/api/v1/market/snapshots/latest/route";
-import * as marketStatus from "#app/api/v1/market/status/route";
-import * as createStreamTicket from "#app/api/v1/market/stream/tickets/route";
-import * as ticks from "#app/api/v1/market/ticks/route";
 import { GET as asyncApi } from "#app/asyncapi.json/route";
+import { GET as grafana } from "#app/grafana.json/route";
 import { GET as scrape } from "#app/metrics/route";
 import { GET as openApi } from "#app/openapi.json/route";
 import { GET as serviceStatus } from "#app/status.json/route";
 import type { Attempts } from "#lib/access/limits/attempts";
 import { CONNECTIONS_MAX_COUNT } from "#lib/contract/limits";
-import { linkOperation } from "#lib/contract/link";
-import { type OperationId, operations } from "#lib/contract/operations";
 import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
-import { createApi, type RouteModule } from "#lib/http/api";
+import { createApi } from "#lib/http/api";
+import { readOnly } from "#lib/http/methods";
 import { openMetrics, openReady } from "#lib/http/operational";
 import { hsts } from "#lib/http/page-headers";
 import { requestIdOf } from "#lib/http/request-id";
 import { failure, jsonHeaders, writeAnswer } from "#lib/http/respond";
+import type { CallHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
-import { createAuthRateLimit } from "#lib/portal/auth-rate-limit";
-import { isSecure } from "#lib/portal/cookies";
-import { ADDRESS_HEADER } from "#lib/portal/visitor";
+import { handlers } from "#lib/operations/handlers";
+import { handler as link } from "#lib/operations/link/answer";
 import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
-import { hasPortal } from "#server/portal/pool-shares";
+import { createAuthRateLimit } from "#server/pages/sign-in/auth-rate-limit";
+import { isSecure } from "#server/pages/sign-in/cookies";
+import { ADDRESS_HEADER } from "#server/pages/visitor";
 import type { Portal } from "#server/portal/process";
+import { hasPortal } from "#server/processes/pool-shares";
 import { refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
 import { serveAssets } from "./assets";
 import { boundConnections } from "./bound-connections";
-import type { KeylessCalls } from "./keyless-calls";
 import { connectionRoom } from "./open-files";
 import { createHttpServer, routeUpgrades } from "./server";
 
-/** The route of each operation; a missing one fails to compile. */
-const ROUTES: Readonly<Record<OperationId, RouteModule>> = {
-  klines,
-  ticks,
-  files,
-  file,
-  instruments,
-  latestQuotes,
-  latestSnapshots,
-  conversion,
-  marketStatus,
-  marketHours,
-  createStreamTicket,
-  ingestTicks,
-  ingestKlines,
-  ingestState,
-  key,
-};
+const CALLS: readonly CallHandler[] = [...Object.values(handlers), link];
 
 /** Answers the whole REST interface, without Next. */
-export function createRestApi() {
-  const byPath = Object.entries(ROUTES).map(([id, module]) => [operations[id as OperationId].path, module]);
-  return createApi({ ...Object.fromEntries(byPath), [linkOperation.path]: link });
-}
+export const createRestApi = () => createApi(CALLS);
 
 /** Relative to the working directory, as Next's own build folder is. */
 const ASSETS_FOLDER = path.join(".next", "static");
@@ -86,31 +52,44 @@ async function mcp(request: Request, context?: unknown): Promise<Response> {
   return POST(request, context);
 }
 
-interface ServeOptions {
-  env: Env;
-  log: Logger;
-  metrics: Metrics;
-  streams: Pick<Streams, "webSocket" | "socketIo">;
-  addressOf: (request: IncomingMessage) => string;
-  keylessCalls: Pick<KeylessCalls, "call">;
-  attempts: Attempts;
-  tickForwarder: Pick<TickForwarder, "answer">;
-  /** Undefined on a node without pages. */
-  portal: Pick<Portal, "handle" | "upgrade"> | undefined;
+const DOCUMENTS = {
+  "/openapi.json": readOnly(openApi),
+  "/asyncapi.json": readOnly(asyncApi),
+  "/grafana.json": readOnly(grafana),
+  "/mcp": mcp,
+};
+
+type HttpOptions = Parameters<typeof createHttpServer>[0];
+
+interface ServeOptions extends Pick<HttpOptions, "addressOf" | "keylessCalls"> {
+  readonly env: Env;
+  readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
-/** What an edge worker leaves to the market process, for which it has no state. */
-interface EdgeOptions extends Omit<ServeOptions, "attempts" | "tickForwarder" | "portal"> {
-  /** Passes requests on to the market process: pages, and those to operators. */
-  market: Pick<Portal, "handle" | "upgrade"> & { readonly operate: Portal["handle"] };
+/** What a server has for those who connect to it. */
+interface Served extends Pick<HttpOptions, "direct" | "passed" | "inner" | "hsts"> {
+  readonly calls: readonly CallHandler[];
+  readonly streams?: Pick<Streams, "webSocket" | "socketIo">;
+  readonly portal?: Pick<Portal, "handle" | "upgrade"> | undefined;
+  /** Limits sign-ins, where another process does not. */
+  readonly attempts?: Attempts;
+  /** Says where to ask for everything else. */
+  readonly elsewhere?: string;
 }
 
-/**
- * Listens. Pages wait for the portal's process; everything else is answered at once.
- * @throws Error naming host and port when they cannot be listened on
- */
-export async function serve(options: ServeOptions): Promise<{ server: Server; address: AddressInfo }> {
-  const { env, log, metrics, addressOf, keylessCalls, attempts, tickForwarder, portal } = options;
+interface MarketOptions extends ServeOptions, Required<Pick<Served, "streams" | "attempts">>, Pick<Served, "portal"> {
+  readonly tickForwarder: Pick<TickForwarder, "answer">;
+}
+
+interface EdgeOptions extends ServeOptions, Required<Pick<Served, "streams">> {
+  /** Passes requests on to the market process, for which an edge worker has no state: pages, and those to operators. */
+  readonly passOn: Pick<Portal, "handle" | "upgrade"> & { readonly operate: Portal["handle"] };
+}
+
+/** Listens for clients; on an ingest node for feeders alone. @throws Error naming host and port when they cannot be listened on */
+export async function serveClients(options: MarketOptions) {
+  const { env, log, streams, portal, attempts, tickForwarder } = options;
   const room = connectionRoom();
   if (room < CONNECTIONS_MAX_COUNT)
     log.warn({ connections: room }, "few files may be open: fewer connections and streams are served; raise ulimit -n");
@@ -120,87 +99,62 @@ export async function serve(options: ServeOptions): Promise<{ server: Server; ad
     "/metrics": scrape,
     [FORWARDED_TICKS_PATH]: tickForwarder.answer,
   };
-  if (env.ROLE === "ingest") {
-    const server = createIngestServer({ operational, keylessCalls, addressOf, log, metrics, hsts: hstsOf(env) });
-    boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
-    return { server, address: await listen(server, env) };
+  if (env.ROLE !== "ingest") {
+    const direct = { ...operational, ...DOCUMENTS, [SERVICE_STATUS_PATH]: serviceStatus };
+    return listen(createServer(options, { calls: CALLS, direct, streams, portal, attempts, hsts: hstsOf(env) }), options);
   }
-  const server = createClientServer(options, {
-    direct: { ...operational, [SERVICE_STATUS_PATH]: serviceStatus },
-    portal,
-    keylessCalls,
-    authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
+  const elsewhere = "This node only ingests market data; send client requests to an edge node.";
+  const calls = CALLS.filter(({ operation }) => operation.scope === "market:ingest");
+  const server = createServer(options, { calls, direct: operational, elsewhere, hsts: hstsOf(env) });
+  server.on("upgrade", (request, socket) => {
+    refuseUpgrade(request, socket, new Fault("not_found", { detail: elsewhere }), { docsBase: "", log });
   });
-  boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
-  return { server, address: await listen(server, env) };
+  return listen(server, options);
 }
 
 /**
- * Listens at METRICS_PORT, for operators alone: without a token, so the port must be private.
+ * Listens at a port for operators alone: without a token, so the port must be private.
  * @throws Error naming host and port when they cannot be listened on
  */
-export async function serveOperators(
-  { env, log, metrics, addressOf, keylessCalls }: Pick<ServeOptions, "env" | "log" | "metrics" | "addressOf" | "keylessCalls">,
-  port: number,
-): Promise<Server> {
-  const elsewhere = refusing("This port serves /metrics, /api/ready and /api/health.");
-  const server = createHttpServer({
-    api: createApi({}),
-    direct: { "/api/health": health, "/api/ready": openReady, "/metrics": openMetrics },
-    socketIo: elsewhere,
-    pages: elsewhere,
-    authRateLimit: () => undefined,
-    keylessCalls,
-    addressOf,
-    log,
-    metrics,
-  });
-  boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
-  await listen(server, { HOST: env.HOST, PORT: port }, "METRICS_PORT");
-  return server;
+export function serveOperators(options: ServeOptions, port: number) {
+  const elsewhere = "This port serves /metrics, /api/ready and /api/health.";
+  const direct = { "/api/health": health, "/api/ready": openReady, "/metrics": openMetrics };
+  return listen(createServer(options, { calls: [], direct, elsewhere }), options, port, "METRICS_PORT");
 }
 
-/**
- * Listens as an edge worker, which shares the port with the others.
- * @throws Error naming host and port when they cannot be listened on
- */
-export async function serveEdge(options: EdgeOptions): Promise<{ server: Server; address: AddressInfo }> {
-  const { env, metrics, keylessCalls, market } = options;
-  const server = createClientServer(options, {
-    direct: { "/api/health": health },
-    passed: { "/api/ready": market.operate, "/metrics": market.operate, [SERVICE_STATUS_PATH]: market.operate },
-    portal: hasPortal(env) ? market : undefined,
-    keylessCalls,
-    // The market process counts the attempts.
-    authRateLimit: () => undefined,
+/** Listens as an edge worker, which shares the port with the others. @throws Error naming host and port when they cannot be listened on */
+export function serveEdge(options: EdgeOptions) {
+  const { env, streams, passOn } = options;
+  const { operate } = passOn;
+  const server = createServer(options, {
+    calls: CALLS,
+    direct: { "/api/health": health, ...DOCUMENTS },
+    passed: { "/api/ready": operate, "/metrics": operate, [SERVICE_STATUS_PATH]: operate },
+    streams,
+    portal: hasPortal(env) ? passOn : undefined,
+    hsts: hstsOf(env),
   });
-  boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
-  return { server, address: await listen(server, env) };
+  return listen(server, options);
 }
 
-/** Listens at a socket, for the edge workers of this node: what they pass on, and what they do not have. */
-export async function serveWorkers(
-  options: Omit<ServeOptions, "addressOf" | "keylessCalls">,
+/** Listens at a socket, for the other processes of this node: what they pass on, and what they do not have. */
+export async function serveInner(
+  options: Omit<MarketOptions, "addressOf" | "keylessCalls">,
   socketPath: string,
 ): Promise<Server> {
-  const { env, attempts, tickForwarder, portal } = options;
+  const { env, streams, portal, attempts, tickForwarder } = options;
   const addressOf = ({ headers }: IncomingMessage) => String(headers[ADDRESS_HEADER] ?? "");
-  const server = createClientServer(
-    { ...options, addressOf },
-    {
-      direct: {
-        "/api/ready": ready,
-        "/metrics": scrape,
-        [FORWARDED_TICKS_PATH]: tickForwarder.answer,
-        [SERVICE_STATUS_PATH]: serviceStatus,
-      },
-      portal,
-      // The worker has counted them.
-      keylessCalls: { call: () => undefined },
-      authRateLimit: createAuthRateLimit({ attempts, addressOf, docsBase: env.PUBLIC_URL ?? "" }),
-      inner: true,
-    },
-  );
+  // The process that was asked has counted them.
+  const keylessCalls = { call: () => undefined };
+  const direct = {
+    "/api/ready": ready,
+    "/metrics": scrape,
+    [FORWARDED_TICKS_PATH]: tickForwarder.answer,
+    [SERVICE_STATUS_PATH]: serviceStatus,
+    ...DOCUMENTS,
+  };
+  const served = { calls: CALLS, direct, streams, portal, attempts, inner: true, hsts: hstsOf(env) };
+  const server = createServer({ ...options, addressOf, keylessCalls }, served);
   server.listen(socketPath);
   await once(server, "listening");
   return server;
@@ -211,85 +165,40 @@ export function hstsOf(env: Pick<Env, "PUBLIC_URL" | "HSTS_SUBDOMAINS">): string
   return isSecure(env) ? hsts(env.HSTS_SUBDOMAINS === "on") : undefined;
 }
 
-type HttpOptions = Parameters<typeof createHttpServer>[0];
-
-/** The server of clients: REST, streams and pages. */
-function createClientServer(
-  options: Pick<ServeOptions, "env" | "log" | "metrics" | "streams" | "addressOf">,
-  parts: Pick<HttpOptions, "direct" | "passed" | "keylessCalls" | "authRateLimit" | "inner"> & Pick<ServeOptions, "portal">,
-): Server {
-  const { env, log, metrics, streams, addressOf } = options;
-  const { portal, direct, keylessCalls, ...rest } = parts;
-  const pages = portal?.handle ?? refusing("This node serves no pages.");
+/** Makes a server of what it has. Everything else is answered with not_found. */
+function createServer(options: ServeOptions, served: Served): Server {
+  const { env, log, metrics, addressOf, keylessCalls } = options;
+  const { calls, streams, portal, attempts, elsewhere: detail = "This node serves no pages.", ...rest } = served;
+  const docsBase = env.PUBLIC_URL ?? "";
+  const refuse = (_: IncomingMessage, response: ServerResponse) =>
+    writeAnswer(response, failure("not_found", { detail }, jsonHeaders(requestIdOf(null))));
+  const pages = portal?.handle ?? refuse;
   const server = createHttpServer({
     ...rest,
-    api: createRestApi(),
-    direct: { ...direct, "/openapi.json": openApi, "/asyncapi.json": asyncApi, "/mcp": mcp },
-    socketIo: streams.socketIo.handleRequest,
+    api: createApi(calls),
+    socketIo: streams?.socketIo.handleRequest ?? refuse,
     // In development Next compiles these files when they are asked for.
     pages: env.NODE_ENV === "development" || portal === undefined ? pages : serveAssets({ folder: ASSETS_FOLDER, pages }),
+    authRateLimit: attempts ? createAuthRateLimit({ attempts, addressOf, docsBase }) : () => undefined,
     keylessCalls,
     addressOf,
     log,
     metrics,
-    hsts: hstsOf(env),
   });
-  const refusal = { docsBase: env.PUBLIC_URL ?? "", log };
-  routeUpgrades(server, { streams, pages: portal?.upgrade ?? (() => false), keylessCalls, refusal });
+  if (streams === undefined) return server;
+  routeUpgrades(server, { streams, pages: portal?.upgrade ?? (() => false), keylessCalls, refusal: { docsBase, log } });
   return server;
 }
 
-/** A listener that answers every request with not_found. */
-function refusing(detail: string) {
-  return (_request: IncomingMessage, response: ServerResponse): void => {
-    writeAnswer(response, failure("not_found", { detail }, jsonHeaders(requestIdOf(null))));
-  };
-}
+type Listening = { readonly server: Server; readonly address: AddressInfo };
 
-interface IngestServerOptions extends Pick<ServeOptions, "addressOf" | "log" | "metrics"> {
-  keylessCalls: ServeOptions["keylessCalls"];
-  hsts: string | undefined;
-  operational: Parameters<typeof createHttpServer>[0]["direct"];
-}
-
-/** What a feeder calls. */
-const INGEST_IDS = ["ingestTicks", "ingestKlines", "ingestState"] as const satisfies readonly OperationId[];
-
-/** The server of an ingest node: it serves feeders and answers operational requests, but no clients. */
-function createIngestServer({
-  operational,
-  keylessCalls,
-  addressOf,
-  log,
-  metrics,
-  hsts: strictTransport,
-}: IngestServerOptions): Server {
-  const detail = "This node only ingests market data; send client requests to an edge node.";
-  const elsewhere = refusing(detail);
-  const server = createHttpServer({
-    api: createApi(Object.fromEntries(INGEST_IDS.map((id) => [operations[id].path, ROUTES[id]]))),
-    direct: operational,
-    socketIo: elsewhere,
-    pages: elsewhere,
-    authRateLimit: () => undefined,
-    keylessCalls,
-    addressOf,
-    log,
-    metrics,
-    hsts: strictTransport,
-  });
-  server.on("upgrade", (request, socket) => {
-    refuseUpgrade(request, socket, new Fault("not_found", { detail }), { docsBase: "", log });
-  });
-  return server;
-}
-
-function listen(server: Server, { HOST, PORT }: Pick<Env, "HOST" | "PORT">, setting = "PORT"): Promise<AddressInfo> {
+function listen(server: Server, { env, metrics }: ServeOptions, port = env.PORT, setting = "PORT"): Promise<Listening> {
+  boundConnections(server, { trustedProxies: env.TRUSTED_PROXIES, metrics });
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const reason = error.code === "EADDRINUSE" ? "the port is in use" : error.message;
-      reject(new Error(`Cannot listen on ${HOST}:${PORT}: ${reason}. Set ${setting} or HOST to a different value.`));
+      reject(new Error(`Cannot listen on ${env.HOST}:${port}: ${reason}. Set ${setting} or HOST to a different value.`));
     });
-    server.listen(PORT, HOST, () => resolve(server.address() as AddressInfo));
+    server.listen(port, env.HOST, () => resolve({ server, address: server.address() as AddressInfo }));
   });
 }

@@ -21,16 +21,16 @@ import {
 import type { RouteHandler } from "#lib/http/route";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
-import type { AuthRateLimit } from "#lib/portal/auth-rate-limit";
-import { ADDRESS_HEADER } from "#lib/portal/visitor";
+import type { AuthRateLimit } from "#server/pages/sign-in/auth-rate-limit";
+import { ADDRESS_HEADER } from "#server/pages/visitor";
+import { bodyOf, discardRest } from "#server/processes/body";
 import { endWith, type RefusalContext, refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
 import { peerOf } from "./address";
-import { bodyOf, discardRest } from "./body";
 import { type Compression, createCompression } from "./compression";
 import { inOrder } from "./in-order";
 import type { KeylessCalls } from "./keyless-calls";
-import { EXPECTATION_REFUSAL, isPageMethod, type MessageRefusal, messageRefusal, methodRefusal } from "./message";
+import { EXPECTATION_REFUSAL, isApi, isPageMethod, type MessageRefusal, messageRefusal, methodRefusal } from "./message";
 import { createPartsSender } from "./send-parts";
 import { decodedPath, normalizeTarget, pathOf } from "./target";
 
@@ -62,19 +62,12 @@ interface HttpOptions {
 }
 
 const API_PREFIX = "/api/v1";
-/** The portal's own API and its sign-in. */
-const PORTAL_APIS = ["/api/portal/", "/api/auth/"];
 const OVERDUE_LOOK_MS = 1_000;
 /** Headers in which a proxy names the requested host. */
 const FORWARDED = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-port"];
 
 function isV1(path: string): boolean {
   return path.startsWith(API_PREFIX) && (path.length === API_PREFIX.length || path[API_PREFIX.length] === "/");
-}
-
-/** True for all of /api but the portal's own. */
-function isApi(path: string): boolean {
-  return path.startsWith("/api/") && !PORTAL_APIS.some((prefix) => path.startsWith(prefix));
 }
 
 /** What a route handler receives besides the request. */
@@ -116,7 +109,7 @@ export function createHttpServer(options: HttpOptions): Server {
     };
   const passPage = addressed(pages);
   const page = (request: IncomingMessage, response: ServerResponse, path: string) => {
-    if (!isPageMethod(request.method)) return refuseMessage(response, methodRefusal(request.method ?? ""));
+    if (!isPageMethod(request.method)) return refuseMessage(response, methodRefusal(request.method ?? "", path));
     const refused = authRateLimit(request, path);
     if (refused !== undefined) return writeAnswer(response, refused);
     passPage(request, response);
@@ -165,7 +158,7 @@ export function createHttpServer(options: HttpOptions): Server {
   };
   const server = createServer(limits, inOrder({ handle, onRefused: () => metrics.refused("http", "too_many_pipelined") }));
   server.on("checkExpectation", (_, response: ServerResponse) => refuseMessage(response, EXPECTATION_REFUSAL));
-  server.on("connect", (_, socket: Duplex) => endWith(socket, answerOf(methodRefusal("CONNECT"))));
+  server.on("connect", (_, socket: Duplex) => endWith(socket, answerOf(methodRefusal("CONNECT", undefined))));
   server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => refuse(error, socket as Socket));
   return server;
 }
@@ -235,6 +228,15 @@ function isLongTarget(bytes: Buffer | undefined): boolean {
   return / HTTP\/1\.\d$/.test(line) && (line.length > URI_MAX_BYTES || !/^[A-Z]+ \//.test(line));
 }
 
+/** The request line of a message whose method Node does not know, as method and target. */
+const UNKNOWN_METHOD = /^(?<method>[\w!#$%&'*+.^`|~-]+) (?<target>\S+) HTTP\/1\.\d\r\n/;
+
+function unknownMethod({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): WholeAnswer | undefined {
+  if (code !== "HPE_INVALID_METHOD") return undefined;
+  const { method, target } = UNKNOWN_METHOD.exec(rawPacket?.toString("latin1") ?? "")?.groups ?? {};
+  return method === undefined || target === undefined ? undefined : answerOf(methodRefusal(method, pathOf(target)));
+}
+
 /** Answers a client whose request Node could not parse, or that did not come in time, and closes the connection. */
 function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
@@ -244,6 +246,8 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
     const late = failure("invalid_parameter", { detail: "The request did not arrive in time." }, jsonHeaders(requestIdOf(null)));
     return void endWith(socket, { ...late, status: 408 });
   }
+  const unknown = unknownMethod(error);
+  if (unknown !== undefined) return void endWith(socket, unknown);
   const overflow = error.code === "HPE_HEADER_OVERFLOW";
   const longTarget = overflow && isLongTarget(error.rawPacket);
   const headers = jsonHeaders(requestIdOf(null));
@@ -303,7 +307,7 @@ export function routeUpgrades(server: Server, { streams, pages, keylessCalls, re
     const protocol = request.headers.upgrade?.toLowerCase() ?? "";
     if (fault !== undefined) refuseUpgrade(request, socket, fault, refusal);
     else if (protocol !== "websocket") answerPlainly(server, request, socket, refusal);
-    else if (path === STREAM_PATH) streams.webSocket(request, socket as Socket, head);
+    else if (path === STREAM_PATH || path === `${STREAM_PATH}/`) streams.webSocket(request, socket as Socket, head);
     else if (isSocketIo(path)) streams.socketIo.handleUpgrade(request, socket, head);
     else if (!path.startsWith("/_next/") || !pages(request, socket, head))
       refuseUpgrade(request, socket, new Fault("not_found", { detail: "There is no WebSocket endpoint at this path." }), refusal);

@@ -1,6 +1,6 @@
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
 import type { StreamEncoding } from "#lib/contract/stream";
-import type { Listener } from "#server/events/bus";
+import type { Listener } from "#server/events/event";
 import { topicName } from "#server/events/topic";
 import type { Outbox } from "./outbox";
 import { type Shared, updateOf } from "./outgoing";
@@ -16,7 +16,7 @@ export interface Topic {
 /** The subscriptions of one venue: which outboxes follow which topics. */
 export interface Hub {
   /**
-   * The bus calls this with all events. Each record becomes a message once in each encoding that a subscriber takes, however many
+   * The projection calls this with all events. Each record becomes a message once in each encoding that a subscriber takes, however many
    * subscribers it has.
    */
   readonly apply: Listener;

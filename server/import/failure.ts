@@ -20,3 +20,13 @@ export function exitCodeOf(error: ImportFailure | UsageError): number {
   if (error instanceof UsageError) return EXIT_USAGE;
   return error instanceof Unsure ? EXIT_UNSURE : EXIT_FAILED;
 }
+
+/** What a promise comes to, or its error where that is about one file. @throws any other error */
+export async function outcomeOf<T>(work: Promise<T>): Promise<T | ImportFailure | UsageError> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isFileError(error)) return error;
+    throw error;
+  }
+}

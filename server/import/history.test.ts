@@ -8,11 +8,12 @@ import { createAlignment } from "#lib/domain/timeframe";
 import { createLog } from "#lib/log";
 import { mergeRows } from "#lib/market/kline-merge";
 import { createMetrics } from "#lib/metrics";
-import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-klines";
+import { memoryFiles } from "#lib/testing/memory-files";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
-import { type RunningMarket, startMarket } from "#server/market";
+import { type RunningMarket, startMarket } from "#server/market/market";
 import { testKline } from "#server/testing/market";
+import { createMemoryKlines, type MemoryKlines } from "#server/testing/memory-klines";
 
 const TICKER = "EURUSD";
 const DIGITS = 5;
@@ -68,7 +69,14 @@ function scene(startMs: number) {
   const minutes = new Map<number, Kline>();
   const start = () =>
     startMarket({
-      ...{ venue: "live", catalogue, store: memory, writer: memory, acceptsPush: true, provider: "push", clock },
+      files: memoryFiles(),
+      venue: "live",
+      catalogue,
+      store: memory,
+      writer: memory,
+      acceptsPush: true,
+      provider: "push",
+      clock,
       log: createLog("silent"),
       metrics: createMetrics(),
     });
@@ -81,7 +89,7 @@ function scene(startMs: number) {
 
   async function tick(market: RunningMarket, points: number): Promise<void> {
     const tick = { ticker: TICKER, time_msc: clock.now(), bid: points / 1e5, ask: (points + 9) / 1e5 };
-    expect(await market.push?.([tick])).toEqual([null]);
+    expect(await market.leader.push([tick])).toEqual([null]);
     const time = Math.floor(tick.time_msc / MINUTE_MS) * 60;
     minutes.set(time, foldQuote(minutes.get(time), toQuote(tick, DIGITS), undefined, "M1", time));
   }

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import fs, { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { aggregate } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
@@ -109,6 +109,36 @@ test("a file of more klines than are kept while it is judged is read again, and 
   expect(await storedKlines(database, "NZDCAD", "M1")).toEqual(
     (await storedKlines(database, "EURCHF", "M1")).map((row) => ({ ...row, ticker: "NZDCAD" })),
   );
+});
+
+/** How often the content of a file is opened. */
+async function opensOf(file: string, ticker: string, bounds: { readonly keptKlines?: number } = {}): Promise<number> {
+  const open = vi.spyOn(fs, "open");
+  try {
+    const argv = ["--ticker", ticker, "--dry-run", "--accept-doubts", file];
+    expect(await importCommand(database, argv, bounds)).toMatchObject({ exitCode: 0 });
+    return open.mock.calls.filter(([name]) => name === file).length;
+  } finally {
+    open.mockRestore();
+  }
+}
+
+test("a file is read at most twice, once to know it and once to load it, and again only where it is not kept", async () => {
+  // Two weeks of winter, from Sunday 22:00 to Friday 22:00 UTC.
+  const times = Array.from({ length: 14 * 1_440 }, (_, minute) => Date.UTC(2024, 0, 7, 22) / 1000 + minute * 60);
+  const open = times.filter((_, minute) => minute % (7 * 1_440) < 5 * 1_440);
+  const rows = (step: number, timeOf: (time: number) => string | number) => [
+    "time,open,high,low,close,tick_volume",
+    ...open.filter((time) => time % step === 0).map((time) => `${timeOf(time)},1.1,1.1002,1.0999,1.1,9`),
+  ];
+  // Without an offset, only all of its times show its clock.
+  const unzoned = (time: number) => new Date(time * 1000).toISOString().slice(0, 19).replace("T", " ");
+  const files = { M1: rows(60, Number), M5: rows(300, Number), unzoned_M1: rows(60, unzoned), unzoned_M5: rows(300, unzoned) };
+  for (const [name, lines] of Object.entries(files)) {
+    const file = write(`read/${name}.csv`, `${lines.join("\n")}\n`);
+    expect([name, await opensOf(file, "GBPCHF")]).toEqual([name, 2]);
+    expect([name, await opensOf(file, "GBPCHF", { keptKlines: 1_000 })]).toEqual([name, 3]);
+  }
 });
 
 test("each month of a file is written once", async () => {

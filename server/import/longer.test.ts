@@ -56,8 +56,17 @@ test("hours stand where no minutes are stored; minutes replace them, and the und
   expect(first.text).toContain("plain CSV (plain), EURUSD, klines of H1");
   const before = await storedKlines(database, "EURUSD", "H1");
   expect(before[3]).toEqual({
-    ...{ type: "kline", ticker: "EURUSD", timeframe: "H1", time: hours[3] },
-    ...{ open: 1.09, high: 1.09, low: 1.09, close: 1.09, tick_volume: 9, real_volume: null, spread: null },
+    type: "kline",
+    ticker: "EURUSD",
+    timeframe: "H1",
+    time: hours[3],
+    open: 1.09,
+    high: 1.09,
+    low: 1.09,
+    close: 1.09,
+    tick_volume: 9,
+    real_volume: null,
+    spread: null,
   });
   // No other timeframe is computed from them.
   for (const timeframe of ["M1", "H4", "D1"] as const) expect(await storedKlines(database, "EURUSD", timeframe)).toEqual([]);

@@ -1,32 +1,15 @@
+import type { parseArgs } from "node:util";
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { HOUR_MS } from "#lib/units";
 import { UsageError } from "#server/cli/usage-error";
-import { dayMs } from "./bytes";
-import { parseClock, type SourceClock } from "./clock-zone";
-import { FORMATS } from "./detect";
-import type { Given } from "./format";
-import { DATE_ORDERS, type DateOrder, isColumnName, plainName } from "./layout";
+import { parseClock } from "#server/import/formats/clocks";
+import { FORMATS } from "#server/import/formats/detect";
+import { dayMs } from "#server/import/rows/bytes";
+import { DATE_ORDERS, type DateOrder, isColumnName, plainName } from "#server/import/rows/row";
 
 const MAX_ERRORS_DEFAULT_ROWS = 100;
 const MAX_ERRORS_MAX_ROWS = 999_999_999;
 const POINT_DIGITS_MAX = 10;
-
-/** The parsed command line. */
-export interface Options extends Given {
-  readonly venue: "live";
-  readonly files: readonly string[];
-  readonly ticker: string | null;
-  readonly format: string | null;
-  readonly clock: SourceClock | null;
-  readonly pointDigits: number | null;
-  readonly timeframe: Timeframe | null;
-  readonly maxErrors: number;
-  readonly force: boolean;
-  /** True to import doubtful files, too. */
-  readonly acceptDoubts: boolean;
-  /** True to store nothing and report what would happen. */
-  readonly dryRun: boolean;
-}
 
 export const USAGE = `npm run import -- [options] FILE…
 npm run import -- list
@@ -138,28 +121,19 @@ export const OPTIONS = {
   "dry-run": { type: "boolean", default: false },
 } as const;
 
-interface Values {
-  readonly venue: string;
-  readonly ticker?: string;
-  readonly format?: string;
-  readonly tz?: string;
-  readonly timeframe?: string;
-  readonly date?: string;
-  readonly months?: string;
-  readonly columns?: string;
-  readonly "date-format"?: string;
-  readonly "point-digits"?: string;
-  readonly "max-errors"?: string;
-  readonly force: boolean;
-  readonly "accept-doubts": boolean;
-  readonly "dry-run": boolean;
-}
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
+
+/** What an option says; null where it is not given. */
+const said = <T>(text: string | undefined, parse: (text: string) => T): T | null => (text === undefined ? null : parse(text));
+
+/** The parsed command line. */
+export type Options = Readonly<ReturnType<typeof readOptions>>;
 
 /**
  * Reads the command line.
  * @throws UsageError that names the option and its valid values
  */
-export function readOptions(values: Values, files: readonly string[]): Options {
+export function readOptions(values: Values, files: readonly string[]) {
   if (files.length === 0) throw new UsageError("Missing argument: FILE.");
   if (values.date !== undefined && files.length > 1)
     throw new UsageError(`--date ${values.date}: applies to a single file, but ${files.length} files are given.`);
@@ -170,22 +144,24 @@ export function readOptions(values: Values, files: readonly string[]): Options {
     throw new UsageError(`--format ${values.format}: must be one of ${FORMATS.map(({ id }) => id).join(", ")}.`);
   if (values.columns !== undefined && values.format !== undefined && values.format !== "plain")
     throw new UsageError(`--columns ${values.columns}: only files of --format plain have columns to name.`);
-  const { "point-digits": pointDigits, "max-errors": maxErrors } = values;
   return {
     venue: venueOf(values.venue),
     files,
     ticker,
     format: values.format ?? null,
-    clock: values.tz === undefined ? null : parseClock(values.tz),
-    dateMs: values.date === undefined ? null : parseDate(values.date),
-    months: values.months === undefined ? null : parseMonths(values.months),
-    columns: values.columns === undefined ? null : parseColumns(values.columns),
-    dateOrder: values["date-format"] === undefined ? null : parseDateOrder(values["date-format"]),
-    pointDigits: pointDigits === undefined ? null : wholeNumber("point-digits", pointDigits, POINT_DIGITS_MAX),
-    timeframe: values.timeframe === undefined ? null : timeframeNamed(values.timeframe),
-    maxErrors: maxErrors === undefined ? MAX_ERRORS_DEFAULT_ROWS : wholeNumber("max-errors", maxErrors, MAX_ERRORS_MAX_ROWS),
+    clock: said(values.tz, parseClock),
+    dateMs: said(values.date, parseDate),
+    months: said(values.months, parseMonths),
+    columns: said<readonly string[]>(values.columns, parseColumns),
+    dateOrder: said(values["date-format"], parseDateOrder),
+    pointDigits: said(values["point-digits"], (text) => wholeNumber("point-digits", text, POINT_DIGITS_MAX)),
+    timeframe: said(values.timeframe, timeframeNamed),
+    maxErrors:
+      said(values["max-errors"], (text) => wholeNumber("max-errors", text, MAX_ERRORS_MAX_ROWS)) ?? MAX_ERRORS_DEFAULT_ROWS,
     force: values.force,
+    /** True to import doubtful files, too. */
     acceptDoubts: values["accept-doubts"],
+    /** True to store nothing and report what would happen. */
     dryRun: values["dry-run"],
   };
 }

@@ -57,10 +57,7 @@ function drawn(stream: NodeJS.WritableStream, title: string, total: number, cloc
     ...figures(done, total, rows, clock.now() - startMs),
   });
   bar.start(total, 0, payload(0, 0));
-  return {
-    update: (done, rows) => bar.update(Math.min(done, total), payload(done, rows)),
-    stop: () => bar.stop(),
-  };
+  return { update: (done, rows) => bar.update(Math.min(done, total), payload(done, rows)), stop: () => bar.stop() };
 }
 
 function printed(terminal: Terminal, title: string, total: number, clock: Clock): Progress {

@@ -3,18 +3,19 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compileCalendar } from "#lib/domain/calendar";
-import { sealTicks } from "#lib/history/tick-tail";
-import { readTicks } from "#lib/history/ticks";
 import { createLog } from "#lib/log";
-import { createKlineStore } from "#lib/market/kline-store";
 import { createMetrics } from "#lib/metrics";
+import { memoryFiles } from "#lib/testing/memory-files";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { watchedClock } from "#lib/testing/watched-clock";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import { exportCommand } from "#server/export/index";
-import { createGuard } from "#server/feed/filter/guard";
+import { createFeedFilter } from "#server/feed/filter/feed-filter";
 import { replayCommand } from "#server/feed/replay-command";
-import { startMarket } from "#server/market";
+import { startMarket } from "#server/market/market";
+import { sealTicks } from "#server/store/history/tick-tail";
+import { readTicks } from "#server/store/history/ticks";
+import { createKlineStore } from "#server/store/klines/kline-store";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { importCommand, storedKlines } from "#server/testing/import-command";
 import { commandOutcome } from "#server/testing/terminal";
@@ -41,9 +42,17 @@ test("exported ticks, as CSV and as Parquet, give the klines that the live venue
   const metrics = createMetrics();
   const { list, find } = createSandboxCatalogue();
   const market = await startMarket({
-    ...{ venue: "live", store, writer: store, acceptsPush: true, provider: "push", clock, log, metrics },
+    files: memoryFiles(),
+    venue: "live",
+    store,
+    writer: store,
+    acceptsPush: true,
+    provider: "push",
+    clock,
+    log,
+    metrics,
     catalogue: { list, find, instrument: () => undefined, calendar: () => compileCalendar({ kind: "always" }, []) },
-    guard: createGuard({ name: () => "push", off: [], metrics }),
+    filter: createFeedFilter({ name: () => "push", off: [], metrics }),
     sourceOf: () => "push",
   });
   const outcomes = new Map<string | null, number>();
@@ -54,7 +63,8 @@ test("exported ticks, as CSV and as Parquet, give the klines that the live venue
       spread = 0.0001,
       volume,
     } = {
-      ...{ ms: 0, bid: 1.1 + Math.round(20 * Math.sin(at / 9)) / 1e5 },
+      ms: 0,
+      bid: 1.1 + Math.round(20 * Math.sin(at / 9)) / 1e5,
       // A spike, a jump that is believed, an old tick, one of next week, a crossed one, and an impossible volume.
       ...(at % 97 === 0 && { bid: 1.3 }),
       ...(at > 700 && { bid: 1.2 + (at % 3) / 1e5 }),
@@ -65,7 +75,7 @@ test("exported ticks, as CSV and as Parquet, give the klines that the live venue
       ...(at % 5 === 0 && { volume: at / 10 }),
     } as { ms: number; bid: number; spread?: number; volume?: number };
     const tick = { ticker: "EURUSD", time_msc: clock.now() + ms, bid: rounded(bid), ask: rounded(bid + spread), volume };
-    for (const outcome of (await market.push?.([tick, { ...tick, ticker: "NOSUCH" }])) ?? [])
+    for (const outcome of (await market.leader.push([tick, { ...tick, ticker: "NOSUCH" }])) ?? [])
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     await clock.advance(at % 11 === 0 ? 1_700 : 200);
   }

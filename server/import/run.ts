@@ -1,24 +1,35 @@
 import type { Clock } from "#lib/clock";
-import { type Database, isDatabaseAway, reasonOf } from "#lib/db";
-import { inTransaction } from "#lib/history/transaction";
-import { createCatalogue } from "#lib/market/catalogue";
-import { announceChanges } from "#lib/market/import-undo";
-import { createKlineStore } from "#lib/market/kline-store";
-import { type BackfillReporter, NO_REPORT, reportBackfill } from "./backfill";
-import { openBatch } from "./batch";
-import { surveyClocks } from "./clock-survey";
-import { ImportFailure, isFileError } from "./failure";
-import { filesOf } from "./files";
-import { createJobs, NO_JOBS } from "./jobs";
-import { IMPORT_BOUNDS, type ImportBounds } from "./load";
-import { surveyMonths } from "./months";
+import type { Catalogue } from "#lib/market/ports";
+import { isDatabaseAway } from "#lib/storage-errors";
+import type { UsageError } from "#server/cli/usage-error";
+import { countText } from "#server/cli/words";
+import { type Database, reasonOf } from "#server/store/database/db";
+import { inTransaction } from "#server/store/history/transaction";
+import { announceChanges } from "#server/store/klines/import-undo";
+import { createKlineStore } from "#server/store/klines/kline-store";
+import { createCatalogue } from "#server/store/market/catalogue";
+import { type Doubt, refusalOf } from "./checks/doubts";
+import { createPriceCheck } from "./checks/prices";
+import { ImportFailure, outcomeOf } from "./failure";
+import type { Source } from "./files/archives";
+import { createSourceFinder, filesOf, type SourceFinder } from "./files/sources";
+import { IMPORT_BOUNDS, type ImportBounds, judgeFile, readFile, type StoreContext, storeFile } from "./load/load";
+import { type Batch, createJobs, type Job, type JobKey, jobId, NO_JOBS, openBatch } from "./load/store";
 import type { Options } from "./options";
-import { createPriceCheck } from "./price-check";
-import type { Terminal } from "./progress";
-import { createReport } from "./report";
-import { importSource, type Session } from "./source";
-import { createSourceFinder, type SourceFinder } from "./sources";
-import { createTally } from "./tally";
+import { startProgress, type Terminal } from "./progress";
+import { type BackfillReporter, IMPORTING, NO_REPORT, reportBackfill } from "./report/backfill";
+import {
+  createReport,
+  createSummary,
+  describe,
+  doubtLines,
+  figuresOf,
+  odditiesOf,
+  type Report,
+  type Summary,
+} from "./report/report";
+import { surveyMonths } from "./survey/months";
+import { type Prepared, prepare, type Survey, surveyFiles } from "./survey/survey";
 
 interface ImportContext {
   readonly options: Options;
@@ -30,39 +41,114 @@ interface ImportContext {
   readonly bounds?: ImportBounds;
 }
 
-interface Run extends Session {
-  readonly finder: SourceFinder;
+/** What one run of the import imports its files with. */
+interface Run extends StoreContext {
   readonly database: Database;
+  readonly catalogue: Pick<Catalogue, "calendar">;
+  readonly finder: SourceFinder;
+  readonly batch: Batch;
   readonly backfill: BackfillReporter;
+  readonly report: Report;
+  readonly summary: Summary;
+  /** Files whose rows are all stored. */
+  readonly finished: Job[];
+  /** Tickers of which klines were imported; none in a trial. */
+  readonly changed: Set<string>;
 }
 
-/** What an import wrote. */
-const WRITTEN = `SELECT ticker, first::float8 AS first, last::float8 AS last FROM backfill_series WHERE batch = $1
-  UNION ALL SELECT ticker, first::float8, last::float8 FROM imported_series WHERE batch = $1`;
-const HAS_WRITTEN = `SELECT EXISTS (SELECT FROM backfill_series WHERE batch = $1 AND stored + overwritten > 0)
-  OR EXISTS (SELECT FROM imported_series WHERE batch = $1 AND stored + overwritten > 0) AS written`;
-type Written = Parameters<typeof announceChanges>[1][number];
+const MISSING_CALENDAR = { sessionAt: () => ({ state: "unknown" as const, nextOpen: null, nextClose: null }) };
 
-/** A run before the clocks of its files are known. */
-type Begun = Omit<Run, "survey">;
+function keyOf({ source, format, listing, clock, settings, recognition, timeframe }: Prepared, options: Options): JobKey {
+  const { venue, columns, dateOrder, months, dateMs } = options;
+  // The path of a .bi5 file and of some others has the day of their times.
+  const isDated = recognition.layout === null || recognition.layout.startMs !== undefined;
+  const part = isDated || source.name !== source.file ? source.path.split("/").slice(-5).join("/") : "";
+  const isBi5 = recognition.layout === null;
+  const said = isBi5 ? { ...(months === 1 && { months }), ...(dateMs !== null && { dateMs }) } : { columns, dateOrder };
+  const form = isBi5 || columns !== null || dateOrder !== null ? Object.values(said) : [];
+  const klines = timeframe === "M1" ? [] : [timeframe];
+  const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits, ...form, ...klines]);
+  return { venue, ticker: listing.ticker, file: source.name, part, reading };
+}
+
+/** Reports what is doubtful about a file. @throws Unsure unless the operator accepts it */
+function settle(doubts: readonly Doubt[], { name }: Source, { options, report, backfill }: Run): void {
+  if (doubts.length === 0) return;
+  for (const { reason } of doubts) backfill.doubt(`${name}${options.acceptDoubts ? "" : ", not stored"}: ${reason}`);
+  report.result([], doubtLines(doubts, options.acceptDoubts));
+  if (!options.acceptDoubts) throw refusalOf(doubts);
+}
+
+/** Reports a file that is not imported, or not to its end. @returns what went wrong */
+function refuse(name: string, error: ImportFailure | UsageError, isBegun: boolean, { report, summary }: Run): string {
+  summary.refuse(name, error);
+  report.result([`  NOT IMPORTED${isBegun ? " to its end, earlier rows are stored" : ""}: ${error.message}`], []);
+  return `${name}: ${error.message}`;
+}
+
+/** @returns what went wrong, null when nothing did */
+async function importPrepared(file: Prepared, run: Run): Promise<string | null> {
+  const { options, jobs, report, summary, finished, terminal, clock } = run;
+  const { source, listing, recognition, format } = file;
+  report.detected(describe(file));
+  const key = keyOf(file, options);
+  const id = await jobId(key, source.file);
+  const found = await jobs.find(id);
+  if (found.done && !options.force) {
+    summary.known();
+    report.result([`  already imported (${countText(found.rows)} rows); --force imports it again`], []);
+    return null;
+  }
+  const job = { id, key, rows: options.force ? 0 : found.rows };
+  if (job.rows > 0) report.result([], [`  resumed: an earlier run stored the first ${countText(job.rows)} rows`]);
+  await run.batch.claim(listing.ticker);
+  const calendar = run.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR;
+  // The service judged recorded ticks when they came.
+  const isRecording = recognition.exported === true && recognition.kind === "ticks";
+  const judged = isRecording ? null : await judgeFile(file, job.rows, calendar, run);
+  settle(judged?.doubts ?? [], source, run);
+  if (!options.dryRun) run.changed.add(listing.ticker);
+  await run.backfill.format(format.title);
+  const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
+  const reading = judged?.read ?? readFile(file, job.rows, progress, run);
+  const loaded = await storeFile(file, reading, job, calendar, progress, run).finally(progress.stop);
+  summary.add(file.timeframe, loaded);
+  const { stopped, counts, failure, klines } = loaded;
+  if (failure !== null) return refuse(source.name, failure, klines.stored > 0, run);
+  report.result(figuresOf(file, loaded, options.dryRun), odditiesOf(file, loaded, options.maxErrors));
+  if (stopped === null) finished.push({ id, key, rows: counts.rows });
+  else if (stopped === "interrupted") summary.interrupt();
+  else summary.refuse(source.name, new ImportFailure(`${stopped} (--max-errors)`));
+  return stopped === null ? null : `${source.name}: ${stopped}`;
+}
+
+/** Imports one file or entry of an archive. @returns what went wrong, null when nothing did */
+async function importSource(source: Source, survey: Survey, run: Run): Promise<string | null> {
+  const { report, summary } = run;
+  report.file(source.name);
+  summary.file();
+  const prepared = await outcomeOf(prepare(source, survey, run));
+  if (prepared === null) {
+    report.result(["  empty: an hour or day without quotes"], []);
+    return null;
+  }
+  const outcome = prepared instanceof Error ? prepared : await outcomeOf(importPrepared(prepared, run));
+  return outcome instanceof Error ? refuse(source.name, outcome, false, run) : outcome;
+}
 
 /**
  * Imports all sources of a file in sequence.
  * @returns the last problem, null when there was none
  * @throws ImportFailure when it is interrupted between two of them
  */
-async function importFile(file: string, run: Run): Promise<string | null> {
-  const { report, signal, tally, backfill } = run;
-  let found: Awaited<ReturnType<SourceFinder["sourcesOf"]>>;
-  try {
-    found = await run.finder.sourcesOf(file);
-  } catch (error) {
-    if (!isFileError(error)) throw error;
-    tally.file();
-    tally.refuse(file, error);
+async function importFile(file: string, survey: Survey, run: Run): Promise<string | null> {
+  const { report, signal, summary, backfill } = run;
+  const found = await outcomeOf(run.finder.sourcesOf(file));
+  if (found instanceof Error) {
+    summary.file();
     report.file(file);
-    report.result([`  NOT IMPORTED: ${error.message}`], []);
-    return error.message;
+    refuse(file, found, false, run);
+    return found.message;
   }
   for (const name of found.skipped) {
     report.file(name);
@@ -72,17 +158,25 @@ async function importFile(file: string, run: Run): Promise<string | null> {
   for (const [index, source] of found.sources.entries()) {
     if (signal.aborted) throw new ImportFailure("interrupted: run the same command again to resume");
     backfill.source(source.name, index, found.sources.length);
-    problem = (await importSource(source, run)) ?? problem;
+    problem = (await importSource(source, survey, run)) ?? problem;
   }
   return problem;
 }
 
-async function importAll(files: readonly string[], begun: Begun): Promise<void> {
-  const { backfill, changed, database, signal } = begun;
-  const options = { ...begun.options, months: await surveyMonths(files, begun) };
-  const run = { ...begun, options, survey: await surveyClocks(files, { ...begun, options }) };
+/** What an import wrote. */
+const WRITTEN = `SELECT ticker, first::float8 AS first, last::float8 AS last FROM backfill_series WHERE batch = $1
+  UNION ALL SELECT ticker, first::float8, last::float8 FROM imported_series WHERE batch = $1`;
+const HAS_WRITTEN = `SELECT EXISTS (SELECT FROM backfill_series WHERE batch = $1 AND stored + overwritten > 0)
+  OR EXISTS (SELECT FROM imported_series WHERE batch = $1 AND stored + overwritten > 0) AS written`;
+type Written = Parameters<typeof announceChanges>[1][number];
+
+async function importAll(files: readonly string[], begun: Run): Promise<void> {
+  const { backfill, changed, database, signal, finder } = begun;
+  const options = { ...begun.options, months: await surveyMonths(files, finder, begun.options, signal) };
+  const run = { ...begun, options };
+  const survey = await surveyFiles(files, finder, run);
   for (const file of files) {
-    const problem = await importFile(file, run);
+    const problem = await importFile(file, survey, run);
     // An interrupted file is neither done nor failed.
     if (!signal.aborted) backfill.fileDone(problem);
   }
@@ -111,8 +205,8 @@ async function endLate(end: () => Promise<void>, waitsMs: readonly number[], clo
 }
 
 /** Runs an import and reports how it ended to the operators' page. */
-async function importAndReport(files: readonly string[], run: Begun): Promise<number> {
-  const { backfill, signal, changed, tally, terminal, options, database, clock } = run;
+async function importAndReport(files: readonly string[], run: Run): Promise<number> {
+  const { backfill, signal, changed, summary, terminal, options, database, clock } = run;
   const ended = (well: boolean) => (signal.aborted ? "interrupted" : well ? "done" : "failed");
   const tickers = () => [...changed];
   try {
@@ -128,18 +222,18 @@ async function importAndReport(files: readonly string[], run: Begun): Promise<nu
       `the database went away: ${reasonOf(error)}. What was stored stays; run the same command again to resume when it is back`,
     );
   }
-  for (const line of tally.lines()) terminal.line(line);
-  if (options.dryRun) return tally.exitCode();
+  for (const line of summary.lines()) terminal.line(line);
+  if (options.dryRun) return summary.exitCode();
   const { rows } = await database.pool.query<{ written: boolean }>(HAS_WRITTEN, [backfill.number]);
   if (rows[0]?.written === true)
     terminal.line(`This is import ${backfill.number}. To undo it: npm run import -- undo ${backfill.number}`);
   try {
-    await backfill.end({ state: ended(!tally.failed()), tickers: tickers(), through: !signal.aborted });
+    await backfill.end({ state: ended(!summary.failed()), tickers: tickers(), through: !signal.aborted });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     terminal.line(`WARNING: the operators' page and the audit log do not show how this import ended: ${reason}`);
   }
-  return tally.exitCode();
+  return summary.exitCode();
 }
 
 /**
@@ -157,19 +251,25 @@ export async function runImport(context: ImportContext): Promise<number> {
   const backfill = dryRun ? NO_REPORT : await reportBackfill({ database, clock, venue, files: files.length });
   const store = createKlineStore(database);
   const batch = await openBatch({ database, clock, signal, number: dryRun ? null : backfill.number });
-  const run: Begun = {
-    ...{ options, database, catalogue, clock, signal, store, batch, bounds, backfill },
+  const run: Run = {
+    options,
+    database,
+    catalogue,
+    clock,
+    signal,
+    store,
+    batch,
+    bounds,
+    backfill,
     listings: catalogue.list(),
     terminal: { ...terminal, onProgress: backfill.step },
     jobs: dryRun ? NO_JOBS : createJobs(database, backfill.number),
     finder: createSourceFinder(),
     report: createReport(terminal),
-    tally: createTally(dryRun),
+    summary: createSummary(dryRun),
     finished: [],
     prices: createPriceCheck(store),
     changed: new Set(),
-    doubt: backfill.doubt,
-    format: backfill.format,
   };
   try {
     return await importAndReport(files, run);

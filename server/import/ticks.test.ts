@@ -3,19 +3,18 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import type { Side } from "#lib/domain/columns";
-import { columnsOf } from "#lib/domain/columns";
+import { columnsOf, type Side } from "#lib/domain/columns";
 import { foldQuote, type Kline } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
 import { NO_TICKS, TAKEN, type TickColumns } from "#lib/domain/tick-columns";
-import { addTick, sealTicks, type TickChunk } from "#lib/history/tick-tail";
-import { readTicks } from "#lib/history/ticks";
-import { createKlineStore } from "#lib/market/kline-store";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
+import { openBatch } from "#server/import/load/store";
+import { addTick, sealTicks, type TickChunk } from "#server/store/history/tick-tail";
+import { readTicks } from "#server/store/history/ticks";
+import { createKlineStore } from "#server/store/klines/kline-store";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { hurriedClock, IMPORT_NOW_MS, importCommand, storedKlines } from "#server/testing/import-command";
 import { commandOutcome } from "#server/testing/terminal";
-import { openBatch } from "./batch";
 import { importCommand as command } from "./index";
 
 /** A Monday. */
@@ -169,7 +168,10 @@ test("a part whose position cannot be saved leaves neither klines nor ticks", as
   await importCommand(db, [write("EURUSD.csv", ticksFrom(START_MS, 60, 1_000))]);
   const number = await newest();
   const batch = await openBatch({
-    ...{ database: db, clock: manualClock(IMPORT_NOW_MS), signal: new AbortController().signal, number },
+    database: db,
+    clock: manualClock(IMPORT_NOW_MS),
+    signal: new AbortController().signal,
+    number,
   });
   const before = [await stored(), await storedKlines(db, "EURUSD", "M1")];
   const klines = columnsOf((await storedKlines(db, "EURUSD", "M1")).map((kline) => ({ ...kline, time: kline.time + 3_600 })));
@@ -179,11 +181,11 @@ test("a part whose position cannot be saved leaves neither klines nor ticks", as
     klines,
     ticks: { ...shifted, time: shifted.time.map((at) => at + HOUR_MS) },
   };
-  await expect(batch.put(part, () => Promise.reject(new Error("killed")))).rejects.toThrow("killed");
+  await expect(batch.file()(part, () => Promise.reject(new Error("killed")))).rejects.toThrow("killed");
   expect([await stored(), await storedKlines(db, "EURUSD", "M1")]).toEqual(before);
-  await batch.put(part, async () => undefined);
+  await batch.file()(part, async () => undefined);
   expect(await stored()).toHaveLength(120);
-  await batch.put({ ...part, ticks: NO_TICKS }, async () => undefined);
+  await batch.file()({ ...part, ticks: NO_TICKS }, async () => undefined);
   expect(await stored()).toHaveLength(120);
   await batch.close();
 });

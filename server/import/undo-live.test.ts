@@ -3,15 +3,16 @@ import { manualClock } from "#lib/clock";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
-import { inTransaction } from "#lib/history/transaction";
 import { createLog } from "#lib/log";
-import { undoImport } from "#lib/market/import-undo";
-import { storeBatch } from "#lib/market/kline-batches";
 import { mergeRows } from "#lib/market/kline-merge";
-import { createKlineStore } from "#lib/market/kline-store";
 import { createMetrics } from "#lib/metrics";
+import { memoryFiles } from "#lib/testing/memory-files";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
-import { startMarket } from "#server/market";
+import { startMarket } from "#server/market/market";
+import { inTransaction } from "#server/store/history/transaction";
+import { undoImport } from "#server/store/klines/import-undo";
+import { storeBatch } from "#server/store/klines/kline-batches";
+import { createKlineStore } from "#server/store/klines/kline-store";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { beginTestImport } from "#server/testing/imports";
 import { storeTail } from "#server/testing/layered";
@@ -44,7 +45,14 @@ async function scene(ticker: string, earlier: readonly Kline[], importedDays: re
     await inTransaction(db.pool, (client) => storeBatch(client, db.segments, number, importedDays, NOW_MS));
   }
   const market = await startMarket({
-    ...{ venue: "live", catalogue, store, writer: store, acceptsPush: true, provider: "push", clock },
+    files: memoryFiles(),
+    venue: "live",
+    catalogue,
+    store,
+    writer: store,
+    acceptsPush: true,
+    provider: "push",
+    clock,
     log: createLog("silent"),
     metrics: createMetrics(),
   });
@@ -89,7 +97,7 @@ test.each([
 test("ticks that came after an import stay when it is undone", async () => {
   const { clock, market, served, undo } = await scene("NZDUSD", []);
   const tick = { ticker: "NZDUSD", time_msc: clock.now(), bid: 0.6, ask: 0.6002 };
-  expect(await market.push?.([tick])).toEqual([null]);
+  expect(await market.leader.push([tick])).toEqual([null]);
   await clock.advance(1_200);
   await undo();
   for (const timeframe of TIMEFRAMES)
@@ -109,7 +117,7 @@ test("days that were imported as such give the previous close, and are no part o
   expect(await everything()).toEqual(before);
   expect(await served("D1")).toHaveLength(3);
   for (const timeframe of ["W1", "MN1"] as const) expect(await served(timeframe)).toEqual(aggregate(today, timeframe, alignment));
-  expect(await market.push?.([{ ticker: "USDCHF", time_msc: clock.now(), bid: 0.91, ask: 0.9102 }])).toEqual([null]);
+  expect(await market.leader.push([{ ticker: "USDCHF", time_msc: clock.now(), bid: 0.91, ask: 0.9102 }])).toEqual([null]);
   expect(market.view.snapshot("USDCHF")).toMatchObject({ close: days[1]?.close, bid: 0.91 });
   await market.stop();
 });

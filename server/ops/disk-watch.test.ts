@@ -10,7 +10,7 @@ import { MIB_BYTES, SECOND_MS } from "#lib/units";
 import { mountTestDisk, type TestDisk } from "#server/testing/disk";
 import { startDiskWatch } from "./disk-watch";
 
-const SOON = { timeout: 10_000, interval: 5 };
+const SOON = { interval: 5 };
 const RESERVE_MIB = 4;
 
 async function watching(folder: string, reserveMib = RESERVE_MIB) {

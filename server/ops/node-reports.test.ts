@@ -1,20 +1,19 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NODE_REPORT_INTERVAL_S } from "#lib/contract/portal-health";
-import { recordBackup } from "#lib/market/backup-runs";
-import { createCatalogue } from "#lib/market/catalogue";
-import { listNodes } from "#lib/market/node-reports";
 import { createMetrics, type Metrics } from "#lib/metrics";
 import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { SECOND_MS } from "#lib/units";
+import { recordBackup } from "#server/store/market/backup-runs";
+import { createCatalogue } from "#server/store/market/catalogue";
+import { listNodes } from "#server/store/market/node-reports";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { createTestMarket, type TestMarket } from "#server/testing/market";
 import manifest from "../../package.json" with { type: "json" };
 import { startNodeReports } from "./node-reports";
 
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
-const SOON = { timeout: 30_000 };
 const INTERVAL_MS = NODE_REPORT_INTERVAL_S * SECOND_MS;
 
 let db: TestDatabase;
@@ -58,6 +57,7 @@ function start(
     markets,
     ready,
     disk: () => disk,
+    certificateEnd: () => null,
     env,
     log: collectingLog(logged, "warn"),
   });
@@ -65,9 +65,9 @@ function start(
   return { metrics, stop: reports.stop };
 }
 /** Resolves once so many nodes wait for their next report. */
-const idle = (count = 1) => vi.waitUntil(() => clock.waits.length >= count, SOON);
+const idle = (count = 1) => vi.waitUntil(() => clock.waits.length >= count);
 const node = async (name: string) => (await listNodes(db.pool)).find((each) => each.name === name);
-const reported = (name: string) => vi.waitUntil(() => node(name), SOON);
+const reported = (name: string) => vi.waitUntil(() => node(name));
 
 test("every node reports at once, then with its rates per minute, and takes its report back when it stops", async () => {
   const { metrics, stop } = start("a:3000");
@@ -87,7 +87,7 @@ test("every node reports at once, then with its rates per minute, and takes its 
   markets.live.quote("EURUSD", 1.1, 1.2, NOW_MS - 400);
   await idle(2);
   await clock.advance(INTERVAL_MS);
-  await vi.waitUntil(async () => (await node("a:3000"))?.rates, SOON);
+  await vi.waitUntil(async () => (await node("a:3000"))?.rates);
   const seen = await node("a:3000");
   expect(seen?.rates).toEqual({ calls: 18, rejected: 6, failed: 6, messages: 42, ticks: { live: 12, sandbox: 0 } });
   expect(seen?.lag_ms).toEqual({ live: INTERVAL_MS + 400, sandbox: null });
@@ -102,7 +102,7 @@ test("a report that cannot be written is written with the next ones, and logged 
   const query = (...given: Parameters<typeof db.pool.query>) =>
     broken ? Promise.reject(new Error("away")) : db.pool.query(...given);
   start("a", { pool: { query } as unknown as typeof db.pool });
-  await vi.waitUntil(() => logged.length === 1, SOON);
+  await vi.waitUntil(() => logged.length === 1);
   await idle();
   await clock.advance(INTERVAL_MS);
   broken = false;
@@ -115,7 +115,7 @@ test("a report that cannot be written is written with the next ones, and logged 
 test("the checks of /api/ready are metrics, also while the database is away", async () => {
   const query = () => Promise.reject(new Error("away"));
   const { metrics } = start("a", { pool: { query } as unknown as typeof db.pool, checks: { process: null, store: "is away" } });
-  await vi.waitUntil(() => logged.length === 1, SOON);
+  await vi.waitUntil(() => logged.length === 1);
   const text = await metrics.registry.metrics();
   expect(text).toContain('spotwire_check_ok{check="process"} 1\n');
   expect(text).toContain('spotwire_check_ok{check="store"} 0\n');
@@ -124,7 +124,7 @@ test("the checks of /api/ready are metrics, also while the database is away", as
 test("an alarm for old backups can be written: when the last one ended, and 0 before the first", async () => {
   const { metrics } = start("a");
   const metric = async () => /^spotwire_backup_last_timestamp_seconds (\S+)$/m.exec(await metrics.registry.metrics())?.[1];
-  await vi.waitUntil(metric, SOON);
+  await vi.waitUntil(metric);
   expect(await metric()).toBe("0");
   const at = (ms: number) => new Date(ms).toISOString();
   await recordBackup(db.pool, { started_at: at(NOW_MS), ended_at: at(NOW_MS + 1_500), bytes: 1, rows: 1, problem: null });
@@ -137,6 +137,6 @@ test("an alarm for old backups can be written: when the last one ended, and 0 be
   });
   await idle();
   await clock.advance(INTERVAL_MS);
-  await vi.waitUntil(async () => (await metric()) !== "0", SOON);
+  await vi.waitUntil(async () => (await metric()) !== "0");
   expect(await metric()).toBe(String(NOW_MS / 1_000 + 1.5));
 });

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { NODE_REPORT_INTERVAL_S } from "#lib/contract/portal-health";
-import type { Database } from "#lib/db";
 import type { Logger } from "#lib/log";
-import { lastBackups } from "#lib/market/backup-runs";
 import { createNodeReport, type NodeSources } from "#lib/market/node-report";
-import { removeNodeReport, succeedNode, writeNodeReport } from "#lib/market/node-reports";
 import type { Metrics } from "#lib/metrics";
 import { type Repeating, startRepeating } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
+import type { Database } from "#server/store/database/db";
+import { lastBackups } from "#server/store/market/backup-runs";
+import { removeNodeReport, succeedNode, writeNodeReport } from "#server/store/market/node-reports";
 import manifest from "../../package.json" with { type: "json" };
 
 interface NodeReportOptions extends Omit<NodeSources, "version"> {

@@ -1,22 +1,34 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "#lib/clock";
 import { VENUES, type Venue } from "#lib/contract/primitives";
-import { openDatabase } from "#lib/db";
 import { ready } from "#lib/http/operational";
 import { createLog } from "#lib/log";
-import { openRedis, type Redis } from "#lib/redis";
 import { setRuntime } from "#lib/runtime";
 import { proxyTo } from "#lib/testing/breakable-proxy";
-import { ready as connectionOf, type RedisNodes, redisDescribe } from "#lib/testing/redis-nodes";
-import type { RunningMarket } from "#server/market";
+import { HOUR_MS } from "#lib/units";
+import type { RunningMarket } from "#server/market/market";
+import { openDatabase } from "#server/store/database/db";
+import { openRedis, type Redis } from "#server/store/database/redis";
 import { createTestMarket } from "#server/testing/market";
+import { ready as connectionOf, type RedisNodes, redisDescribe } from "#server/testing/redis-nodes";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { startReadiness } from "./readiness";
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { interval: 20 };
 /** A silent connection is closed after ten seconds. */
-const SILENT = { timeout: 30_000, interval: 50 };
+const SILENT = { interval: 50 };
 const log = createLog("silent");
+
+/** Venues in memory; every price of the sandbox is fresh. */
+function marketsOf(service: TestRuntime, of: (venue: Venue) => Pick<RunningMarket, "feedProblem" | "away">) {
+  const markets = VENUES.map((venue) => {
+    const market = createTestMarket(venue, service.markets[venue].catalogue);
+    if (venue === "sandbox")
+      for (const { ticker } of market.catalogue.list()) market.quote(ticker, 1.1, 1.2, Date.now() + HOUR_MS);
+    return [venue, { ...market, ...of(venue) }];
+  });
+  return Object.fromEntries(markets) as unknown as Record<Venue, RunningMarket>;
+}
 
 describe("readiness of a single node", () => {
   let service: TestRuntime;
@@ -39,12 +51,7 @@ describe("readiness of a single node", () => {
     await door.open();
     const db = await openDatabase({ url: door.url, poolSize: 2, waitS: 0, clock: systemClock, log });
     onTestFinished(() => db.close());
-    const markets = Object.fromEntries(
-      VENUES.map((venue) => [
-        venue,
-        { ...createTestMarket(venue, service.markets[venue].catalogue), feedProblem: () => problems[venue] ?? null },
-      ]),
-    ) as unknown as Record<Venue, RunningMarket>;
+    const markets = marketsOf(service, (venue) => ({ feedProblem: () => problems[venue] ?? null, away: () => null }));
     const disk = { problem: () => diskProblem };
     const checks = startReadiness({ db, redis, markets, disk, draining: () => draining, clock: systemClock });
     onTestFinished(checks.stop);
@@ -67,7 +74,7 @@ describe("readiness of a single node", () => {
   describe("checks", () => {
     test("readiness reports every part of a node", async () => {
       await start();
-      const names = ["disk", "feed_live", "feed_sandbox", "process", "store"];
+      const names = ["disk", "feed_live", "feed_sandbox", "prices_live", "prices_sandbox", "process", "store"];
       expect(await asked()).toEqual({ answer: [200, "ready"], wrong: {}, names });
     });
 
@@ -90,10 +97,14 @@ describe("readiness of a single node", () => {
       expect(await asked()).toMatchObject({ answer: [200, "degraded"], wrong: { disk: "200 MiB are free" } });
     });
 
-    test("a single node is not ready while a feed has a problem or while it drains", async () => {
+    test("a single node is not ready while the feed of open markets has a problem or while it drains", async () => {
       await start();
+      problems.sandbox = "the feed does not answer";
+      expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { feed_sandbox: "the feed does not answer" } });
+      delete problems.sandbox;
+      // No market of this venue expects prices.
       problems.live = "the feed does not answer";
-      expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { feed_live: "the feed does not answer" } });
+      expect(await asked()).toMatchObject({ answer: [200, "ready"], wrong: {} });
       delete problems.live;
       draining = true;
       expect(await asked()).toMatchObject({ answer: [503, "not_ready"], wrong: { process: "draining" } });
@@ -127,12 +138,10 @@ withRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
     });
     await connectionOf(redis);
     let problem: string | null = null;
-    const markets = Object.fromEntries(
-      VENUES.map((venue) => [
-        venue,
-        { ...createTestMarket(venue, service.markets[venue].catalogue), feedProblem: () => (venue === "live" ? problem : null) },
-      ]),
-    ) as unknown as Record<Venue, RunningMarket>;
+    const markets = marketsOf(service, (venue) => {
+      const wrong = () => (venue === "live" ? problem : null);
+      return { feedProblem: wrong, away: wrong };
+    });
     let draining = false;
     const disk = { problem: () => null };
     const looked = startReadiness({ db, redis, markets, disk, draining: () => draining, clock: systemClock });

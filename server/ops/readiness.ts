@@ -1,12 +1,14 @@
 import type { Clock } from "#lib/clock";
 import { VENUES, type Venue } from "#lib/contract/primitives";
-import { type Database, promptQuery } from "#lib/db";
-import type { Redis } from "#lib/redis";
+import { venueStates } from "#lib/market/status";
 import { startRepeating } from "#lib/repeat";
 import type { Readiness } from "#lib/runtime";
+import { serviceState } from "#lib/service-state";
 import { SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
-import type { RunningMarket } from "#server/market";
+import type { RunningMarket } from "#server/market/market";
+import { type Database, promptQuery } from "#server/store/database/db";
+import type { Redis } from "#server/store/database/redis";
 import type { DiskWatch } from "./disk-watch";
 
 /** Pause between two looks at the database. */
@@ -14,14 +16,16 @@ const LOOK_INTERVAL_MS = SECOND_MS;
 /** A database that takes longer does not answer. */
 const ANSWER_MAX_MS = 2 * SECOND_MS;
 
+const feedCheck = (venue: Venue) => `feed_${venue}`;
+
 interface ReadinessOptions {
   readonly db: Pick<Database, "pool">;
   readonly redis: Redis | undefined;
   readonly markets: Readonly<Record<Venue, RunningMarket>>;
   readonly disk: Pick<DiskWatch, "problem">;
   readonly draining: () => boolean;
-  /** Absent where this process serves clients itself. */
-  readonly workers?: { running(): number; readonly count: number } | undefined;
+  /** Undefined where this process serves clients itself, and as long as the workers have not started. */
+  readonly workers?: () => { running(): number; readonly count: number } | undefined;
   readonly clock: Clock;
 }
 
@@ -52,28 +56,43 @@ function watchStore({ db, clock }: Pick<ReadinessOptions, "db" | "clock">) {
 
 /**
  * Starts the checks of /api/ready. A node leaves the load balancer while it drains, while none of its edge workers serves, and,
- * if it is the only one, while a feed is down. It stays while the database or Redis does not answer or a disk is full: it still
+ * if it is the only one, while a feed of open markets is down. It stays while the database or Redis does not answer or a disk is full: it still
  * answers from what it has, and the others have lost the same.
  */
-export function startReadiness({ db, redis, markets, disk, draining, workers, clock }: ReadinessOptions): ReadinessWatch {
+export function startReadiness({
+  db,
+  redis,
+  markets,
+  disk,
+  draining,
+  workers: started,
+  clock,
+}: ReadinessOptions): ReadinessWatch {
   const store = watchStore({ db, clock });
   return {
     read() {
       const { problem, atMs } = store.found();
-      const feeds = VENUES.map((venue): [string, string | null] => [`feed_${venue}`, markets[venue].feedProblem()]);
-      const sharing = redis && { redis: redis.connected() ? null : "Redis does not answer" };
       const leaves = draining();
+      const workers = started?.();
       const lacking = workers === undefined ? 0 : workers.count - workers.running();
-      const checks = {
+      const nowMs = clock.now();
+      const parts = {
         process: leaves ? "draining" : null,
         store: problem,
         disk: disk.problem(),
-        ...sharing,
-        ...Object.fromEntries(feeds),
+        ...(redis && { redis: redis.connected() ? null : "Redis does not answer" }),
+        // Events that do not arrive are missed at any hour.
+        ...Object.fromEntries(VENUES.map((venue) => [feedCheck(venue), markets[venue].away()])),
         ...(workers && { workers: lacking === 0 ? null : `${lacking} of ${workers.count} are starting` }),
       };
-      const fed = redis !== undefined || feeds.every(([, wrong]) => wrong === null);
-      return { checks, serving: fed && !leaves && workers?.running() !== 0, ageMs: clock.now() - atMs };
+      const venues = VENUES.map((venue) => ({ ...venueStates(markets[venue], nowMs), problem: markets[venue].feedProblem() }));
+      const state = serviceState({ atMs: nowMs, parts, venues });
+      const found = state.checks.map(({ name, impact, problems }): [string, string | null] => {
+        return [name, impact === null || impact === "warning" ? null : problems.join("; ")];
+      });
+      const checks = Object.fromEntries(found);
+      const fed = redis !== undefined || VENUES.every((venue) => checks[feedCheck(venue)] === null);
+      return { checks, serving: fed && !leaves && workers?.running() !== 0, ageMs: nowMs - atMs };
     },
     stop: store.stop,
   };

@@ -16,7 +16,7 @@ afterEach(() => {
 const REFUSAL = JSON.stringify({ code: ERRORS.unauthorized.code });
 const refuse: RequestListener = (_, response) => void response.writeHead(401).end(REFUSAL);
 
-const SHUT = { rest: false, stream: false };
+const SHUT = { rest: false, stream: false, stored: true };
 const reachable = async () => true;
 /** Name of the interface that has ::1; undefined on a machine without IPv6. */
 const LOOPBACK_6 = Object.entries(networkInterfaces()).find(([, found]) => found?.some(({ address }) => address === "::1"))?.[0];
@@ -46,20 +46,20 @@ const REFUSED_UPGRADE = `HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nConte
 
 describe("the self-probe", () => {
   test("REST and stream are reported healthy when both refuse a call without a key", async () => {
-    expect(await knock(refuse, REFUSED_UPGRADE)).toEqual({ rest: true, stream: true });
+    expect(await knock(refuse, REFUSED_UPGRADE)).toEqual({ rest: true, stream: true, stored: true });
   });
 
   test("REST and stream are reported separately", async () => {
-    expect(await knock(refuse, undefined)).toEqual({ rest: true, stream: false });
+    expect(await knock(refuse, undefined)).toEqual({ rest: true, stream: false, stored: true });
     const fail: RequestListener = (_, response) => void response.writeHead(500).end("{}");
-    expect(await knock(fail, REFUSED_UPGRADE)).toEqual({ rest: false, stream: true });
+    expect(await knock(fail, REFUSED_UPGRADE)).toEqual({ rest: false, stream: true, stored: true });
   });
 
   test("a foreign answer and an unavailable database are reported as unhealthy", async () => {
     const proxy: RequestListener = (_, response) => void response.writeHead(401).end("<html>Sign in</html>");
-    expect(await knock(proxy, undefined)).toEqual({ rest: false, stream: false });
+    expect(await knock(proxy, undefined)).toEqual({ rest: false, stream: false, stored: true });
     const away = () => Promise.reject(new Error("away"));
-    expect(await knock(refuse, REFUSED_UPGRADE, away)).toEqual({ rest: false, stream: false });
+    expect(await knock(refuse, REFUSED_UPGRADE, away)).toEqual({ rest: false, stream: false, stored: false });
   });
 
   test("REST and stream are reported unhealthy when nothing listens", async () => {
@@ -90,6 +90,6 @@ describe("the self-probe", () => {
   });
 
   test("a missing answer is reported as unhealthy after the time limit", async () => {
-    expect(await knock(() => undefined, REFUSED_UPGRADE)).toEqual({ rest: false, stream: true });
+    expect(await knock(() => undefined, REFUSED_UPGRADE)).toEqual({ rest: false, stream: true, stored: true });
   });
 });

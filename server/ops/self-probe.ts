@@ -1,9 +1,9 @@
 import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ERRORS, httpStatus } from "#lib/contract/errors";
-import { operations } from "#lib/contract/operations";
 import { STREAM_PATH } from "#lib/contract/stream";
-import type { ProbeResult } from "#lib/market/health";
+import { operations } from "#lib/operations/declarations";
+import type { ProbeResult } from "#server/store/market/health";
 
 const TIMEOUT_MS = 2_000;
 const NO_KEY = httpStatus("unauthorized");
@@ -67,6 +67,6 @@ export function createSelfProbe({ address, store }: SelfProbeOptions): () => Pro
       store().catch(() => false),
     ]);
     const refused = ERRORS.unauthorized.code;
-    return { rest: rest === refused && stored, stream: stream === refused && stored };
+    return { rest: rest === refused && stored, stream: stream === refused && stored, stored };
   };
 }

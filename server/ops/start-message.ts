@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
-import { operations } from "#lib/contract/operations";
+import { PROVIDERS } from "#lib/contract/portal-feeds";
 import type { Env } from "#lib/env";
-import { PROVIDER_NAMES } from "#lib/env-feeds";
+import { operations } from "#lib/operations/declarations";
 
 /** The URL that a reader on this machine can open. */
 export function localAddress({ address, port, family }: AddressInfo): string {
@@ -26,7 +26,7 @@ export function startMessage(env: Env, address: string): string {
     lines.push(
       "",
       "  The live venue has no data provider: its market data state is missing, and quotes return market_data_not_ready.",
-      `  Set LIVE_FEED to a provider (${PROVIDER_NAMES.join(", ")}), push (ticks arrive over POST /api/v1/ingest/ticks)`,
+      `  Set LIVE_FEED to a provider (${PROVIDERS.join(", ")}), push (ticks arrive over POST /api/v1/ingest/ticks)`,
       "  or replay (recorded files).",
     );
   return `${lines.join("\n")}\n\n`;

@@ -2,10 +2,10 @@ import { createRequire } from "node:module";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { manualClock } from "#lib/clock";
-import { readEnv } from "#lib/env";
 import { recordsWork } from "#lib/spans";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { SECOND_MS } from "#lib/units";
+import { readEnv } from "#server/env";
 import { startTelemetry } from "./telemetry";
 
 const COLLECTOR = "http://127.0.0.1:9";

@@ -10,8 +10,16 @@ const LEVELS = { br: 5, gzip: 6 } as const;
 const WITH_COPIES = 1.5;
 /** Headers of the portal's answer that are about that one answer, or set here. Others are kept, such as Link, which loads fonts ahead. */
 const REPLACED = new Set([
-  ...["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding", "date", "set-cookie"],
-  ...["etag", "vary", "cache-control", "content-security-policy"],
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "content-length",
+  "content-encoding",
+  "date",
+  "set-cookie",
+  "etag",
+  "vary",
+  "cache-control",
 ]);
 
 /** An answer of the portal that serves for everybody. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CLIENT_FOLDER, pythonWheel } from "#lib/docs/client-package";
+import { CLIENT_FOLDER, pythonWheel } from "#lib/docs/client-names";
 import { type KnownRoutes, readKnownRoutes } from "./known-routes";
 
 const ROUTES = {
@@ -15,7 +15,7 @@ const ROUTES = {
     "/markets/([^/]+?)/opengraph-image",
     "/data/([^/]+?)",
   ].map((page) => ({ regex: `^${page}(?:/)?$` })),
-  redirects: [{ regex: "^(?:/((?:[^/]+?)(?:/(?:[^/]+?))*))/$" }],
+  redirects: [{ regex: "^(?:/((?:[^/]+?)(?:/(?:[^/]+?))*))/$" }, { regex: "^/docs/downloads(?:/)?$" }],
   rewrites: { afterFiles: [{ regex: "^/docs(?:/((?:[^/]+?)(?:/(?:[^/]+?))*))?\\.md(?:/)?$" }] },
 };
 const SITEMAP = "<urlset><url><loc>http://localhost/</loc></url><url><loc>http://localhost/docs/quickstart</loc></url></urlset>";
@@ -51,6 +51,7 @@ test.each([
   ["/docs/whatever", false],
   ["/docs/whatever.md", false],
   ["/docs/whatever/", false],
+  ["/docs/downloads", true],
   ["/docs-pictures/year.png", true],
   ["/docs-pictures/other.png", false],
   ["/downloads/spotwire_client-1.2.3-py3-none-any.whl", true],
@@ -58,7 +59,10 @@ test.each([
   ["/downloads/whatever", false],
   ["/markets/EURUSD", true],
   ["/markets/EURUSD/opengraph-image", true],
-  ["/markets/NONESUCH", false],
+  ["/markets/NONESUCH", true],
+  ["/markets/nonesuch", false],
+  ["/markets/NO", false],
+  ["/markets/NONESUCHNONESUCHNONES", false],
   ["/markets/NONESUCH/opengraph-image", false],
   ["/data/EURUSD", true],
   ["/data/NONESUCH", false],

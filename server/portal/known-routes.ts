@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { CLIENT_FOLDER } from "#lib/docs/client-package";
+import { TICKER_MAX_CHARACTERS, TICKER_MIN_CHARACTERS } from "#lib/contract/limits";
+import { CLIENT_FOLDER } from "#lib/docs/client-names";
+import { BRAND_FILES } from "#server/pages/downloads/brand-pictures";
 
 /** Written by Next's build. */
 const MANIFEST = path.join(".next", "routes-manifest.json");
@@ -12,7 +14,9 @@ const DOCS = "/docs/";
 const MARKDOWN = /\.md$/;
 const DOWNLOAD = /^\/downloads\/([^/]+)$/;
 const PICTURE = /^\/docs-pictures\/([^/]+)$/;
+const BRAND = /^\/brand\/([^/]+)$/;
 const INSTRUMENT = /^\/(?:markets|data)\/([^/]+)(?:\/opengraph-image)?$/;
+const MARKET = new RegExp(`^/markets/[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`);
 const LOCATION = /<loc>https?:\/\/[^/<]+([^<]*)<\/loc>/g;
 
 interface Route {
@@ -43,7 +47,9 @@ export function readKnownRoutes(isListed: (ticker: string) => boolean, folder = 
   const manifest: Manifest = JSON.parse(readFileSync(path.join(folder, MANIFEST), "utf8"));
   const { staticRoutes, dynamicRoutes, redirects, rewrites } = manifest;
   const compiled = (routes: readonly Route[]) => routes.map(({ regex }) => new RegExp(regex));
-  const [fixed, others] = [compiled(staticRoutes), compiled([...dynamicRoutes, ...redirects, ...rewrites.afterFiles])];
+  // A redirect is there whether or not its path looks like that of a page.
+  const fixed = compiled([...staticRoutes, ...redirects]);
+  const others = compiled([...dynamicRoutes, ...rewrites.afterFiles]);
   const pictures = new Set(readdirSync(path.join(folder, PICTURES)));
   const downloads = new Set(readdirSync(path.join(folder, CLIENT_FOLDER)));
   let docs: ReadonlySet<string> | undefined;
@@ -55,6 +61,10 @@ export function readKnownRoutes(isListed: (ticker: string) => boolean, folder = 
     if (picture !== undefined) return pictures.has(picture);
     const [, download] = DOWNLOAD.exec(path) ?? [];
     if (download !== undefined) return downloads.has(download);
+    const [, brand] = BRAND.exec(path) ?? [];
+    if (brand !== undefined) return BRAND_FILES.has(brand);
+    // The page of a ticker that is not carried says so, and what is near.
+    if (MARKET.test(path)) return true;
     const [, ticker] = INSTRUMENT.exec(path) ?? [];
     return ticker === undefined || isListed(ticker);
   }

@@ -9,9 +9,9 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { Fault } from "#lib/fault";
 import { createLog } from "#lib/log";
+import { type ClientQueue, createClientQueue } from "#server/processes/client-queue";
+import { createSend } from "#server/processes/send";
 import { createPageCache, type PageCache } from "./page-cache";
-import { createSend } from "./send";
-import { createTurns, type Turns } from "./turns";
 
 const PAGE = "<!doctype html><script>begin()</script><script src='/_next/a.js'></script><p>a page</p>";
 /** The cache holds so many pages of this size, with their compressed copies. */
@@ -25,7 +25,7 @@ let folder: string;
 let portal: Server;
 let front: Server;
 let cache: PageCache;
-let turns: Turns;
+let queue: ClientQueue;
 let clock: ManualClock;
 let agent: Agent;
 /** The requests that reached the portal. */
@@ -58,11 +58,11 @@ beforeEach(async () => {
     response.writeHead(incoming.url === "/no-such-page" ? 404 : status, headers).end(page);
   });
   await once(portal.listen(socketPath), "listening");
-  turns = createTurns({ runningMaxCount: 2, waitingMaxCount: 8, clientWaitingMaxCount: 8 });
-  turns.open(true);
+  queue = createClientQueue({ runningMaxCount: 2, waitingMaxCount: 8, clientWaitingMaxCount: 8 });
+  queue.open(true);
   const target = () => ({ socketPath, agent });
   const metrics = { refused: () => undefined };
-  const send = createSend({ turns, target, onLost: () => undefined, clock, log: createLog("silent"), metrics });
+  const send = createSend({ queue, target, onLost: () => undefined, clock, log: createLog("silent"), metrics });
   cache = createPageCache({
     env: { PUBLIC_URL: undefined },
     send,
@@ -293,8 +293,8 @@ test("a page that is not rendered in time is shown as it was, however old", asyn
 });
 
 test("who waits for a page that another asked for asks itself when the other loses its place in the queue", async () => {
-  turns.open(false);
-  const join = (network: string) => turns.join({ network, client: "a" }, { run: (end) => end(), displaced: () => undefined });
+  queue.open(false);
+  const join = (network: string) => queue.join({ network, client: "a" }, { run: (end) => end(), displaced: () => undefined });
   const other = get("/docs/other");
   await vi.waitFor(() => expect(counted).toHaveLength(1));
   const first = get("/docs");
@@ -303,7 +303,7 @@ test("who waits for a page that another asked for asks itself when the other los
   await vi.waitFor(() => expect(counted).toHaveLength(3));
   // Six more fill the queue, and one from a smaller network takes the place of the newest of the readers.
   for (const network of ["1", "2", "3", "4", "5", "6", "7"]) expect(join(network)).toBeDefined();
-  turns.open(true);
+  queue.open(true);
   expect((await other).status).toBe(200);
   expect((await first).status).toBe(503);
   expect((await second).status).toBe(200);

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#lib/clock";
-import { reasonOf } from "#lib/db";
 import { Fault } from "#lib/fault";
-import { isSecure, readCookies } from "#lib/portal/cookies";
-import { SHARED_HEADER, type SharedPage, sharedCookies, sharedPage } from "#lib/portal/shared-pages";
 import { SECOND_MS } from "#lib/units";
+import { SHARED_HEADER, type SharedPage, sharedCookies, sharedPage } from "#server/pages/shared-pages";
+import { isSecure, readCookies } from "#server/pages/sign-in/cookies";
+import { clientOf } from "#server/processes/client-queue";
+import { addressOf, type Listener, refuseBusy, refuseWith } from "#server/processes/forward";
+import type { Send } from "#server/processes/send";
+import { reasonOf } from "#server/store/database/db";
 import { type CachedPage, makeCachedPage, writePage } from "./cached-page";
-import { addressOf, type Listener, refuseBusy, refuseWith } from "./forward";
-import type { Send } from "./send";
-import { placeOf } from "./turns";
 
 /** Memory of all pages, with their compressed copies and their names. */
 const CACHE_MAX_BYTES = 67_108_864;
@@ -131,7 +131,14 @@ export function createPageCache({ env, send, isRoute, forward, limit, clock }: P
           resolve(makeCachedPage({ status: answer.statusCode ?? 0, headers: answer.headers, body, atMs: clock.now(), tls }));
         });
       };
-      send({ place: placeOf(address), method: "GET", path, headers: { ...headers, [SHARED_HEADER]: "1" }, onAnswer, onRefused });
+      send({
+        client: clientOf(address),
+        method: "GET",
+        path,
+        headers: { ...headers, [SHARED_HEADER]: "1" },
+        onAnswer,
+        onRefused,
+      });
     });
   }
 
@@ -139,7 +146,7 @@ export function createPageCache({ env, send, isRoute, forward, limit, clock }: P
   function fill(wanted: Wanted, address: string): Promise<CachedPage> {
     const { key, path } = wanted;
     const others = filling.get(key);
-    // Who asked first may have lost its place: then this reader asks.
+    // Who asked first may have lost its client: then this reader asks.
     if (others !== undefined) return others.catch(() => filling.get(key) ?? begin());
     return begin();
 

@@ -5,10 +5,15 @@ import { HEADERS_MAX_BYTES } from "#lib/contract/limits";
 import type { Env } from "#lib/env";
 import { pageHeaders } from "#lib/http/page-headers";
 import type { Logger } from "#lib/log";
-import { isSecure } from "#lib/portal/cookies";
-import { SHARED_HEADER } from "#lib/portal/shared-pages";
+import { letNextReadBuiltSettings } from "#server/env";
+import { BRAND_PATH } from "#server/pages/downloads/brand-pictures";
+import { SHARED_HEADER } from "#server/pages/shared-pages";
+import { isSecure } from "#server/pages/sign-in/cookies";
 
 const NONCE_BYTES = 16;
+
+/** Begins to load Next, which takes a while. */
+export const loadNext = () => void import("next");
 
 /** Prepares Next and serves its pages on the given socket, to the market process alone. */
 export async function servePages(env: Env, socketPath: string, log: Logger): Promise<Server> {
@@ -21,6 +26,7 @@ export async function servePages(env: Env, socketPath: string, log: Logger): Pro
     keepAliveTimeout: 0,
     requestTimeout: 0,
   };
+  if (!development) letNextReadBuiltSettings();
   const { default: next } = await import("next");
   // Next attaches to the upgrades of its server: hot reload, in development.
   const server = createServer(limits);
@@ -30,7 +36,9 @@ export async function servePages(env: Env, socketPath: string, log: Logger): Pro
   server.on("request", (request, response) => {
     // The market process sets the policy of a page for everybody, from the page itself.
     const shared = request.headers[SHARED_HEADER] !== undefined;
-    const nonce = shared ? undefined : randomBytes(NONCE_BYTES).toString("base64");
+    // Next keeps a policy that is set already; that of a picture is stricter.
+    const isPicture = request.url?.startsWith(BRAND_PATH) === true;
+    const nonce = shared || isPicture ? undefined : randomBytes(NONCE_BYTES).toString("base64");
     const headers = pageHeaders({ nonce, tls, development });
     for (const name in headers) response.setHeader(name, headers[name] ?? "");
     // Next reads the nonce of its scripts from this header; this also discards a value from the client.

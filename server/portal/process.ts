@@ -4,38 +4,40 @@ import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Duplex } from "node:stream";
-import { fileURLToPath } from "node:url";
 import type { Clock } from "#lib/clock";
+import { UPLOAD_PART_MAX_BYTES } from "#lib/contract/portal-import";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
+import { memoryShares } from "#lib/memory-shares";
 import type { Metrics } from "#lib/metrics";
-import { createSessionCheck } from "#lib/portal/session-user";
-import { SHARED_HEADER } from "#lib/portal/shared-pages";
 import { type Backoff, repeat } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
+import { memoryBytes } from "#server/env";
 import { logStderr } from "#server/ops/json-output";
-import { type Channel, openChannel } from "./channel";
-import { createForwarder, type Listener } from "./forward";
+import { SHARED_HEADER } from "#server/pages/shared-pages";
+import { createSessionCheck } from "#server/pages/sign-in/session-user";
+import { type Channel, openChannel } from "#server/processes/channel";
+import { createClientQueue } from "#server/processes/client-queue";
+import { createForwarder, type Listener } from "#server/processes/forward";
+import { createSend, type Target } from "#server/processes/send";
+import { passUpgrade } from "#server/processes/upgrade";
+import { PING_EVERY_MS, responds, watchProcess } from "#server/processes/watch";
 import { readKnownRoutes } from "./known-routes";
 import { createPageCache, type PageLimit, type PageReader } from "./page-cache";
 import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
-import { createSend, type Target } from "./send";
-import { createTurns } from "./turns";
-import { passUpgrade } from "./upgrade";
-import { PING_EVERY_MS, responds, watchProcess } from "./watch";
 
-/** A process that leaks ends at this heap and is started again, instead of taking the machine's memory. */
-const HEAP_MAX_MIB = 768;
 /**
  * Half of the space for new objects. V8's 16 MiB keep 80 MB more resident after an hour of page reads, in exchange for some 5 % of
  * the processor time of a page.
  */
 const SEMI_SPACE_MAX_MIB = 2;
-const TURNS = { runningMaxCount: 5, waitingMaxCount: 512, clientWaitingMaxCount: 64 };
+const QUEUE = { runningMaxCount: 5, waitingMaxCount: 512, clientWaitingMaxCount: 64 };
 /** Sign-in and signed-in readers, whom no stranger can keep waiting. */
-const ACCOUNT_TURNS = { runningMaxCount: 3, waitingMaxCount: 256, clientWaitingMaxCount: 64 };
+const ACCOUNT_QUEUE = { runningMaxCount: 3, waitingMaxCount: 256, clientWaitingMaxCount: 64 };
 /** Where next-auth answers. It has limits of its own, counted before a request gets here. */
 const AUTH_PREFIX = "/api/auth/";
+/** Where operators send files of history. */
+const UPLOAD_PREFIX = "/api/portal/admin/upload/files/";
 /** Time for a start: a cold one on a busy machine. */
 const START_MAX_MS = 120_000;
 const STOP_MAX_MS = 2_000;
@@ -51,7 +53,7 @@ interface PortalOptions {
   readonly env: Pick<Env, "NODE_ENV" | "PUBLIC_URL">;
   /** The installation's secret, which signs sessions. */
   readonly secret: string;
-  readonly answers: MarketAnswers;
+  readonly answers: Omit<MarketAnswers, "ready" | "failed">;
   /** Whether a venue lists this ticker now. */
   readonly isListed: (ticker: string) => boolean;
   /** Counts what readers ask who are not signed in. */
@@ -65,6 +67,8 @@ type StartOptions = Omit<PortalStart, "socketPath">;
 
 /** The portal's process, seen from the market process. */
 export interface Portal {
+  /** Path of a socket at which the market process can listen for its calls. */
+  readonly requestsPath: Promise<string>;
   /** Lets it work, once the database is open; resolves when the first one serves pages, or could not in time. */
   start(options: StartOptions): Promise<void>;
   handle(request: IncomingMessage, response: ServerResponse): void;
@@ -89,17 +93,22 @@ interface Generation {
   readonly ready: AbortSignal;
   /** Aborts when it has ended. */
   readonly ended: AbortSignal;
+  /** Why it could not start. */
+  readonly failure: () => string | undefined;
 }
 
-/** Starts the process from the bundle, or from sources with the compiler of this process. */
+/** Starts the program again with the roles of the portal's process. */
 function forkPortal({ NODE_ENV }: Pick<Env, "NODE_ENV">): ChildProcess {
-  const file = fileURLToPath(new URL("./portal-main.ts", import.meta.url));
+  const [, program = ""] = process.argv;
   const execArgv = [
     ...process.execArgv.filter((flag) => !flag.startsWith("--inspect")),
-    `--max-old-space-size=${HEAP_MAX_MIB}`,
+    `--max-old-space-size=${memoryShares(memoryBytes()).portalHeapMiB}`,
     `--max-semi-space-size=${SEMI_SPACE_MAX_MIB}`,
   ];
-  return fork(file, [], { execArgv, stdio: ["ignore", "inherit", NODE_ENV === "development" ? "inherit" : "pipe", "ipc"] });
+  return fork(program, ["portal", "jobs"], {
+    execArgv,
+    stdio: ["ignore", "inherit", NODE_ENV === "development" ? "inherit" : "pipe", "ipc"],
+  });
 }
 
 function launch({ env, answers, clock, log }: Pick<PortalOptions, "env" | "answers" | "clock" | "log">): Generation {
@@ -107,13 +116,18 @@ function launch({ env, answers, clock, log }: Pick<PortalOptions, "env" | "answe
   logStderr(child.stderr, log.child({ process: "portal" }));
   const ended = new AbortController();
   const ready = new AbortController();
+  let failure: string | undefined;
+  const failed = (reason: string) => {
+    failure = reason;
+  };
   child.once("error", () => ended.abort());
   child.once("exit", () => ended.abort());
   return {
     child,
-    channel: openChannel(child, { ...answers, ready: () => ready.abort() }, clock),
+    channel: openChannel(child, { ...answers, ready: () => ready.abort(), failed }, clock),
     ready: ready.signal,
     ended: ended.signal,
+    failure: () => failure,
   };
 }
 
@@ -123,10 +137,10 @@ function launch({ env, answers, clock, log }: Pick<PortalOptions, "env" | "answe
  */
 export function startPortal(options: PortalOptions): Portal {
   const { env, clock, log, metrics } = options;
-  const [turns, accountTurns] = [createTurns(TURNS), createTurns(ACCOUNT_TURNS)];
+  const [queue, accountQueue] = [createClientQueue(QUEUE), createClientQueue(ACCOUNT_QUEUE)];
   const open = (isOpen: boolean) => {
-    accountTurns.open(isOpen);
-    turns.open(isOpen);
+    accountQueue.open(isOpen);
+    queue.open(isOpen);
   };
   const stopping = new AbortController();
   const folder = mkdtemp(path.join(tmpdir(), "spotwire-"));
@@ -137,10 +151,10 @@ export function startPortal(options: PortalOptions): Portal {
 
   async function live(start: StartOptions, healthy: () => void): Promise<void> {
     if (current.ended.aborted) current = launch(options);
-    const { child, channel, ready, ended } = current;
+    const { child, channel, ready, ended, failure } = current;
     starts += 1;
     const socketPath = path.join(await folder, `${starts}.sock`);
-    const agent = new Agent({ keepAlive: true, maxSockets: TURNS.runningMaxCount + ACCOUNT_TURNS.runningMaxCount });
+    const agent = new Agent({ keepAlive: true, maxSockets: QUEUE.runningMaxCount + ACCOUNT_QUEUE.runningMaxCount });
     // Not awaited: on a busy machine it may take longer to load than a question may wait. It says itself when it is ready.
     void channel.ask("start", { ...start, socketPath }).catch(() => undefined);
     await Promise.race([clock.wait(START_MAX_MS, ready), clock.wait(START_MAX_MS, ended)]);
@@ -155,7 +169,7 @@ export function startPortal(options: PortalOptions): Portal {
     open(false);
     target = undefined;
     agent.destroy();
-    if (!stopping.signal.aborted) throw new Error(`exit code ${child.exitCode ?? child.signalCode}`);
+    if (!stopping.signal.aborted) throw new Error(failure() ?? `exit code ${child.exitCode ?? child.signalCode}`);
   }
 
   let doubted: Target | undefined;
@@ -170,9 +184,12 @@ export function startPortal(options: PortalOptions): Portal {
   }
 
   const sending = { target: () => target, onLost: (lost: Target) => void doubt(lost), clock, log, metrics };
-  const send = createSend({ ...sending, turns });
+  const send = createSend({ ...sending, queue });
   const forward = createForwarder(send);
-  const forwardAccount = createForwarder(createSend({ ...sending, turns: accountTurns }));
+  const sendAccount = createSend({ ...sending, queue: accountQueue });
+  const forwardAccount = createForwarder(sendAccount);
+  // Parts of files are larger than forms, and come from signed-in readers alone.
+  const forwardPart = createForwarder(sendAccount, undefined, UPLOAD_PART_MAX_BYTES);
   // In development pages change as their sources do, and so do routes.
   const routes = env.NODE_ENV === "development" ? undefined : readKnownRoutes(options.isListed);
   const cache = routes && createPageCache({ env, send, isRoute: routes.has, forward, limit: options.limit, clock });
@@ -189,12 +206,17 @@ export function startPortal(options: PortalOptions): Portal {
     forwardAccount(request, response);
   }
 
+  function serveSignedIn(request: IncomingMessage, response: ServerResponse): void {
+    if (request.url?.startsWith(UPLOAD_PREFIX)) forwardPart(request, response);
+    else serveAccount(request, response);
+  }
+
   /** Account requests and signed-in readers have a lane of their own. */
   const handle: Listener = (request, response) => {
     if (request.url?.startsWith(AUTH_PREFIX)) return serveAccount(request, response);
     const signedIn = isSignedIn(request.headers.cookie);
-    if (signedIn instanceof Promise) void signedIn.then((is) => (is ? serveAccount : serveStranger)(request, response));
-    else if (signedIn) serveAccount(request, response);
+    if (signedIn instanceof Promise) void signedIn.then((is) => (is ? serveSignedIn : serveStranger)(request, response));
+    else if (signedIn) serveSignedIn(request, response);
     else serveStranger(request, response);
   };
   let running: Promise<void> | undefined;
@@ -211,6 +233,7 @@ export function startPortal(options: PortalOptions): Portal {
   }
   let stopped: Promise<void> | undefined;
   return {
+    requestsPath: folder.then((own) => path.join(own, "market.sock")),
     start(start) {
       const first = new AbortController();
       const onError = (error: unknown) => {

@@ -1,8 +1,17 @@
 import type { Access } from "#lib/access/access";
 import type { MarketReports } from "#lib/market/reports";
+import type { ChildAnswers, ParentAnswers } from "#server/processes/parent";
+
+/** The reports of the market process, as other processes ask for them. */
+export type AskedReports = Pick<MarketReports, keyof MarketReports>;
 
 /** What the market process answers to the portal. */
-export type MarketAnswers = Pick<MarketReports, keyof MarketReports> & Pick<Access, "remaining" | "takeFor">;
+export type MarketAnswers = ParentAnswers &
+  AskedReports &
+  Pick<Access, "remaining" | "takeFor"> & {
+    /** Pages are served. */
+    ready(): void;
+  };
 
 /** What the portal needs to start. */
 export interface PortalStart {
@@ -14,18 +23,11 @@ export interface PortalStart {
   readonly secret: string;
   /** Path of the socket to listen on. */
   readonly socketPath: string;
+  /** Path of the socket at which the market process answers calls of its REST API. */
+  readonly requestsPath: string;
   /** Base URL of links in emails. */
   readonly base: string;
 }
 
-/** What the portal answers to the market process. */
-export type PortalAnswers = {
-  /** Starts it; it asks `ready` when pages are served. */
-  start(options: PortalStart): void;
-  /** Proves that its event loop runs. */
-  ping(): void;
-  /** The metrics of its process, as Prometheus text. */
-  metrics(): Promise<string>;
-  /** Stops it after the requests in flight. */
-  stop(): void;
-};
+/** What the portal answers to the market process; its metrics are Prometheus text. */
+export type PortalAnswers = ChildAnswers<PortalStart, string>;

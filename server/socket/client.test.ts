@@ -2,9 +2,9 @@ import type { Socket } from "node:net";
 import { decode, encode } from "@msgpack/msgpack";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import { revokeKey } from "#lib/access/keys";
 import { createClient, type PushMessage } from "#lib/client/index";
 import { webSocketDialer } from "#lib/client/socket";
+import { revokeKey } from "#server/store/access/keys";
 import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 let t: StreamService;
@@ -46,7 +46,7 @@ describe.each([
     cutLine();
     await vi.waitFor(() => expect(states).toContain("waiting"));
     for (const bid of [1.2, 1.3, 1.4]) await t.tick(ticker, bid, bid + 0.0001);
-    await vi.waitFor(() => expect(records).toHaveLength(4), { timeout: 10_000 });
+    await vi.waitFor(() => expect(records).toHaveLength(4));
     const first = records[0]?.seq ?? 0;
     expect(records.map(({ seq, event }) => [seq - first, event])).toEqual([
       [0, "snapshot"],

@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { collectingLog } from "#lib/testing/collecting-log";
-import { type RedisNodes, ready, redisDescribe } from "#lib/testing/redis-nodes";
+import type { Redis } from "#server/store/database/redis";
+import { type RedisNodes, ready, redisDescribe } from "#server/testing/redis-nodes";
 import { type Connections, createLocalConnections } from "./connections";
 import { createSharedConnections } from "./shared-connections";
 
@@ -128,7 +129,8 @@ describeOnRedis("the count of connections over several nodes", (t) => {
   test("a release during a short disconnect is not lost, even when no heartbeat failed", async () => {
     const [a, b] = [await start(t, clock, "four"), await start(t, clock, "four")];
     expect([await a.open("x", 2), await b.open("x", 2)]).toEqual([true, true]);
-    const cut = new Promise<void>((resolve) => a.redis.client.once("reconnecting", resolve)).then(() => a.close("x"));
+    const cutOf = ({ client }: Redis) => new Promise<void>((resolve) => client.once("reconnecting", resolve));
+    const cut = Promise.all([cutOf(a.redis).then(() => a.close("x")), cutOf(b.redis)]);
     const { client } = await t.open();
     await client.sendCommand(["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
     await cut;

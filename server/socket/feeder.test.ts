@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { STREAM_INGEST_TICKS_PER_MESSAGE_MAX_COUNT, STREAM_INGEST_UNACKED_MAX_TICKS } from "#lib/contract/limits";
+import { systemClock } from "#lib/clock";
+import {
+  INGEST_REJECTIONS_LISTED_COUNT,
+  STREAM_INGEST_TICKS_PER_MESSAGE_MAX_COUNT,
+  STREAM_INGEST_UNACKED_MAX_TICKS,
+} from "#lib/contract/limits";
 import type { Ack, AckOf, ErrorMessage } from "#lib/contract/stream";
 import type { IngestResult } from "#lib/contract/stream-ingest";
 import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { createLog } from "#lib/log";
+import { createLeader } from "#lib/market/leader";
+import type { Leader } from "#lib/market/ports";
 import { testPrincipal } from "#lib/testing/principal";
+import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { TRANSPORTS } from "#lib/testing/stream-client";
+import { createTestMarket } from "#server/testing/market";
 import { type StreamService, startStreamService } from "#server/testing/stream-service";
 import { Feeder } from "./feeder";
 
@@ -40,7 +49,10 @@ describe.each(TRANSPORTS)("a feeder over %s", (transport) => {
     const [first, last] = [tickOf(), tickOf()];
     const ticks = [first, first, { ...first, ticker: "NOSUCH" }, { bid: 1 }, "text", last];
     expect(ackOf(await client.ask("ingest", { seq: 7, ticks }))).toEqual({
-      ...{ seq: 7, received: 6, accepted: 2, rejected: 4 },
+      seq: 7,
+      received: 6,
+      accepted: 2,
+      rejected: 4,
       reasons: { duplicate: 1, unknown_ticker: 1, malformed_line: 2 },
       rejections: [
         { index: 1, reason: "duplicate" },
@@ -108,12 +120,16 @@ describe.each(TRANSPORTS)("a feeder over %s", (transport) => {
   });
 });
 
+/** The leader of a venue in this process, which takes ticks or, with null, none. */
+const leading = (push: Leader["push"] | null) =>
+  createLeader({ market: createTestMarket("live", createSandboxCatalogue()), push, mend: null, clock: systemClock });
+
 /** A feeder on a market that the test holds in its hands. */
-function openFeeder(market: Partial<ConstructorParameters<typeof Feeder>[0]["market"]>, allowed = () => true) {
+function openFeeder(leader: Pick<Leader, "push" | "pushMaxTicks">, allowed = () => true) {
   const answers: (IngestResult | { readonly id: string; readonly expectedSeq: number })[] = [];
   const verdict = { limit: 1, remaining: 1, resetS: 1, retryAfterS: 3 };
   const feeder = new Feeder({
-    market: { venue: "live", ...market },
+    market: { leader: leader as Leader },
     access: { takeTicks: async () => ({ ...verdict, allowed: allowed() }) as never },
     admission: { origin: null, address: "192.0.2.1" },
     principal: () => testPrincipal({ scopes: ["market:ingest"] }),
@@ -143,7 +159,7 @@ describe("what a feeder sends", () => {
       taken.push(...ticks.map(({ time_msc }) => time_msc / 1_000));
       return ticks.map(() => null);
     });
-    const { take, answers } = openFeeder({ push });
+    const { take, answers } = openFeeder(leading(push));
     for (const seq of [1, 2, 3]) take(seq);
     await vi.waitFor(() => expect(answers).toEqual([{ id: "service_unavailable", expectedSeq: 1 }]));
     away = false;
@@ -164,7 +180,7 @@ describe("what a feeder sends", () => {
       await held;
       return ticks.map(() => null);
     };
-    const { take, answers } = openFeeder({ push });
+    const { take, answers } = openFeeder(leading(push));
     const messages = STREAM_INGEST_UNACKED_MAX_TICKS / STREAM_INGEST_TICKS_PER_MESSAGE_MAX_COUNT;
     for (let seq = 0; seq < messages + 5; seq += 1) take(seq, STREAM_INGEST_TICKS_PER_MESSAGE_MAX_COUNT);
     expect(answers).toEqual([{ id: "rate_limited", expectedSeq: messages }]);
@@ -176,7 +192,10 @@ describe("what a feeder sends", () => {
 
   test("past the limit of pushed ticks a message is refused, and can be sent again", async () => {
     let allowed = false;
-    const { take, answers } = openFeeder({ push: async (ticks) => ticks.map(() => null) }, () => allowed);
+    const { take, answers } = openFeeder(
+      leading(async (ticks) => ticks.map(() => null)),
+      () => allowed,
+    );
     take(9);
     await vi.waitFor(() => expect(answers).toEqual([{ id: "rate_limited", expectedSeq: 9 }]));
     allowed = true;
@@ -186,17 +205,11 @@ describe("what a feeder sends", () => {
 
   test("a node without the lease forwards, in batches whose rejections its receipt can name", async () => {
     const bodies: number[] = [];
-    const forwardPush = async (body: AsyncIterable<Uint8Array> | null) => {
-      let text = "";
-      for await (const chunk of body ?? []) text += Buffer.from(chunk).toString();
-      const lines = text.split("\n").map((line) => JSON.parse(line) as Tick);
-      bodies.push(lines.length);
-      const rejections = lines.flatMap(({ time_msc }, index) =>
-        time_msc % 1_000 === 2 ? [{ line: index + 1, reason: "too_late" as const }] : [],
-      );
-      return { received: lines.length, accepted: 0, rejected: 0, reasons: {}, rejections };
+    const push: Leader["push"] = async (ticks) => {
+      bodies.push(ticks.length);
+      return ticks.map(({ time_msc }) => (time_msc % 1_000 === 2 ? ("too_late" as const) : null));
     };
-    const { take, answers } = openFeeder({ forwardPush });
+    const { take, answers } = openFeeder({ push, pushMaxTicks: INGEST_REJECTIONS_LISTED_COUNT });
     for (const seq of [1, 2, 3, 4]) take(seq, 40);
     await vi.waitFor(() => expect(answers).toHaveLength(4));
     expect(bodies).toEqual([80, 80]);
@@ -204,7 +217,7 @@ describe("what a feeder sends", () => {
   });
 
   test("a venue that takes no ticks says so", async () => {
-    const { take, answers } = openFeeder({});
+    const { take, answers } = openFeeder(leading(null));
     take(1);
     await vi.waitFor(() => expect(answers).toEqual([{ id: "service_unavailable", expectedSeq: 1 }]));
   });

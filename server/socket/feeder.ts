@@ -1,18 +1,15 @@
 import type { Access } from "#lib/access/access";
 import { type Principal, requireAccess } from "#lib/access/principal";
 import type { TickRejection } from "#lib/contract/ingest";
-import { INGEST_REJECTIONS_LISTED_COUNT, STREAM_INGEST_UNACKED_MAX_TICKS } from "#lib/contract/limits";
+import { STREAM_INGEST_UNACKED_MAX_TICKS } from "#lib/contract/limits";
 import type { IngestParams, IngestResult } from "#lib/contract/stream-ingest";
-import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import { acceptsNoTicks, createReceipt, type Outcomes, pushable, pushRead, readTick } from "#lib/market/ingest";
-import type { Market } from "#lib/market/ports";
+import { createReceipt, pushable, pushRead, readTick } from "#lib/market/ingest";
+import type { Market, Outcomes } from "#lib/market/ports";
 import type { Admission } from "./handshake";
 
-/** Ticks that are given to the market at once, from several messages. */
-const BATCH_MAX_TICKS = 2_000;
 const FULL_RETRY_AFTER_S = 1;
 
 /** What happens to one message. */
@@ -28,7 +25,7 @@ interface Waiting extends Handled {
 }
 
 interface FeederOptions {
-  readonly market: Pick<Market, "venue" | "push" | "forwardPush">;
+  readonly market: Pick<Market, "leader">;
   readonly access: Pick<Access, "takeTicks">;
   readonly admission: Pick<Admission, "origin" | "address">;
   /** The key as it is now. */
@@ -36,8 +33,6 @@ interface FeederOptions {
   readonly closed: () => boolean;
   readonly log: Pick<Logger, "error">;
 }
-
-const encoder = new TextEncoder();
 
 /**
  * Takes the ticks of one connection in the order of its messages. While a batch is stored, further messages wait, up to a bound,
@@ -107,9 +102,7 @@ export class Feeder {
     // Messages that came in the same turn make one batch.
     await Promise.resolve();
     while (this.#waiting.length > 0 && !this.#options.closed()) {
-      // A receipt from another node lists only so many rejected ticks.
-      const forwarded = this.#options.market.push === undefined;
-      const batch = this.#next(forwarded ? INGEST_REJECTIONS_LISTED_COUNT : BATCH_MAX_TICKS);
+      const batch = this.#next(this.#options.market.leader.pushMaxTicks);
       const ticks = batch.flatMap(({ params }) => params.ticks);
       try {
         const outcomes = await this.#store(ticks);
@@ -137,20 +130,7 @@ export class Feeder {
     if (!allowed) throw new Fault("rate_limited", { detail: "Too many ticks are pushed.", retry_after: retryAfterS });
     const mayPush = pushable(key.tickers);
     const read = values.map((value) => readTick(value, mayPush));
-    return pushRead(read, (ticks) => this.#push(ticks, market));
-  }
-
-  async #push(ticks: readonly Tick[], { venue, push, forwardPush }: FeederOptions["market"]): Promise<Outcomes> {
-    if (push !== undefined) return push(ticks);
-    if (forwardPush === undefined) throw acceptsNoTicks(venue);
-    if (ticks.length === 0) return [];
-    const lines = ticks.map((tick) => JSON.stringify(tick)).join("\n");
-    const body = (async function* () {
-      yield encoder.encode(lines);
-    })();
-    const { rejections } = await forwardPush(body, this.#options.principal().tickers);
-    const reasons = new Map(rejections.map(({ line, reason }) => [line, reason]));
-    return ticks.map((_, index) => reasons.get(index + 1) ?? null);
+    return pushRead(read, market.leader.push);
   }
 
   #answer(batch: readonly Waiting[], outcomes: Outcomes): void {

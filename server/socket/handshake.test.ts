@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { revokeKey } from "#lib/access/keys";
 import {
   AUTH_FAILURES_PER_MINUTE_COUNT,
   STREAM_HANDSHAKES_BURST_COUNT,
   STREAM_TICKET_LIFETIME_S,
   URI_MAX_BYTES,
 } from "#lib/contract/limits";
-import { operations } from "#lib/contract/operations";
 import { STREAM_PATH } from "#lib/contract/stream";
+import { operations } from "#lib/operations/declarations";
 import type { StreamClient } from "#lib/testing/stream-client";
 import { handshakeText, openWire } from "#lib/testing/stream-wire";
+import { revokeKey } from "#server/store/access/keys";
 import { DEMO_KEY, freshAddress } from "#server/testing/runtime";
 import { type Connect, type StreamService, startStreamService } from "#server/testing/stream-service";
 
@@ -78,6 +78,15 @@ describe("a handshake", () => {
 
   test("a handshake that offers only unknown subprotocols opens without one, so that its client closes it", async () => {
     await expect(t.connect({ protocols: ["market.v1.cbor"] })).rejects.toThrow("Server sent no subprotocol");
+    await vi.waitFor(async () => expect(await t.connections()).toBe(0));
+  });
+
+  test("a handshake at the address with a slash behind it opens", async () => {
+    const wire = await openWire(t.url);
+    wire.write(handshakeText({ authorization: `Bearer ${DEMO_KEY}` }, `${STREAM_PATH}/`));
+    const { status } = await wire.answer();
+    wire.socket.destroy();
+    expect(status).toBe(101);
     await vi.waitFor(async () => expect(await t.connections()).toBe(0));
   });
 
@@ -443,6 +452,6 @@ describe("a client that vanishes", () => {
     wire.write(text());
     await wire.answer();
     await wire.ended;
-    await vi.waitFor(() => expect(farSide.destroyed).toBe(true), { timeout: 2_000 }).finally(() => wire.socket.destroy());
+    await vi.waitFor(() => expect(farSide.destroyed).toBe(true)).finally(() => wire.socket.destroy());
   });
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Access } from "#lib/access/access";
-import { hasScope, keyKind, limitOwner, ownSlot, type Principal, requireAccess } from "#lib/access/principal";
+import { hasScope, keyKind, limitOwner, ownSlot, type Principal, requireAccess, requireStreams } from "#lib/access/principal";
 import type { ErrorId } from "#lib/contract/errors";
 import { isWellFormedKey } from "#lib/contract/key-text";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
@@ -126,11 +126,12 @@ function slotsOf(principal: Principal, address: string): Slot[] {
 
 /**
  * Requires what a connection needs: a key that may read streams, or push ticks.
- * @throws Fault account_suspended, live_access_required, insufficient_scope, origin_not_allowed, address_not_allowed
+ * @throws Fault account_suspended, live_access_required, insufficient_scope, origin_not_allowed, address_not_allowed, not_in_plan
  */
 export function requireStreamAccess(principal: Principal, source: Pick<Admission, "origin" | "address">): void {
   const feeds = hasScope(principal, "market:ingest");
   requireAccess(principal, feeds ? "market:ingest" : "market:stream", "A stream", source);
+  requireStreams(principal);
 }
 
 /** Admits connections, the same way for every transport. */
@@ -145,7 +146,7 @@ export interface Admissions {
    * Requires a place that a connection could take now; takes none.
    * @throws Fault too_many_connections
    */
-  requirePlace(principal: Principal, address: string): Promise<void>;
+  requireConnectionRoom(principal: Principal, address: string): Promise<void>;
   /** Releases the slot of a connection that was never opened. */
   release(admission: Admission): void;
 }
@@ -210,7 +211,7 @@ export function createAdmissions({
     return slots;
   }
 
-  async function requirePlace(principal: Principal, address: string): Promise<void> {
+  async function requireConnectionRoom(principal: Principal, address: string): Promise<void> {
     for (const { owner, maxOf } of slotsOf(principal, address)) {
       const max = maxOf(principal);
       if (!(await connections.hasRoom(owner, max))) throw full(principal, owner, max);
@@ -252,7 +253,7 @@ export function createAdmissions({
         throw error;
       }
     },
-    requirePlace,
+    requireConnectionRoom,
     release: ({ slots }) => free(slots),
   };
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { editKey } from "#lib/access/keys";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { TRANSPORTS } from "#lib/testing/stream-client";
 import { fence } from "#lib/testing/stream-time";
 import { DAY_MS } from "#lib/units";
+import { editKey } from "#server/store/access/keys";
 import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 vi.setConfig({ testTimeout: 15_000 });

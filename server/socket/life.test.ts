@@ -66,8 +66,8 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     expect(first.quiet).toEqual([
       {
         ticker: "GBPUSD",
-        final_display_state: "open_data_missing",
-        reason: "no_quote_since_open",
+        final_display_state: "not_offered",
+        reason: "not_offered",
         next_open_at: "2026-01-11T22:00:00.000Z",
       },
     ]);
@@ -76,7 +76,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     expect(Math.abs(second.time_msc - first.time_msc - HEARTBEAT_MS)).toBeLessThanOrEqual(LOOK_MS);
     expect(second.quiet).toMatchObject([
       { ticker: "EURUSD", final_display_state: "open", reason: null },
-      { ticker: "GBPUSD", reason: "no_quote_since_open" },
+      { ticker: "GBPUSD", reason: "not_offered" },
     ]);
     await client.close();
   });
@@ -91,7 +91,7 @@ describe.each(TRANSPORTS)("a connection over %s", (transport) => {
     const { quiet } = await subscribe(client, ["EURUSD", "GBPUSD", "AUDUSD"]);
     expect(quiet).toMatchObject([
       { ticker: "EURUSD", final_display_state: "open", reason: null },
-      { ticker: "GBPUSD", reason: "no_quote_since_open" },
+      { ticker: "GBPUSD", reason: "not_offered" },
     ]);
     await client.close();
   });

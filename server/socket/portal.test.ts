@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPortalSession } from "#lib/testing/portal-session";
 import { TRANSPORTS } from "#lib/testing/stream-client";
+import { openPortalSession } from "#server/testing/portal-session";
 import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 const PORTAL = "https://portal.example.com";

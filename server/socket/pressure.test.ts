@@ -32,7 +32,7 @@ async function ticks(count: number): Promise<void> {
 }
 
 /** A busy machine may need longer than the second that is usual. */
-const PATIENT = { interval: 1, timeout: 20_000 };
+const PATIENT = { interval: 1 };
 
 const isPush = (message: { type: string }): message is PushMessage => ["quote", "snapshot", "kline"].includes(message.type);
 const topicOf = (message: PushMessage) => `${message.type} ${message.ticker} ${"timeframe" in message ? message.timeframe : ""}`;

@@ -5,7 +5,7 @@ import type { Usage } from "#lib/access/usage/usage";
 import { concerns } from "#lib/access/verify-key";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
-import type { ControlMessage } from "#lib/control/control";
+import type { ControlMessage } from "#lib/control";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import { repeat } from "#lib/repeat";
@@ -112,19 +112,19 @@ export function createSessions(options: SessionsOptions): Sessions {
   /** Applies principals to their sessions in one pass, and closes what they no longer allow. */
   function reauthorize(read: ReadonlyMap<string, Principal | undefined>): void {
     const concerned = [...sessions].filter(({ principal }) => read.has(sourceOf(principal)));
-    const places = new Map<string, number>();
+    const counts = new Map<string, number>();
     for (const session of concerned) {
       const principal = read.get(sourceOf(session.principal));
       session.reauthorize(principal);
-      if (principal !== undefined) for (const { owner, maxOf } of session.admission.slots) places.set(owner, maxOf(principal));
+      if (principal !== undefined) for (const { owner, maxOf } of session.admission.slots) counts.set(owner, maxOf(principal));
     }
-    if (places.size === 0) return;
+    if (counts.size === 0) return;
     const owned = byOwner(sessions);
-    for (const [owner, max] of places) enforcePlaces(owned.get(owner) ?? [], max);
+    for (const [owner, max] of counts) enforceCounts(owned.get(owner) ?? [], max);
   }
 
   /** Closes the newest connections of an owner beyond its limit. */
-  function enforcePlaces(owned: readonly Session[], max: number): void {
+  function enforceCounts(owned: readonly Session[], max: number): void {
     for (const session of owned.filter(({ closed }) => !closed).slice(max))
       session.close("forbidden", new Fault("too_many_connections", { detail: `Only ${max} connections are allowed now.`, max }));
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { createSharedScript, type SharedOptions } from "#lib/redis-script";
 import { repeat } from "#lib/repeat";
 import { HOUR_MS } from "#lib/units";
+import { createSharedScript, type SharedOptions } from "#server/store/database/redis-script";
 import type { Connections } from "./connections";
 
 const BEAT_INTERVAL_MS = 1_000;
@@ -62,7 +62,7 @@ return 1
 `;
 
 /** The connections of one owner on this node. */
-interface Places {
+interface Counts {
   count: number;
   /** Handshakes waiting for Redis. */
   taking: number;
@@ -83,20 +83,20 @@ export function createSharedConnections(options: SharedOptions): Connections {
   const beat = createSharedScript(options, BEAT);
   const write = createSharedScript(options, PLACES);
   const look = createSharedScript(options, ROOM);
-  const owners = new Map<string, Places>();
+  const owners = new Map<string, Counts>();
   let alive: readonly string[] = [];
   /** A change did not reach Redis, because it was unavailable. */
   let pending = false;
 
-  function placesOf(owner: string): Places {
+  function countsOf(owner: string): Counts {
     const found = owners.get(owner);
     if (found !== undefined) return found;
-    const places: Places = { count: 0, taking: 0, tail: Promise.resolve(), announcing: false };
-    owners.set(owner, places);
-    return places;
+    const counts: Counts = { count: 0, taking: 0, tail: Promise.resolve(), announcing: false };
+    owners.set(owner, counts);
+    return counts;
   }
 
-  function forget(owner: string, { count, taking, announcing }: Places): void {
+  function forget(owner: string, { count, taking, announcing }: Counts): void {
     if (count === 0 && taking === 0 && !announcing) owners.delete(owner);
   }
 
@@ -107,21 +107,21 @@ export function createSharedConnections(options: SharedOptions): Connections {
     (await write(redis.key(`c:${owner}`, "places"), node, count, max, ...alive)) === 1;
 
   /** Writes the current count after earlier writes; several changes become one write. */
-  function announce(owner: string, places: Places): Promise<unknown> {
-    if (places.announcing) return places.tail;
-    places.announcing = true;
-    places.tail = places.tail.then(async () => {
-      places.announcing = false;
-      await say(owner, places.count, NO_LIMIT).catch(missed);
-      forget(owner, places);
+  function announce(owner: string, counts: Counts): Promise<unknown> {
+    if (counts.announcing) return counts.tail;
+    counts.announcing = true;
+    counts.tail = counts.tail.then(async () => {
+      counts.announcing = false;
+      await say(owner, counts.count, NO_LIMIT).catch(missed);
+      forget(owner, counts);
     });
-    return places.tail;
+    return counts.tail;
   }
 
   async function announceAll(): Promise<void> {
     const all = [...owners];
     for (let from = 0; from < all.length; from += ANNOUNCED_AT_ONCE_COUNT)
-      await Promise.all(all.slice(from, from + ANNOUNCED_AT_ONCE_COUNT).map(([owner, places]) => announce(owner, places)));
+      await Promise.all(all.slice(from, from + ANNOUNCED_AT_ONCE_COUNT).map(([owner, counts]) => announce(owner, counts)));
   }
 
   /** True when this node was already known. */
@@ -139,30 +139,30 @@ export function createSharedConnections(options: SharedOptions): Connections {
     await beatAs("here");
   }
 
-  async function take(owner: string, places: Places, max: number): Promise<boolean> {
-    const before = places.tail;
-    places.taking += 1;
-    const taken = before.then(() => say(owner, places.count + 1, max)).catch(missed);
-    places.tail = taken;
-    const opened = (await taken) ?? places.count < max;
-    places.taking -= 1;
-    if (opened) places.count += 1;
-    else forget(owner, places);
+  async function take(owner: string, counts: Counts, max: number): Promise<boolean> {
+    const before = counts.tail;
+    counts.taking += 1;
+    const taken = before.then(() => say(owner, counts.count + 1, max)).catch(missed);
+    counts.tail = taken;
+    const opened = (await taken) ?? counts.count < max;
+    counts.taking -= 1;
+    if (opened) counts.count += 1;
+    else forget(owner, counts);
     return opened;
   }
 
   return {
     count: (owner) => owners.get(owner)?.count ?? 0,
     open(owner, max) {
-      const places = placesOf(owner);
+      const counts = countsOf(owner);
       // Limits waiting handshakes, too.
-      if (places.count + places.taking >= max) {
-        forget(owner, places);
+      if (counts.count + counts.taking >= max) {
+        forget(owner, counts);
         return false;
       }
-      if (redis.connected()) return take(owner, places, max);
+      if (redis.connected()) return take(owner, counts, max);
       missed();
-      places.count += 1;
+      counts.count += 1;
       return true;
     },
     async hasRoom(owner, max) {
@@ -176,10 +176,10 @@ export function createSharedConnections(options: SharedOptions): Connections {
       return asked.then((answer) => answer === 1).catch(() => wanted <= max);
     },
     close(owner) {
-      const places = owners.get(owner);
-      if (places === undefined || places.count === 0) return;
-      places.count -= 1;
-      void announce(owner, places);
+      const counts = owners.get(owner);
+      if (counts === undefined || counts.count === 0) return;
+      counts.count -= 1;
+      void announce(owner, counts);
     },
     async run(signal) {
       let announcedMs = clock.now();

@@ -21,7 +21,7 @@ import type { Metrics } from "#lib/metrics";
 import type { Outgoing } from "#server/hub/outgoing";
 import type { Admission, Admissions, Credentials } from "./handshake";
 import { requireNoKeyInQuery, traceparentOf } from "./handshake";
-import { createOpenings } from "./openings";
+import { createHandshakeLimits } from "./handshake-limits";
 import { boundedWebSockets, countPackets, webSocketOf } from "./packets";
 import type { Peer } from "./peer";
 import { readMessage } from "./protocol";
@@ -29,7 +29,7 @@ import { docsBaseFor, handshakeFault, handshakeId, type RefusalContext, refuseUp
 import { sessionId } from "./session-ids";
 import type { Sessions } from "./sessions";
 
-const OPENING_LIMITS = {
+const HANDSHAKE_LIMITS = {
   client: SOCKET_IO_OPENING_CLIENT_MAX_COUNT,
   network: SOCKET_IO_OPENING_NETWORK_MAX_COUNT,
   all: SOCKET_IO_OPENING_MAX_COUNT,
@@ -160,12 +160,12 @@ interface OpeningOptions extends Pick<SocketIoOptions, "addressOf" | "clock" | "
  * Bounds connections that have not been admitted, and ends each at its deadline. The library's own timeout waits until a client
  * has read what is queued for it, and one that never reads would stay.
  */
-function boundOpenings({ engine, addressOf, clock, metrics }: OpeningOptions) {
-  const openings = createOpenings(OPENING_LIMITS);
+function boundHandshakes({ engine, addressOf, clock, metrics }: OpeningOptions) {
+  const handshakes = createHandshakeLimits(HANDSHAKE_LIMITS);
   const ends = new WeakMap<EngineSocket, () => void>();
   engine.on("connection", (socket: EngineSocket) => {
     const admitted = new AbortController();
-    const leave = openings.enter(addressOf(socket.request));
+    const leave = handshakes.enter(addressOf(socket.request));
     const end = () => {
       leave();
       admitted.abort();
@@ -183,7 +183,7 @@ function boundOpenings({ engine, addressOf, clock, metrics }: OpeningOptions) {
     admitted: (socket: EngineSocket) => ends.get(socket)?.(),
     /** The fault of a request that would open one connection too many. */
     faultOf(request: IncomingMessage): Fault | undefined {
-      if (!opensSession(request) || openings.fullFor(addressOf(request)) === undefined) return undefined;
+      if (!opensSession(request) || handshakes.fullFor(addressOf(request)) === undefined) return undefined;
       metrics.refused("socket.io", "too_many_openings");
       const detail = "Too many connections from here are open that have not shown a key.";
       return new Fault("rate_limited", { detail, retry_after: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S });
@@ -207,7 +207,7 @@ export function createSocketIo(options: SocketIoOptions): SocketIoTransport {
   if (worker !== undefined) engine.generateId = () => sessionId(worker);
   const io = new Server({ serveClient: false, connectTimeout: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 });
   io.bind(engine);
-  const openings = boundOpenings({ engine, addressOf, clock, metrics });
+  const handshakes = boundHandshakes({ engine, addressOf, clock, metrics });
   const packets = countPackets(engine, clock, metrics);
 
   /** An error in the form the client library exposes: the identifier as its message, the envelope as its data. */
@@ -231,7 +231,7 @@ export function createSocketIo(options: SocketIoOptions): SocketIoTransport {
     const { admission } = socket.data;
     if (admission === undefined) return;
     delete socket.data.admission;
-    openings.admitted(socket.conn as unknown as EngineSocket);
+    handshakes.admitted(socket.conn as unknown as EngineSocket);
     const peer = new SocketIoPeer(socket);
     const session = sessions.open(admission, peer);
     peer.onReady(() => session.flush());
@@ -261,13 +261,13 @@ export function createSocketIo(options: SocketIoOptions): SocketIoTransport {
 
   return {
     handleRequest(request, response) {
-      const fault = openings.faultOf(request);
+      const fault = handshakes.faultOf(request);
       if (fault === undefined) return void engine.handleRequest(request, response);
       const { status, headers, body } = failureOf(fault, jsonHeaders(handshakeId(request)), docsBaseFor(request, docsBase));
       response.writeHead(status, { ...headers, "access-control-allow-origin": "*" }).end(body);
     },
     handleUpgrade(request, socket, head) {
-      const fault = openings.faultOf(request);
+      const fault = handshakes.faultOf(request);
       if (fault === undefined) engine.handleUpgrade(request, socket, head);
       else refuseUpgrade(request, socket, fault, refusal);
     },

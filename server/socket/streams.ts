@@ -4,16 +4,16 @@ import type { Access } from "#lib/access/access";
 import type { Usage } from "#lib/access/usage/usage";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
-import type { ControlMessage } from "#lib/control/control";
+import type { ControlMessage } from "#lib/control";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
-import type { Redis } from "#lib/redis";
 import { createHub } from "#server/hub/hub";
 import { createFlusher } from "#server/hub/outbox";
 import { sharedOf } from "#server/hub/outgoing";
 import { createStatusWatch } from "#server/hub/status-watch";
-import type { RunningMarket } from "#server/market";
+import type { RunningMarket } from "#server/market/market";
+import type { Redis } from "#server/store/database/redis";
 import { type Connections, createLocalConnections } from "./connections";
 import { type Admissions, createAdmissions } from "./handshake";
 import { createSessions } from "./sessions";
@@ -39,7 +39,7 @@ export interface Streams {
     handleRequest(request: IncomingMessage, response: ServerResponse): void;
     handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   };
-  readonly requirePlace: Admissions["requirePlace"];
+  readonly requireConnectionRoom: Admissions["requireConnectionRoom"];
   /** Applies a change that another process made; call it after reloading what changed. */
   apply(message: ControlMessage): void;
   /** Announces the shutdown, lets queues drain, and closes every connection. */
@@ -120,7 +120,7 @@ export function startStreams(options: StreamsOptions): Streams {
   return {
     webSocket,
     socketIo,
-    requirePlace: admissions.requirePlace,
+    requireConnectionRoom: admissions.requireConnectionRoom,
     apply: sessions.apply,
     async stop() {
       await closeAll();

@@ -75,7 +75,7 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     const ticker = { websocket: "EURCZK", msgpack: "EURHUF", "socket.io": "EURDKK" }[transport];
     const client = await connect();
     const { quiet } = await subscribe(client, { stream: "quote", tickers: [ticker] });
-    expect(quiet).toMatchObject([{ ticker, final_display_state: "open_data_missing", reason: "no_quote_since_open" }]);
+    expect(quiet).toMatchObject([{ ticker, final_display_state: "not_offered", reason: "not_offered" }]);
     await fence(client);
     expect(quotesOf(client)).toEqual([]);
     await tick(ticker);

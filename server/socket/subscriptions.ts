@@ -13,7 +13,7 @@ import { type Hub, type Topic, topicOf } from "#server/hub/hub";
 import type { Outbox } from "#server/hub/outbox";
 import { baselineOf, type Outgoing, updateOf } from "#server/hub/outgoing";
 import type { StatusWatch } from "#server/hub/status-watch";
-import type { RunningMarket } from "#server/market";
+import type { RunningMarket } from "#server/market/market";
 
 /** What the connections of one venue share. */
 export interface VenueStreams {
@@ -174,7 +174,7 @@ export class Subscriptions {
     const place = { topic: name, epoch: market.epoch, seq: market.recent.seq(name) };
     if (stream === "kline") {
       const record = timeframe && market.view.recentKlines(ticker, timeframe).at(-1);
-      const nowMs = market.now?.() ?? clock.now();
+      const nowMs = market.timeAt(clock.now());
       return record && { ...place, type: "kline", record, closed: isClosed(record, nowMs, alignment) };
     }
     if (stream === "quote") {

@@ -29,7 +29,6 @@ const NO_MASK_KEY = Buffer.alloc(4);
 const FRAMES_MAX_COUNT = STREAM_MESSAGES_BURST_COUNT + STREAM_MESSAGES_EXCESS_MAX_COUNT;
 
 /** A connection that is not read any more is cut after two seconds. */
-const CUT = { timeout: 10_000 };
 
 /** The encodings of the raw WebSocket. */
 const RAW_TRANSPORTS = ["websocket", "msgpack"] as const;
@@ -54,7 +53,7 @@ afterEach(async () => {
   await t.tick("EURUSD", bid, bid + 0.0001);
   expect(await neighbour.next("quote")).toMatchObject({ data: { bid } });
   await neighbour.close();
-  await vi.waitFor(async () => expect(await t.connections()).toBe(0), CUT);
+  await vi.waitFor(async () => expect(await t.connections()).toBe(0));
   expect(t.logged).toEqual([]);
 });
 
@@ -233,7 +232,7 @@ describe("a connection that goes silent", () => {
     const client = await t.connect();
     client.socket.pause();
     await t.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000 + 250, [neighbour]);
-    await vi.waitFor(async () => expect(await t.connections()).toBe(1), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await t.connections()).toBe(1));
     client.socket.resume();
     await client.closed;
   });
@@ -273,7 +272,7 @@ describe("frames of a client that are no messages", () => {
     expect(await client.closed).toMatchObject({ code });
     // The answers to pings show how much was read.
     expect(parsed).toBeLessThanOrEqual(FRAMES_MAX_COUNT + 1);
-    await vi.waitFor(async () => expect(await t.connections()).toBe(1), CUT);
+    await vi.waitFor(async () => expect(await t.connections()).toBe(1));
   });
 
   test("a pong that answers a ping does not count", async () => {
@@ -318,7 +317,7 @@ describe("packets of Socket.IO that are no messages", () => {
       const closed = once(raw, "close");
       for (let count = 0; count < 1_000; count += 1) send(raw);
       await closed;
-      await vi.waitFor(async () => expect(await t.connections()).toBe(1), CUT);
+      await vi.waitFor(async () => expect(await t.connections()).toBe(1));
     }
   });
 });

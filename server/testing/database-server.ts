@@ -1,10 +1,10 @@
 import pg from "pg";
 import { systemClock } from "#lib/clock";
-import { openDatabase } from "#lib/db";
 import { createLog } from "#lib/log";
 import { migrate } from "#prisma/migrate";
 import { seed } from "#prisma/seed";
 import { startEmbeddedPostgres } from "#server/database/embedded/embedded-postgres";
+import { openDatabase } from "#server/store/database/db";
 
 /** Migrated and seeded once; every test database is a copy of it. */
 export const TEMPLATE_DATABASE = "template_spotwire";

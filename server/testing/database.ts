@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { systemClock } from "#lib/clock";
-import { type Database, openDatabase } from "#lib/db";
 import { createLog } from "#lib/log";
 import { askLazyEndpoint } from "#lib/testing/lazy-endpoint";
+import { type Database, openDatabase } from "#server/store/database/db";
 import { execute, onDatabase, TEMPLATE_DATABASE } from "./database-server";
 
 /** A separate database for tests: migrated, seeded, otherwise empty. */

@@ -109,7 +109,7 @@ export async function lineFarSide(lists: Readonly<Record<string, unknown>>): Pro
  * @param counts which connections ask for prices: all, or those that get ready, where others only ask for lists
  */
 export async function socketFarSide(
-  greet: (send: (message: string) => void, heard: (take: (message: string) => void) => void, ready: () => void) => void,
+  greet: (send: (message: string) => void, received: (take: (message: string) => void) => void, ready: () => void) => void,
   counts: "all" | "ready" = "all",
 ): Promise<FarSide> {
   let connections = 0;

@@ -1,14 +1,13 @@
-import type { Clock } from "#lib/clock";
-import { manualClock } from "#lib/clock";
+import { type Clock, manualClock } from "#lib/clock";
 import type { Timeframe } from "#lib/contract/primitives";
-import type { Database } from "#lib/db";
 import type { Kline } from "#lib/domain/kline";
-import { createKlineStore } from "#lib/market/kline-store";
 import { parseArguments } from "#server/cli/run-command";
 import { exitCodeOf, isFileError } from "#server/import/failure";
-import { IMPORT_BOUNDS, type ImportBounds } from "#server/import/load";
+import { IMPORT_BOUNDS, type ImportBounds } from "#server/import/load/load";
 import { OPTIONS, readOptions } from "#server/import/options";
 import { runImport } from "#server/import/run";
+import type { Database } from "#server/store/database/db";
+import { createKlineStore } from "#server/store/klines/kline-store";
 
 /** The clock of imports in tests: later than all data. */
 export const IMPORT_NOW_MS = Date.UTC(2026, 6, 1);

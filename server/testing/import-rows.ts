@@ -1,9 +1,9 @@
 import { HOUR_S } from "#lib/units";
-import { headOf, recognise } from "#server/import/detect";
-import type { FormatClock, Given } from "#server/import/format";
-import { asUtf8 } from "#server/import/lines";
-import { AS_WRITTEN, emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/row";
-import { type Sample, takeSample } from "#server/import/sample";
+import { asUtf8 } from "#server/import/files/text";
+import { headOf, recognise } from "#server/import/formats/detect";
+import type { FormatClock, Given } from "#server/import/formats/format";
+import { AS_WRITTEN, emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/rows/row";
+import { type Sample, takeSample } from "#server/import/survey/identify";
 
 /** The result of reading a file, with the file's own time zone unless the settings override it. */
 interface ReadFile {

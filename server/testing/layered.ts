@@ -1,12 +1,12 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import type { Database } from "#lib/db";
 import { columnsOf } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
-import { say } from "#lib/history/layers";
-import { inTransaction } from "#lib/history/transaction";
-import { createKlineStore } from "#lib/market/kline-store";
-import { saidBy } from "#lib/segments/segments";
+import type { Database } from "#server/store/database/db";
+import { say } from "#server/store/history/layers";
+import { inTransaction } from "#server/store/history/transaction";
+import { createKlineStore } from "#server/store/klines/kline-store";
+import { saidBy } from "#server/store/segments/segments";
 
 type Stored = Pick<Database, "pool" | "segments">;
 

@@ -1,5 +1,6 @@
 import path from "node:path";
 import ts from "typescript";
+import { importTool, installTools } from "#lib/testing/tools";
 
 /** An object of Kubernetes. */
 export interface Manifest {
@@ -18,8 +19,9 @@ function packageOf({ apiVersion }: Manifest): string {
  * The compiler's errors for manifests as literals of Kubernetes' types: fields that are missing, misspelt, of the wrong type or
  * in the wrong place. Compiles all manifests at once, because a compilation takes seconds.
  */
-export function misfits(given: readonly Manifest[]): string[] {
-  const file = path.join(import.meta.dirname, "checked-manifests.ts");
+export async function misfits(given: readonly Manifest[]): Promise<string[]> {
+  // Beside the models, so that the compiler finds them.
+  const file = path.join(await installTools("tests"), "checked-manifests.ts");
   const lines = given.map(
     (manifest, index) =>
       `import type { I${manifest.kind} as T${index} } from "${packageOf(manifest)}";\nexport const m${index}: T${index} = ${JSON.stringify(manifest)};`,
@@ -46,7 +48,7 @@ export function misfits(given: readonly Manifest[]): string[] {
 /** Validates a manifest with Kubernetes' schema of its kind. @throws Error that says which value is not allowed */
 export async function validateManifest(manifest: Manifest): Promise<void> {
   type Model = new (data: Manifest) => { validate(): void };
-  const models = (await import(/* @vite-ignore */ packageOf(manifest))) as Readonly<Record<string, Model>>;
+  const models = await importTool<Readonly<Record<string, Model>>>(packageOf(manifest));
   const Kind = models[manifest.kind] as Model;
   new Kind(manifest).validate();
 }

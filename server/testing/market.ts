@@ -2,11 +2,13 @@ import { systemClock } from "#lib/clock";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
 import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
-import type { Catalogue, Market } from "#lib/market/ports";
-import { createMemoryFiles } from "#lib/testing/memory-files";
-import { createMemoryKlines, type MemoryKlines } from "#lib/testing/memory-klines";
+import type { MendedMarket } from "#lib/market/ingest-klines";
+import { createLeader } from "#lib/market/leader";
+import type { Catalogue, Leader, Market } from "#lib/market/ports";
+import { memoryFiles } from "#lib/testing/memory-files";
 import { createView } from "#server/view/view";
 import { eventOf } from "./events";
+import { createMemoryKlines, type MemoryKlines } from "./memory-klines";
 
 /** A venue in memory whose prices are set by the test. */
 export interface TestMarket extends Market {
@@ -56,6 +58,8 @@ export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket
   const view = createView();
   const memory = createMemoryKlines();
   const watch = createFeedWatch(systemClock, null);
+  const provider = venue === "sandbox" ? "sandbox" : null;
+  const about = { venue, catalogue, timeAt: (wallMs: number) => wallMs };
   let history = 0;
   let reads = 0;
   const store: MemoryKlines = {
@@ -66,14 +70,19 @@ export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket
     },
   };
   return {
-    venue,
-    catalogue,
+    ...about,
     view,
     store,
-    files: { klines: createMemoryFiles(), ticks: { ...createMemoryFiles(), rowsName: "ticks", period: "day" } },
+    files: memoryFiles(),
     watch,
-    sight: watch.sight,
-    provider: venue === "sandbox" ? "sandbox" : null,
+    coverage: watch.coverage,
+    provider,
+    providerOf: () => provider,
+    isOffered: () => true,
+    feed: () => ({ providers: [], precedence: null, heldBack: null, keepsTicks: false }),
+    closedUpTo: about.timeAt,
+    isBehind: () => false,
+    leader: createLeader({ market: about, push: null, mend: null, clock: systemClock }),
     historyRevision: () => history,
     reads: () => reads,
     quote(ticker, bid, ask, timeMs) {
@@ -86,4 +95,22 @@ export function createTestMarket(venue: Venue, catalogue: Catalogue): TestMarket
       history += 1;
     },
   };
+}
+
+interface Taking {
+  readonly push: Leader["push"];
+  readonly mend: MendedMarket["mend"];
+}
+
+/** Accepts everything. */
+const ACCEPTING: Taking = {
+  push: async (ticks) => ticks.map(() => null),
+  mend: async (klines) => ({ outcomes: klines.map(() => null), number: 1, changed: [] }),
+};
+
+/** Makes a venue take pushes, as if this process led it; returns what ends that. */
+export function lead(market: Market, { push, mend }: Taking = ACCEPTING): () => void {
+  const { leader } = market;
+  Object.assign(market, { leader: createLeader({ market, push, mend, clock: systemClock }) });
+  return () => void Object.assign(market, { leader });
 }

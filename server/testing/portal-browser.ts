@@ -1,22 +1,24 @@
 import { encode } from "next-auth/jwt";
 import { expect, vi } from "vitest";
-import { putAccount } from "#lib/access/accounts";
 import type { CapturedMails } from "#lib/mail/captured-mails";
-import { handleAuth } from "#lib/portal/auth";
-import { ADDRESS_HEADER } from "#lib/portal/visitor";
-import { openPortalSession } from "#lib/testing/portal-session";
+import { type PortalRouteName, portalApi } from "#server/pages/api";
+import type { PortalRoute } from "#server/pages/route";
+import { handleAuth } from "#server/pages/sign-in/auth";
+import { ADDRESS_HEADER } from "#server/pages/visitor";
+import { putAccount } from "#server/store/access/accounts";
+import { openPortalSession } from "./portal-session";
 import { type Answer, freshAddress, TEST_SECRET, type TestRuntime } from "./runtime";
 
 /** URL of the portal in tests. */
 export const PORTAL = "http://spotwire.test";
 
-export type Handler = (request: Request, context: { params: Promise<Record<string, string> | undefined> }) => Promise<Response>;
+/** A route of the portal's JSON API by its name, or one of a test's own. */
+export type Called = PortalRouteName | PortalRoute;
 
 export interface Send {
-  readonly method?: string;
   readonly body?: object;
   readonly query?: Record<string, string>;
-  /** The variable parts of the path. */
+  /** The parameters of the path. */
   readonly params?: Record<string, string>;
   /** In addition to those a browser sends; undefined omits one. */
   readonly headers?: Record<string, string | undefined>;
@@ -27,9 +29,9 @@ export interface PortalBrowser {
   readonly address: string;
   readonly cookies: Map<string, string>;
   /** Calls a route of the portal. */
-  request(handler: Handler, send?: Send): Promise<Response>;
+  request(route: Called, send?: Send): Promise<Response>;
   /** Calls a route of the portal's interface and reads the envelope. */
-  send(handler: Handler, send?: Send): Promise<Answer>;
+  send(route: Called, send?: Send): Promise<Answer>;
   /** Calls next-auth; a form makes it a POST. */
   auth(path: string, form?: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
   /** The token that next-auth expects in each form. */
@@ -80,15 +82,16 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
     return new URL(url, PORTAL).searchParams.get("error");
   }
 
-  async function request(handler: Handler, send: Send = {}): Promise<Response> {
-    const { method = "POST", body, query = {}, params, headers = {} } = send;
+  async function request(called: Called, { body, query = {}, params = {}, headers = {} }: Send = {}): Promise<Response> {
+    const [method = "", path = ""] = (typeof called === "string" ? called : called.name).split(" ");
     const read = method === "GET";
-    const sent = new Request(`${PORTAL}/api/portal/x?${new URLSearchParams(query)}`, {
+    const filled = path.replace(/\[(\w+)\]/g, (_, name) => encodeURIComponent(params[name] ?? ""));
+    const sent = new Request(`${PORTAL}/api/portal${filled}?${new URLSearchParams(query)}`, {
       method,
       headers: headersOf({ ...(!read && { "content-type": "application/json" }), ...headers }),
       ...(!read && { body: JSON.stringify(body ?? {}) }),
     });
-    const response = await handler(sent, { params: Promise.resolve(params) });
+    const response = await (typeof called === "string" ? portalApi(sent) : called.answer(sent, params));
     keep(cookies, response);
     return response;
   }
@@ -99,8 +102,8 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
     auth,
     csrfToken,
     request,
-    async send(handler, send) {
-      const response = await request(handler, send);
+    async send(route, send) {
+      const response = await request(route, send);
       const bytes = new Uint8Array(await response.arrayBuffer());
       const text = Buffer.from(bytes).toString();
       return { status: response.status, headers: response.headers, text, bytes, body: JSON.parse(text) };
@@ -112,8 +115,8 @@ export function portalBrowser(address = freshAddress()): PortalBrowser {
 
 /** Calls a route about the thing with this id; resolves to the status and the fields of the envelope. */
 export function callerOf(browser: PortalBrowser) {
-  return async (handler: Handler, { id = "x", ...send }: Send & { readonly id?: string } = {}) => {
-    const { status, body } = await browser.send(handler, { ...send, params: { id } });
+  return async (route: Called, { id = "x", ...send }: Send & { readonly id?: string } = {}) => {
+    const { status, body } = await browser.send(route, { ...send, params: { id } });
     return { status, ...body };
   };
 }

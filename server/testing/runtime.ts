@@ -1,28 +1,37 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { type Access, createAccess } from "#lib/access/access";
-import type { AccountChange } from "#lib/access/accounts";
-import type { MintedKey, NewKey } from "#lib/access/keys";
-import { createUsage } from "#lib/access/usage/usage";
-import type { PasswordStrength } from "#lib/access/users/password-strength";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Access } from "#lib/access/access";
+import { brandOf } from "#lib/brand";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { Failure } from "#lib/contract/envelope";
 import type { Venue } from "#lib/contract/primitives";
-import type { ControlMessage } from "#lib/control/control";
-import { DEMO_KEY_DEFAULT, readEnv } from "#lib/env";
-import { createCatalogue } from "#lib/market/catalogue";
-import { createCoverage } from "#lib/market/coverage-report";
-import { createReports } from "#lib/market/reports";
-import { createStoredData } from "#lib/market/stored-data";
-import { createUptime } from "#lib/market/uptime";
+import type { ControlMessage } from "#lib/control";
+import { DEMO_KEY_DEFAULT } from "#lib/env";
 import { createMetrics, type Metrics } from "#lib/metrics";
-import { type PortalRuntime, setPortal } from "#lib/portal/runtime";
 import { type Runtime, setRuntime } from "#lib/runtime";
 import { collectingLog } from "#lib/testing/collecting-log";
+import { readEnv } from "#server/env";
+import { createFeedChecker } from "#server/feed/check-settings";
 import { sandboxHistory } from "#server/feed/sandbox/history";
 import { createRestApi } from "#server/http/serve";
+import { createClientReader } from "#server/pages/oauth";
+import { type PortalRuntime, setPortal } from "#server/pages/runtime";
+import { createUploads } from "#server/pages/uploads";
+import { startImport } from "#server/portal/import-process";
 import { type Connections, createLocalConnections } from "#server/socket/connections";
 import { createAdmissions } from "#server/socket/handshake";
-import { startUsers } from "#server/users";
+import type { AccountChange } from "#server/store/access/accounts";
+import { createAccess } from "#server/store/access/create-access";
+import type { MintedKey, NewKey } from "#server/store/access/keys";
+import { createCoverage } from "#server/store/data/coverage-report";
+import { createStoredData } from "#server/store/data/stored-data";
+import { createCatalogue } from "#server/store/market/catalogue";
+import { createReports } from "#server/store/market/create-reports";
+import { createUptime } from "#server/store/market/uptime";
+import { createUsage } from "#server/store/usage/create-usage";
+import type { PasswordStrength } from "#server/threads/password-strength";
+import { startMails, startUsers } from "#server/users";
 import { type TestDatabase, testDatabase } from "./database";
 import { createTestMarket, type TestMarket } from "./market";
 import { createIssuer, ENDLESS_PLAN } from "./stream-keys";
@@ -58,7 +67,10 @@ export interface Ask {
 /** A running service without sockets: real database, real access, markets in memory, a clock that the test advances. */
 export interface TestRuntime
   extends Omit<Runtime, "clock" | "access" | "markets" | "db">,
-    Pick<PortalRuntime, "users" | "capturedMails" | "storedData" | "coverage" | "uptime"> {
+    Pick<
+      PortalRuntime,
+      "users" | "capturedMails" | "storedData" | "coverage" | "uptime" | "callMarket" | "uploads" | "readClient" | "checkFeed"
+    > {
   readonly clock: ManualClock;
   readonly access: Access;
   readonly metrics: Metrics;
@@ -74,7 +86,7 @@ export interface TestRuntime
    * Creates a key, by default on a new account; live, market:read and a plan without limits unless the settings override it.
    */
   issueKey(settings?: Partial<NewKey> & { account?: string } & AccountChange): Promise<MintedKey>;
-  /** What creates keys: for the functions of lib/access/keys. */
+  /** What creates keys: for the functions of server/store/access/keys. */
   readonly keyContext: { db: TestDatabase; clock: ManualClock };
   /** Resolves when the service has followed every control message sent so far. */
   settle(): Promise<void>;
@@ -129,6 +141,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
   const log = collectingLog(logged, level);
   const metrics = createMetrics();
   const env = readEnv({ NODE_ENV: "test", ...variables });
+  const brand = brandOf(env);
   await db.prisma.plan.create({ data: ENDLESS_PLAN });
 
   let access: Access | undefined;
@@ -138,11 +151,17 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
     await follow?.(message);
     if (message.kind === "keys") awaited.get(message.keyId ?? "")?.();
   }
-  const control = await db.control.listen((message) => void onMessage(message));
+  // One after the other: a message is followed only once those before it are.
+  let following: Promise<void> = Promise.resolve();
+  const control = await db.control.listen((message) => {
+    following = following.then(() => onMessage(message));
+  });
   const made = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, controlConnected: control.connected });
   access = made;
   const usage = createUsage({ pool: db.pool, clock, log, metrics });
-  const portal = { secrets: { nextAuth: TEST_SECRET }, ...startUsers({ env, db, clock, log, secret: TEST_SECRET, strength }) };
+  const mails = startMails({ env, brand, clock, log });
+  const users = startUsers({ env, db, clock, log, brand, secret: TEST_SECRET, send: mails.send, strength });
+  const portal = { ...mails, ...users, secrets: { nextAuth: TEST_SECRET } };
 
   /** Resolves when the service has followed every control message sent so far. */
   async function settle(): Promise<void> {
@@ -159,15 +178,27 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
   let draining = false;
   const state = { draining: () => draining, ready: async () => ({ checks: {}, serving: true, ageMs: 0 }) };
   return {
-    ...createIssuer({ db, clock, scopes, tell }),
-    ...{ db, clock, logged, log, metrics, env, access: made, usage, settle, tell },
+    ...createIssuer({ db, clock, brand, scopes, tell }),
+    db,
+    clock,
+    logged,
+    log,
+    metrics,
+    env,
+    access: made,
+    usage,
+    settle,
+    tell,
     controlConnected: control.connected,
     isDraining: state.draining,
     drain(next: boolean): void {
       draining = next;
     },
     /** Publishes the service as the runtime of this process, and as that of the portal, which is another process in production. */
-    publish<Markets extends Runtime["markets"]>(markets: Markets, requirePlace: Runtime["requirePlace"] = async () => undefined) {
+    publish<Markets extends Runtime["markets"]>(
+      markets: Markets,
+      requireConnectionRoom: Runtime["requireConnectionRoom"] = async () => undefined,
+    ) {
       const reports = createReports({ markets, metrics, db, clock, log, ready: state.ready });
       const scrape = () => metrics.registry.metrics();
       const portalPage = async () => undefined;
@@ -175,24 +206,27 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
       const coverage = createCoverage({ db, clock, storedData, sandbox: sandboxHistory(env.SANDBOX_SEED) });
       const uptime = createUptime({ db, clock });
       const parts = {
-        ...{
-          env,
-          db,
-          clock,
-          log,
-          metrics,
-          access: made,
-          usage,
-          ...portal,
-          markets,
-          reports,
-          requirePlace,
-          storedData,
-          coverage,
-          uptime,
-          scrape,
-          portalPage,
-        },
+        env,
+        brand,
+        db,
+        clock,
+        log,
+        metrics,
+        access: made,
+        usage,
+        ...portal,
+        markets,
+        reports,
+        requireConnectionRoom,
+        storedData,
+        coverage,
+        uptime,
+        uploads: createUploads({ folder: join(tmpdir(), randomUUID()), reserveBytes: 0, clock, log, start: startImport }),
+        readClient: createClientReader({ env, brand, clock }),
+        checkFeed: createFeedChecker({ env, db, clock }),
+        callMarket: async (request: Request) => createRestApi()(request),
+        scrape,
+        portalPage,
         ...state,
       };
       setRuntime(parts);
@@ -222,12 +256,16 @@ export async function testRuntime(options: Partial<Pick<GroundOptions, "strength
     sandbox: createTestMarket("sandbox", await createCatalogue(db, "sandbox")),
   };
   const connections = createLocalConnections();
-  const { requirePlace } = createAdmissions({
-    ...{ access, connections, draining: ground.isDraining, publicUrl: undefined, metrics: ground.metrics },
+  const { requireConnectionRoom } = createAdmissions({
+    access,
+    connections,
+    draining: ground.isDraining,
+    publicUrl: undefined,
+    metrics: ground.metrics,
     generation: () => 0,
     onFull: () => undefined,
   });
-  const runtime = ground.publish(markets, requirePlace);
+  const runtime = ground.publish(markets, requireConnectionRoom);
   const api = createRestApi();
   const { text: sharedKey } = await issueKey({ account: "shared" });
 

@@ -1,24 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { type AccountChange, putAccount } from "#lib/access/accounts";
-import { createKey, type KeyContext, type MintedKey, type NewKey } from "#lib/access/keys";
+import type { Brand } from "#lib/brand";
 import type { ManualClock } from "#lib/clock";
-import type { ControlMessage } from "#lib/control/control";
+import { eachLimit, PLAN_LIMIT_MAX } from "#lib/contract/limits";
+import type { ControlMessage } from "#lib/control";
+import { type AccountChange, putAccount } from "#server/store/access/accounts";
+import { createKey, type KeyContext, type MintedKey, type NewKey } from "#server/store/access/keys";
 import type { TestDatabase } from "./database";
 
 /** Only tests that choose another plan have limits. */
-export const ENDLESS_PLAN = {
-  name: "endless",
-  restPerMinute: 1e9,
-  restBurst: 1e9,
-  streamConnections: 1e6,
-  subscriptionsPerConnection: 1e6,
-};
+export const ENDLESS_PLAN = { name: "endless", ...eachLimit(() => PLAN_LIMIT_MAX) };
 
 type KeySettings = Partial<NewKey> & { account?: string } & AccountChange;
 
 /** Functions that create keys. */
 export interface KeyIssuer {
-  readonly keyContext: KeyContext & Pick<Parts, "db" | "clock">;
+  readonly keyContext: KeyContext & Pick<Parts, "db" | "clock" | "brand">;
   /** Creates a key, by default on a new account; live and on a plan without limits unless the settings override it. */
   issueKey(settings?: KeySettings): Promise<MintedKey>;
   /** Changes an account; resolves when the service has applied the change. */
@@ -26,6 +22,7 @@ export interface KeyIssuer {
 }
 
 interface Parts {
+  readonly brand: Brand;
   readonly db: TestDatabase;
   readonly clock: ManualClock;
   /** Scopes of a key that names none. */
@@ -35,8 +32,8 @@ interface Parts {
 }
 
 /** Creates these functions for a service that follows control messages. */
-export function createIssuer({ db, clock, scopes, tell }: Parts): KeyIssuer {
-  const keyContext = { db, clock };
+export function createIssuer({ db, clock, brand, scopes, tell }: Parts): KeyIssuer {
+  const keyContext = { db, clock, brand };
   let accounts = 0;
   const settle = () => tell({ kind: "keys", keyId: randomUUID() });
   return {

@@ -5,10 +5,9 @@ import type { Access } from "#lib/access/access";
 import type { Usage } from "#lib/access/usage/usage";
 import type { ManualClock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
-import type { ControlMessage } from "#lib/control/control";
-import { createCatalogue, type ReloadableCatalogue } from "#lib/market/catalogue";
+import type { ControlMessage } from "#lib/control";
 import type { Metrics } from "#lib/metrics";
-import { createMemoryKlines } from "#lib/testing/memory-klines";
+import { memoryFiles } from "#lib/testing/memory-files";
 import {
   type Credentials,
   connectSocketIo,
@@ -21,9 +20,11 @@ import { advanceUntil, advanceWith } from "#lib/testing/stream-time";
 import { createAddressReader } from "#server/http/address";
 import { createRestApi } from "#server/http/serve";
 import { createHttpServer, routeUpgrades } from "#server/http/server";
-import { type RunningMarket, startMarket } from "#server/market";
+import { type RunningMarket, startMarket } from "#server/market/market";
 import { type Streams, startStreams } from "#server/socket/streams";
+import { createCatalogue, type ReloadableCatalogue } from "#server/store/market/catalogue";
 import type { TestDatabase } from "./database";
+import { createMemoryKlines } from "./memory-klines";
 import { freshAddress, startGround } from "./runtime";
 import type { KeyIssuer } from "./stream-keys";
 
@@ -96,7 +97,7 @@ async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAdd
 async function startMarkets(catalogues: Catalogues, clock: ManualClock, log: pino.Logger, metrics: Metrics): Promise<Markets> {
   const start = (venue: Venue) => {
     const store = createMemoryKlines();
-    const options = { venue, catalogue: catalogues[venue], store, writer: store, acceptsPush: true };
+    const options = { venue, catalogue: catalogues[venue], store, writer: store, files: memoryFiles(), acceptsPush: true };
     return startMarket({ ...options, provider: "test", clock, log, metrics });
   };
   return { live: await start("live"), sandbox: await start("sandbox") };
@@ -135,7 +136,7 @@ export async function startStreamService(): Promise<StreamService> {
     log,
     metrics,
   });
-  ground.publish(markets, streams.requirePlace);
+  ground.publish(markets, streams.requireConnectionRoom);
   const listening = await listenOn(streams, addressOf, log, metrics);
 
   const shared = await ground.issueKey({ account: "shared" });
@@ -165,8 +166,8 @@ export async function startStreamService(): Promise<StreamService> {
     server: listening.server,
     markets,
     async tick(ticker, bid, ask, venue = "live") {
-      const judged = await markets[venue].push?.([{ ticker, time_msc: clock.now(), bid, ask }]);
-      if (judged?.[0] !== null) throw new Error(`tick refused: ${judged?.[0]}`);
+      const judged = await markets[venue].leader.push([{ ticker, time_msc: clock.now(), bid, ask }]);
+      if (judged[0] !== null) throw new Error(`tick refused: ${judged[0]}`);
     },
     advance: (ms, clients = []) => advanceWith(clock, ms, [watcher, ...clients]),
     connect,

@@ -1,7 +1,7 @@
 import { systemClock } from "#lib/clock";
-import type { Database } from "#lib/db";
-import { readEnv } from "#lib/env";
 import { type Command, type Options, runCommand, type Terminal } from "#server/cli/run-command";
+import { readEnv } from "#server/env";
+import type { Database } from "#server/store/database/db";
 
 interface TerminalOptions extends Partial<Terminal> {
   /** Replaces withDatabase; by default, a command that opens a database fails the test. */

@@ -84,7 +84,7 @@ export function start(
   const stop = new AbortController();
   const log = collectingLog(lines, "info");
   const calendarOf = () => calendar;
-  const watch = createUpstreamWatch({ upstream, calendarOf, nowMs });
+  const watch = createUpstreamWatch({ upstream, calendarOf, isListed: () => true, nowMs });
   const metrics = createMetrics();
   const repairs: number[] = [];
   const repair = {
@@ -96,7 +96,10 @@ export function start(
   const feed = upstreamFeed(options);
   const ended = superviseFeed(
     {
-      ...{ feed, name: upstream.name, clock, log },
+      feed,
+      name: upstream.name,
+      clock,
+      log,
       async take(batch) {
         ticks.push(...batch);
         await take(batch);
@@ -126,7 +129,7 @@ export const quoter =
     for (const one of said) peer.send(price(one));
   };
 
-export const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 10_000, interval: 5 });
+export const until = (condition: () => boolean) => vi.waitUntil(condition, { interval: 5 });
 
 /** How often the connection was lost. */
 export const lostIn = ({ problems }: Run): number => problems.filter((problem) => problem !== null).length;

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { LATENCY_BANDS_COUNT } from "#lib/access/usage/latency-bands";
-import { GRAIN_MS } from "#lib/access/usage/store";
 import type { UsageGrain } from "#lib/contract/portal";
+import { GRAIN_MS } from "#server/store/usage/store";
 
 /** The amount of usage of one account. */
 interface UsageSeed {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { createAlignment } from "#lib/domain/timeframe";
 import { createMetrics } from "#lib/metrics";
+import { memoryFiles } from "#lib/testing/memory-files";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { MINUTE_MS } from "#lib/units";
 import type { KlineEvent } from "#server/events/event";
@@ -11,7 +12,7 @@ import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { sandboxFeed } from "#server/feed/sandbox/feed";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
 import { createSandboxPrices } from "#server/feed/sandbox/prices";
-import { startMarket } from "#server/market";
+import { startMarket } from "#server/market/market";
 
 /** Shortly before 17:00 in New York, so that trading day, H4, H1 and all below close on the way. */
 const START_MS = Date.UTC(2026, 6, 14, 20, 52);
@@ -31,6 +32,7 @@ test("a closed sandbox kline that is pushed equals the computed row, byte for by
   const log = pino({ level: "silent" });
   const metrics = createMetrics();
   const market = await startMarket({
+    files: memoryFiles(),
     venue: "sandbox",
     catalogue,
     store,

@@ -87,7 +87,11 @@ export function unpack(sibling: MarketEvent, from: Float64Array, at: number): Ma
     record[field] = Number.isNaN(value) ? null : value;
   });
   return {
-    ...{ type, topic, record, epoch, seq },
+    type,
+    topic,
+    record,
+    epoch,
+    seq,
     ...(type === "kline" && { closed: (flags & CLOSED) !== 0 }),
     ...(merged > 0 && { merged }),
     ...(flags & RESTORED && { restored: true }),

@@ -5,12 +5,12 @@ import { FEED_GAPS_HOURS } from "#lib/contract/portal-admin";
 import { quoteExample } from "#lib/contract/quote";
 import { snapshotExample } from "#lib/contract/snapshot";
 import type { KlineStore } from "#lib/market/ports";
-import { createMemoryKlines } from "#lib/testing/memory-klines";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { HOUR_MS, MINUTE_MS, MINUTE_S } from "#lib/units";
 import type { MarketEvent } from "#server/events/event";
 import { eventOf, TEST_EPOCH } from "#server/testing/events";
 import { testKline } from "#server/testing/market";
+import { createMemoryKlines } from "#server/testing/memory-klines";
 import { createProjection } from "./projection";
 
 /** In the middle of a minute. */
@@ -69,7 +69,7 @@ describe("a node's state of a venue", () => {
       [eventOf({ ...klineExample, time: minuteOf(4) / 1_000 }), false],
     ];
     projection.apply(events.map(([event]) => event));
-    expect([1, 2, 3, 4].map((hours) => projection.watch.sight.ticked(Math.floor(minuteOf(hours) / MINUTE_MS)))).toEqual(
+    expect([1, 2, 3, 4].map((hours) => projection.watch.coverage.ticked(Math.floor(minuteOf(hours) / MINUTE_MS)))).toEqual(
       events.map(([, ticked]) => ticked),
     );
   });
@@ -94,12 +94,12 @@ describe("looking back", () => {
   const FIRST_S = Math.floor((NOW_MS - FEED_GAPS_HOURS * HOUR_MS) / MINUTE_MS) * MINUTE_S;
   const minutes = (...times: number[]) => createMemoryKlines(times.map((time) => testKline("EURUSD", "M1", time)));
   const ticked = ({ watch }: ReturnType<typeof open>, ...times: number[]) =>
-    times.map((time) => watch.sight.ticked(time / MINUTE_S));
+    times.map((time) => watch.coverage.ticked(time / MINUTE_S));
 
   test("of a venue with older history, everything of the last day is known, from a whole minute on", async () => {
     const projection = open({ store: minutes(FIRST_S - MINUTE_S, FIRST_S + 2 * MINUTE_S, FIRST_S + 5 * MINUTE_S) });
     await projection.lookBack(NOW_MS);
-    expect(projection.watch.sight.sinceMs).toBe(FIRST_S * 1_000);
+    expect(projection.watch.coverage.sinceMs).toBe(FIRST_S * 1_000);
     const times = [-1, 0, 2, 5].map((minute) => FIRST_S + minute * MINUTE_S);
     expect(ticked(projection, ...times)).toEqual([false, false, true, true]);
   });
@@ -107,7 +107,7 @@ describe("looking back", () => {
   test("of a venue whose history begins within the day, nothing is known before its first minute", async () => {
     const projection = open({ store: minutes(FIRST_S + 5 * MINUTE_S, FIRST_S + 7 * MINUTE_S) });
     await projection.lookBack(NOW_MS);
-    expect(projection.watch.sight.sinceMs).toBe((FIRST_S + 5 * MINUTE_S) * 1_000);
+    expect(projection.watch.coverage.sinceMs).toBe((FIRST_S + 5 * MINUTE_S) * 1_000);
     expect(ticked(projection, FIRST_S + 5 * MINUTE_S, FIRST_S + 6 * MINUTE_S)).toEqual([true, false]);
   });
 
@@ -117,14 +117,14 @@ describe("looking back", () => {
   ])("where the store %s, nothing is known before the start", async (_, store) => {
     const projection = open({ store });
     await projection.lookBack(NOW_MS);
-    expect(projection.watch.sight.sinceMs).toBe(NOW_MS);
+    expect(projection.watch.coverage.sinceMs).toBe(NOW_MS);
   });
 
   test("a recording that has not started looks back at nothing", async () => {
     const projection = open({ store: minutes(0, 60), sinceMs: null });
     await projection.lookBack(FEED_GAPS_HOURS * HOUR_MS - 1);
-    expect(projection.watch.sight.sinceMs).toBe(Number.POSITIVE_INFINITY);
+    expect(projection.watch.coverage.sinceMs).toBe(Number.POSITIVE_INFINITY);
     await projection.lookBack(FEED_GAPS_HOURS * HOUR_MS);
-    expect(projection.watch.sight.sinceMs).toBe(0);
+    expect(projection.watch.coverage.sinceMs).toBe(0);
   });
 });

@@ -4,8 +4,7 @@ import type { Kline } from "#lib/domain/kline";
 import { createFeedWatch, type FeedWatch } from "#lib/market/feed-watch";
 import type { Catalogue, KlineStore } from "#lib/market/ports";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
-import type { Listener } from "#server/events/bus";
-import { createMemoryBus } from "#server/events/memory-bus";
+import type { Listener } from "#server/events/event";
 import { createRing, type Ring } from "./ring";
 import { createView, type View } from "./view";
 
@@ -42,23 +41,29 @@ interface ProjectionOptions {
 
 /** Makes an empty projection of one venue. */
 export function createProjection({ catalogue, store, clock, epoch, sinceMs, remembers = true }: ProjectionOptions): Projection {
-  const bus = createMemoryBus();
   const view = createView();
   const recent = createRing(clock, epoch);
   const watch = createFeedWatch(clock, sinceMs);
   let history = 0;
-  bus.subscribe(view.apply);
-  if (remembers) bus.subscribe(recent.apply);
-  bus.subscribe((events) => {
-    for (const { type, record, restored } of events) if (type === "quote" && !restored) watch.tick(record.time_msc);
-  });
+  let listeners: readonly Listener[] = [];
 
   return {
     view,
     recent,
     watch,
-    apply: bus.publish,
-    follow: bus.subscribe,
+    apply(events) {
+      if (events.length === 0) return;
+      view.apply(events);
+      if (remembers) recent.apply(events);
+      for (const { type, record, restored } of events) if (type === "quote" && !restored) watch.tick(record.time_msc);
+      for (const listener of listeners) listener(events);
+    },
+    follow(listener) {
+      listeners = [...listeners, listener];
+      return () => {
+        listeners = listeners.filter((other) => other !== listener);
+      };
+    },
     historyRevision: () => history,
     forget(ticker, keep) {
       for (const listing of catalogue.list())

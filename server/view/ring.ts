@@ -1,12 +1,13 @@
 import type { Clock } from "#lib/clock";
 import { STREAM_RESUME_MAX_AGE_S, STREAM_RESUME_MAX_RECORDS } from "#lib/contract/limits";
-import type { Listener } from "#server/events/bus";
-import type { MarketEvent } from "#server/events/event";
+import type { Listener, MarketEvent } from "#server/events/event";
 import { arrivalOf, pack, packedLength, unpack } from "./packed-events";
 
 /** The recent events of a venue, from which a client that was briefly disconnected catches up. */
 export interface Ring {
   readonly apply: Listener;
+  /** Begins an epoch, unless it is the present one: everything before it is forgotten. */
+  begin(epoch: string): void;
   /** Notes that a topic has reached a sequence by events that are not known here; does nothing where it has. */
   reach(epoch: string, topic: string, seq: number): void;
   /** The epoch of the newest event; before the first event, the one it was made with. */
@@ -104,7 +105,7 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
 
   const seqOf = (topic: string) => topics.get(topic)?.seq ?? reached.get(topic) ?? 0;
 
-  function continueIn(other: string): void {
+  function begin(other: string): void {
     if (other === epoch) return;
     topics.clear();
     reached.clear();
@@ -115,7 +116,7 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
     apply(events) {
       const nowMs = clock.now();
       for (const event of events) {
-        continueIn(event.epoch);
+        begin(event.epoch);
         let recent = topics.get(event.topic);
         if (recent === undefined) {
           recent = newRecent(event);
@@ -124,8 +125,9 @@ export function createRing(clock: Clock, firstEpoch: string): Ring {
         add(recent, event, nowMs);
       }
     },
+    begin,
     reach(reachedEpoch, topic, seq) {
-      continueIn(reachedEpoch);
+      begin(reachedEpoch);
       if (seq <= seqOf(topic)) return;
       // What is kept does not reach up to there, so that nothing can be continued from it.
       topics.delete(topic);

@@ -4,8 +4,7 @@ import type { Snapshot } from "#lib/contract/snapshot";
 import type { Kline } from "#lib/domain/kline";
 import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import type { MarketView } from "#lib/market/ports";
-import type { Listener } from "#server/events/bus";
-import type { KlineEvent } from "#server/events/event";
+import type { KlineEvent, Listener } from "#server/events/event";
 import { topicName } from "#server/events/topic";
 
 /** Klines kept per series: the open one, those about to close, and closed ones the recorder may not have written yet. */
@@ -29,7 +28,7 @@ export interface View extends MarketView {
   forget(ticker: string, keep: (kline: Kline) => boolean): void;
 }
 
-/** Makes an empty view; subscribe `apply` to the bus before the first event is published. */
+/** Makes an empty view; only events passed to `apply` change it. */
 export function createView(): View {
   const quotes = new Map<string, Quote>();
   const snapshots = new Map<string, Snapshot>();

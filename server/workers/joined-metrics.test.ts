@@ -15,7 +15,7 @@ async function tableOf(worker: number, requests: number): Promise<MetricTable> {
 test("one scrape has the metrics of every process, each series once, and each metric with one head", async () => {
   const own = createMetrics();
   own.request("ingestTicks", 0, 0.002);
-  own.venues(() => [{ venue: "live", expected: 3, fresh: 2, lastTickMs: null }]);
+  own.venues(() => [{ venue: "live", expected: 3, fresh: 2, unoffered: 0, lastTickMs: null }]);
   const lines = (await joinMetrics(own.registry, [await tableOf(1, 2), await tableOf(2, 5)])).split("\n");
   for (const line of [
     'spotwire_http_requests_total{operation="ingestTicks",code="0"} 1',

@@ -2,11 +2,11 @@ import { Agent } from "node:http";
 import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
-import { createForwarder } from "#server/portal/forward";
 import type { Portal } from "#server/portal/process";
-import { createSend } from "#server/portal/send";
-import { createTurns } from "#server/portal/turns";
-import { passUpgrade } from "#server/portal/upgrade";
+import { createClientQueue } from "#server/processes/client-queue";
+import { createForwarder } from "#server/processes/forward";
+import { createSend } from "#server/processes/send";
+import { passUpgrade } from "#server/processes/upgrade";
 
 /**
  * Pages that this worker passes on at a time. The market process lets them wait for their turn, clients one after the other, and
@@ -27,10 +27,10 @@ interface PassOnOptions {
 export function createPassOn({ requestsPath, clock, log, metrics }: PassOnOptions) {
   const onLost = () => undefined;
   const forwarder = (limits: typeof PAGES): Portal["handle"] => {
-    const turns = createTurns(limits);
-    turns.open(true);
+    const queue = createClientQueue(limits);
+    queue.open(true);
     const target = { socketPath: requestsPath, agent: new Agent({ keepAlive: true }) };
-    return createForwarder(createSend({ turns, target: () => target, onLost, clock, log, metrics }));
+    return createForwarder(createSend({ queue, target: () => target, onLost, clock, log, metrics }));
   };
   const upgrade: Portal["upgrade"] = (request, socket, head) => {
     passUpgrade(request, socket, head, { socketPath: requestsPath });

@@ -1,29 +1,29 @@
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { Access } from "#lib/access/access";
 import type { BankCall, Lent } from "#lib/access/limits/bucket-bank";
-import type { MarketReports } from "#lib/market/reports";
 import type { Readiness } from "#lib/runtime";
 import type { PageReader } from "#server/portal/page-cache";
+import type { AskedReports } from "#server/portal/questions";
+import type { ChildAnswers, ParentAnswers } from "#server/processes/parent";
 
 /** The metrics of a process, as they go from process to process. */
 export type MetricTable = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** What the market process answers to an edge worker. */
-export type WorkerQuestions = Pick<MarketReports, keyof MarketReports> &
+export type WorkerQuestions = ParentAnswers &
+  AskedReports &
   Pick<Access, "useTicket"> & {
-    /** What the worker needs to start; it asks when it can hear the answer. */
-    begin(): WorkerStart;
+    /** The worker is ready to receive what it needs to start. Node's cluster module loses messages sent before that. */
+    begin(): void;
     /** Lends units of a bucket. */
     lend(key: string, call: BankCall): Lent;
     /** Takes a place for a connection, which the worker names. */
-    openPlace(id: number, owner: string, max: number): boolean;
-    hasPlace(owner: string, max: number): boolean;
-    closePlace(id: number): void;
+    openConnection(id: number, owner: string, max: number): boolean;
+    hasConnectionRoom(owner: string, max: number): boolean;
+    closeConnection(id: number): void;
     /** The text of a shared page. */
     page(path: string, reader: PageReader): Promise<string | undefined>;
     readiness(): Promise<Readiness>;
-    /** The worker could not start, and ends. */
-    failed(reason: string): void;
   };
 
 /** What a worker needs to start. */
@@ -36,19 +36,11 @@ export interface WorkerStart {
   readonly poolSize: number;
   /** The installation's secret: never logged. */
   readonly secret: string;
-  /** Path of the socket from which the events come. */
-  readonly eventsPath: string;
   /** Path of the socket to which it passes requests on. */
   readonly requestsPath: string;
-  /** Folder of the sockets at which workers serve the sessions of their own to each other. */
-  readonly sessionsFolder: string;
+  /** Folder of the sockets of this node: from those of the venues come events, at others workers serve sessions of their own to each other. */
+  readonly folder: string;
 }
 
 /** What an edge worker answers to the market process. */
-export type WorkerAnswers = {
-  /** Proves that its event loop runs. */
-  ping(): void;
-  metrics(): Promise<MetricTable>;
-  /** Stops it after the requests in flight. */
-  stop(): void;
-};
+export type WorkerAnswers = ChildAnswers<WorkerStart, MetricTable>;

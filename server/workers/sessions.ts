@@ -6,11 +6,11 @@ import type { Clock } from "#lib/clock";
 import { HEADERS_MAX_BYTES } from "#lib/contract/limits";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
-import { ADDRESS_HEADER } from "#lib/portal/visitor";
-import { createForwarder, type Listener } from "#server/portal/forward";
-import { createSend } from "#server/portal/send";
-import { createTurns } from "#server/portal/turns";
-import { passUpgrade } from "#server/portal/upgrade";
+import { ADDRESS_HEADER } from "#server/pages/visitor";
+import { createClientQueue } from "#server/processes/client-queue";
+import { createForwarder, type Listener } from "#server/processes/forward";
+import { createSend } from "#server/processes/send";
+import { passUpgrade } from "#server/processes/upgrade";
 import { workerOfSession } from "#server/socket/session-ids";
 import type { Streams } from "#server/socket/streams";
 
@@ -59,10 +59,10 @@ export function createSessionRoutes({ worker, pathOf, clock, log, metrics }: Ses
   function forwarderTo(owner: number): Listener {
     const found = forwarders.get(owner);
     if (found !== undefined) return found;
-    const turns = createTurns(POLLS);
-    turns.open(true);
+    const queue = createClientQueue(POLLS);
+    queue.open(true);
     const target = { socketPath: pathOf(owner), agent: new Agent({ keepAlive: true }) };
-    const send = createSend({ turns, target: () => target, onLost: () => undefined, clock, log, metrics });
+    const send = createSend({ queue, target: () => target, onLost: () => undefined, clock, log, metrics });
     const forwarder = createForwarder(send, refuseUnknown);
     forwarders.set(owner, forwarder);
     return forwarder;

@@ -3,20 +3,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { type Backoff, repeat } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
-import type { RunningMarket } from "#server/market";
+import { socketAddress } from "#server/cluster/post-to";
+import type { RunningMarket } from "#server/market/market";
 import { logStderr } from "#server/ops/json-output";
-import { type Channel, openChannel } from "#server/portal/channel";
-import { watchProcess } from "#server/portal/watch";
-import { createPlaces } from "#server/socket/places";
-import { publishMarkets } from "./events";
+import { type Channel, openChannel } from "#server/processes/channel";
+import { watchProcess } from "#server/processes/watch";
+import { createConnectionCounts } from "#server/socket/connection-counts";
 import type { MetricTable, WorkerAnswers, WorkerQuestions, WorkerStart } from "./questions";
+import { relayEvents } from "./relay";
 import { closesUndelivered } from "./undelivered";
 
 /** Time for a start: a cold one on a busy machine. */
@@ -30,7 +30,7 @@ const NO_METRICS: MetricTable = [];
 
 /** What the market process answers to every worker alike. */
 type SharedAnswers = Omit<WorkerQuestions, keyof OwnAnswers>;
-type OwnAnswers = Pick<WorkerQuestions, "begin" | "openPlace" | "hasPlace" | "closePlace" | "failed">;
+type OwnAnswers = Pick<WorkerQuestions, "begin" | "openConnection" | "hasConnectionRoom" | "closeConnection" | "failed">;
 
 interface WorkersOptions {
   readonly count: number;
@@ -76,13 +76,13 @@ interface Generation {
 /** Opens what the workers need; none starts yet. */
 export async function createWorkers({ count, markets, answers, clock, log, metrics }: WorkersOptions): Promise<Workers> {
   const folder = await mkdtemp(path.join(tmpdir(), "spotwire-"));
-  const [eventsPath, requestsPath] = [path.join(folder, "events.sock"), path.join(folder, "requests.sock")];
+  const requestsPath = path.join(folder, "requests.sock");
   const onTooSlow = () => {
     metrics.refused("workers", "too_far_behind");
     log.error("an edge worker reads events too slowly and was cut off; it restarts");
   };
-  const events = await publishMarkets({ path: eventsPath, markets, clock, onTooSlow });
-  const places = createPlaces();
+  const stopRelay = await relayEvents({ folder, address: socketAddress(requestsPath), markets, clock, onTooSlow });
+  const connections = createConnectionCounts();
   const stopping = new AbortController();
   const current = new Map<number, Generation>();
   const serving = new Set<number>();
@@ -93,10 +93,13 @@ export async function createWorkers({ count, markets, answers, clock, log, metri
     const forked = cluster.fork();
     logStderr(forked.process.stderr, log.child({ process: "worker", worker }));
     const own: OwnAnswers = {
-      begin: () => ({ ...start, worker, eventsPath, requestsPath, sessionsFolder: folder }),
-      openPlace: (id, owner, max) => places.open(worker, id, owner, max),
-      hasPlace: places.hasRoom,
-      closePlace: (id) => places.close(worker, id),
+      begin() {
+        const told = { ...start, worker, requestsPath, folder };
+        void channel.ask("start", told).catch(() => undefined);
+      },
+      openConnection: (id, owner, max) => connections.open(worker, id, owner, max),
+      hasConnectionRoom: connections.hasRoom,
+      closeConnection: (id) => connections.close(worker, id),
       failed: (reason) => {
         failure = reason;
       },
@@ -105,7 +108,7 @@ export async function createWorkers({ count, markets, answers, clock, log, metri
     const closeUndelivered = closesUndelivered(forked.process);
     const end = () => {
       closeUndelivered();
-      places.free(worker);
+      connections.free(worker);
       ended.abort();
     };
     forked.once("exit", end);
@@ -168,7 +171,7 @@ export async function createWorkers({ count, markets, answers, clock, log, metri
       }),
     );
     await running;
-    await events.stop();
+    await stopRelay();
     await rm(folder, { recursive: true, force: true });
   }
   let stopped: Promise<void> | undefined;
@@ -178,8 +181,7 @@ export async function createWorkers({ count, markets, answers, clock, log, metri
     count,
     async start(start) {
       cluster.setupPrimary({
-        exec: fileURLToPath(new URL("./edge-main.ts", import.meta.url)),
-        args: [],
+        args: ["worker"],
         stdio: ["ignore", "inherit", "pipe", "ipc"],
         execArgv: process.execArgv.filter((flag) => !flag.startsWith("--inspect")),
       });

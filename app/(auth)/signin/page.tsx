@@ -6,8 +6,9 @@ import { signedInUser } from "#app/session";
 import { SignInForm } from "#components/auth/sign-in-form";
 import { Email } from "#lib/contract/portal";
 import { isFault } from "#lib/fault";
-import { type SignInChoice, signInChoices } from "#lib/portal/providers";
-import { portal } from "#lib/portal/runtime";
+import { portal } from "#server/pages/runtime";
+import { type SignInChoice, signInChoices } from "#server/pages/sign-in/providers";
+import { signUpMode, termsOf } from "#server/pages/sign-up-rules";
 
 export const metadata: Metadata = {
   title: "Sign in",
@@ -34,6 +35,8 @@ export default async function SignInPage({ searchParams }: PageSearch) {
       next={next}
       email={Email.safeParse(email).data}
       providers={choices()}
+      terms={termsOf()}
+      signUp={signUpMode() !== "closed"}
       error={typeof error === "string" ? error : undefined}
     />
   );

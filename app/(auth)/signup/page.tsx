@@ -3,6 +3,7 @@ import { redirect } from "next/navigation";
 import { signedInUser } from "#app/session";
 import { SignUpForm } from "#components/auth/sign-up-form";
 import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
+import { signUpMode, termsOf } from "#server/pages/sign-up-rules";
 
 export const metadata: Metadata = {
   title: "Create an account",
@@ -12,5 +13,5 @@ export const metadata: Metadata = {
 /** Sign-up in one form. */
 export default async function SignUpPage() {
   if ((await signedInUser()) !== undefined) redirect("/dashboard");
-  return <SignUpForm passwordMinCharacters={PASSWORD_MIN_CHARACTERS} />;
+  return <SignUpForm mode={signUpMode()} terms={termsOf()} passwordMinCharacters={PASSWORD_MIN_CHARACTERS} />;
 }

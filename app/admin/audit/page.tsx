@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { requireOperator } from "#app/admin/operator";
 import { type PageSearch, searchText } from "#app/page-search";
 import { AuditView } from "#components/admin/audit-view";
-import { AUDIT_KINDS } from "#lib/access/audit";
+import { AUDIT_KINDS } from "#lib/contract/portal-activity";
 
 export const metadata: Metadata = { title: "Audit log" };
 

@@ -1,11 +1,12 @@
 import type { Metadata } from "next";
 import { requireOperator } from "#app/admin/operator";
 import { FeedsView } from "#components/admin/feeds-view";
+import { providerFields } from "#lib/env-feeds";
 
 export const metadata: Metadata = { title: "Feeds" };
 
 /** The feeds of the venues, and how far behind they are. */
 export default async function FeedsPage() {
   await requireOperator("/admin/feeds");
-  return <FeedsView />;
+  return <FeedsView providers={providerFields()} />;
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { REST_CALLS } from "#lib/contract/link";
+import { REST_CALLS } from "#lib/operations/link/declaration";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const here = import.meta.dirname;

@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { requireUser } from "#app/session";
 import { AccountView } from "#components/account/account-view";
 import { PASSWORD_MIN_CHARACTERS } from "#lib/contract/portal";
-import { portal } from "#lib/portal/runtime";
+import { portal } from "#server/pages/runtime";
 
 export const metadata: Metadata = { title: "Account" };
 

@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { type PageSearch, searchText } from "#app/page-search";
 import { requireUser } from "#app/session";
 import { LogsView } from "#components/logs/logs-view";
-import { REST_CALLS } from "#lib/contract/link";
+import { REST_CALLS } from "#lib/operations/link/declaration";
 
 export const metadata: Metadata = { title: "Logs" };
 

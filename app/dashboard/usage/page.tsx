@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { type PageSearch, searchText } from "#app/page-search";
 import { requireUser } from "#app/session";
 import { UsageView } from "#components/usage/usage-view";
-import { portal } from "#lib/portal/runtime";
+import { portal } from "#server/pages/runtime";
 
 export const metadata: Metadata = { title: "Usage" };
 

@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { notFound } from "next/navigation";
 import { cache } from "react";
-import { asksForLive, credentialFor, lacksFeed, marketReader } from "#app/markets/reader";
+import { askedVenue, credentialFor, marketReader, venueFacts } from "#app/markets/reader";
 import type { PageSearch } from "#app/page-search";
 import { CoverageSources } from "#components/coverage/coverage-sources";
 import { Downloads } from "#components/coverage/downloads";
@@ -17,10 +17,10 @@ import { PageHead, Section } from "#components/ui/card";
 import { coveragePath } from "#lib/contract/coverage";
 import { marketPath } from "#lib/contract/markets";
 import { Year } from "#lib/contract/portal-data";
-import { Ticker } from "#lib/contract/primitives";
+import { Ticker, type Venue } from "#lib/contract/primitives";
 import { isFault } from "#lib/fault";
-import { runningPortal } from "#lib/portal/runtime";
-import { shownTickerCoverage } from "#lib/portal/shown-markets";
+import { runningPortal } from "#server/pages/runtime";
+import { shownTickerCoverage } from "#server/pages/shown-markets";
 
 interface Props extends PageSearch {
   readonly params: Promise<{ readonly ticker: string }>;
@@ -30,17 +30,17 @@ interface Props extends PageSearch {
 export const dynamic = "force-dynamic";
 
 /** What the page shows, read once per request; undefined before the service is up, and 404 for an unknown ticker. */
-const shownOf = cache(async (ticker: string, live: boolean) => {
+const shownOf = cache(async (ticker: string, asked: Venue | undefined) => {
   const parts = runningPortal();
   if (parts === undefined) return undefined;
   if (!Ticker.safeParse(ticker).success) notFound();
-  const shown = await shownTickerCoverage(parts, await marketReader(parts, live), ticker);
+  const shown = await shownTickerCoverage(parts, await marketReader(parts, asked), ticker);
   return { parts, shown, report: shown.report ?? notFound() };
 });
 
 export async function generateMetadata({ params, ...search }: Props): Promise<Metadata> {
   const { ticker } = await params;
-  const row = (await shownOf(ticker, await asksForLive(search)))?.report.row;
+  const row = (await shownOf(ticker, await askedVenue(search)))?.report.row;
   if (row === undefined) return { title: `Data of ${ticker}` };
   const title = `Data of ${ticker}: ${row.name}`;
   const description = `How far back the M1 klines of ${ticker} (${row.name}) go, by month, with every gap and its reason.`;
@@ -62,7 +62,7 @@ async function chosenYear(
 /** The coverage of one instrument of the sandbox, or of the live venue for a reader who may see it. */
 export default async function DataTickerPage({ params, ...search }: Props) {
   const { ticker } = await params;
-  const read = await shownOf(ticker, await asksForLive(search));
+  const read = await shownOf(ticker, await askedVenue(search));
   if (read === undefined)
     return (
       <PageMain>
@@ -70,7 +70,7 @@ export default async function DataTickerPage({ params, ...search }: Props) {
       </PageMain>
     );
   const { parts, shown, report } = read;
-  const { venue, liveKey, refused } = shown;
+  const { venue, liveKey } = shown;
   const year = await chosenYear(search, report.row.years);
   // Too many readers of years at once: the rest of the page is shown all the same.
   const coverage =
@@ -91,7 +91,7 @@ export default async function DataTickerPage({ params, ...search }: Props) {
         </nav>
         {mayChoose ? <VenueSwitch venue={venue} ticker={ticker} pathOf={coveragePath} /> : null}
       </div>
-      <VenueNotice refused={refused} pathOf={coveragePath} noFeed={lacksFeed(parts, shown)} ticker={ticker} />
+      <VenueNotice {...venueFacts(parts, shown)} pathOf={coveragePath} ticker={ticker} />
       <PageHead
         title={`Data of ${ticker}`}
         action={
@@ -101,8 +101,8 @@ export default async function DataTickerPage({ params, ...search }: Props) {
         }
       >
         {report.row.name}.{" "}
-        {venue === "live" ? "Stored M1 klines of the live venue." : "M1 klines of the sandbox, which computes them."} All times
-        are UTC.
+        {venue === "live" ? "Stored M1 klines of the live venue." : "M1 klines of the sandbox, which computes them."} Years,
+        months and days are UTC.
       </PageHead>
       <HistoryFigures {...report} />
       {report.months.length === 0 ? null : (

@@ -1,7 +1,7 @@
+import { docsHere } from "#app/docs-here";
 import { markdownResponse } from "#app/markdown-response";
 import { readerWords } from "#app/reader-address";
 import { pageMarkdown } from "#lib/docs/page-text";
-import { docs } from "#lib/docs/source";
 
 interface Context {
   readonly params: Promise<{ readonly slug?: string[] }>;
@@ -9,7 +9,8 @@ interface Context {
 
 /** A page of the docs as Markdown, served at `/docs/….md`. */
 export async function GET(_request: Request, { params }: Context): Promise<Response> {
-  const page = docs.getPage((await params).slug);
+  const docs = docsHere();
+  const page = docs.page((await params).slug);
   if (page === undefined) return new Response("There is no such page. /llms.txt lists them all.\n", { status: 404 });
-  return markdownResponse(await pageMarkdown(page, await readerWords()));
+  return markdownResponse(await pageMarkdown(page, docs, await readerWords()));
 }

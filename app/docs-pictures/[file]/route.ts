@@ -1,5 +1,5 @@
-import { docsPicture } from "#lib/docs/pictures";
-import { otherMethods } from "#lib/portal/methods";
+import { docsPicture } from "#server/pages/downloads/pictures";
+import { otherMethods } from "#server/pages/methods";
 
 /** A picture of a guide. */
 export async function GET(_request: Request, { params }: { params: Promise<{ file: string }> }): Promise<Response> {

@@ -2,6 +2,8 @@ import { findNeighbour } from "fumadocs-core/page-tree";
 import type { Metadata } from "next";
 import { cookies } from "next/headers";
 import { notFound } from "next/navigation";
+import { brandHere } from "#app/brand";
+import { docsHere } from "#app/docs-here";
 import { readerWords } from "#app/reader-address";
 import { CodeLanguages } from "#components/docs/code-languages";
 import { DocsFooter } from "#components/docs/docs-footer";
@@ -12,12 +14,13 @@ import { Outline } from "#components/docs/outline";
 import { SampleCall } from "#components/docs/sample-call";
 import { WidePage } from "#components/shell/wide-page";
 import { tryIt } from "#components/try/try-operation";
-import type { Operation } from "#lib/contract/operation";
+import { plainText } from "#components/ui/prose";
+import { exampleParameters, type Operation } from "#lib/contract/operation";
 import { sectionOf } from "#lib/docs/navigation";
 import { operationAt } from "#lib/docs/reference/paths";
 import { SAMPLE_KEY } from "#lib/docs/sample-words";
-import { exampleParameters, urlOf } from "#lib/docs/samples/call";
-import { type DocsPage, docs, updatedOn } from "#lib/docs/source";
+import { urlOf } from "#lib/docs/samples/call";
+import { type DocsPage, updatedOn } from "#lib/docs/source";
 import { LANGUAGES_COOKIE, languagesOf } from "../../../components/docs/languages";
 
 interface Props {
@@ -25,14 +28,16 @@ interface Props {
 }
 
 async function pageOf({ params }: Props): Promise<DocsPage> {
-  return docs.getPage((await params).slug) ?? notFound();
+  return docsHere().page((await params).slug) ?? notFound();
 }
 
 export async function generateMetadata(props: Props): Promise<Metadata> {
   const { data, url } = await pageOf(props);
+  const words = await readerWords();
   // Some calls are called as the guide about them.
   const title = url.startsWith("/docs/operations/") ? `${data.title} (API call)` : data.title;
-  return { title, description: data.description, alternates: { types: { "text/markdown": `${url}.md` } } };
+  const types = { "text/markdown": `${url}.md`, ...(url === "/docs/changelog" && { "application/atom+xml": "/changelog.atom" }) };
+  return { title: words(title), description: plainText(words(data.description) ?? ""), alternates: { types } };
 }
 
 /** The call in the samples of an operation's page, as path and query. */
@@ -43,25 +48,27 @@ export default async function DocumentationPage(props: Props) {
   const page = await pageOf(props);
   const { title, description, toc, body: Body } = page.data;
   const { url } = page;
-  const words = await readerWords();
+  const [docs, words] = [docsHere(), await readerWords()];
   const operation = operationAt(url);
   const call = operation === undefined ? undefined : callOf(operation);
   // The column of an operation's request takes the place of the outline.
   const wide = operation !== undefined;
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
-  const { previous, next } = findNeighbour(docs.getPageTree(), url);
+  const { previous, next } = findNeighbour(docs.tree, url);
   return (
     <>
       <main id="main" tabIndex={-1} className={`min-w-0 flex-1 outline-none ${wide ? "xl:col-span-2" : ""}`}>
         {wide ? <WidePage /> : null}
         <article>
-          <DocsHead section={sectionOf(url)} title={title} description={description} url={url} />
+          <DocsHead section={sectionOf(docs, url)} title={words(title)} description={words(description)} url={url} />
           <CodeLanguages chosen={languages}>
             <SampleCall key={url} printed={call ?? ""}>
               <div className="prose">
                 <Body
                   components={{
-                    ...mdxComponents({ words, call }),
+                    ...mdxComponents({ words, call, isHidden: docs.isHidden }),
+                    // biome-ignore lint/correctness/noComponentHookFactories: rendered once, on the server, and without state
+                    ServiceName: () => brandHere().name,
                     TryIt: tryIt(words(SAMPLE_KEY)),
                     LiveChart: guideChart(words(SAMPLE_KEY)),
                   }}

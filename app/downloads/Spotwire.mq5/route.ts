@@ -1,10 +1,10 @@
 import { readerAddress } from "#app/reader-address";
-import { feederDownload } from "#lib/docs/feeders";
-import { otherMethods } from "#lib/portal/methods";
+import { expertAdvisorDownload } from "#server/pages/downloads/expert-advisor";
+import { otherMethods } from "#server/pages/methods";
 
 /** The Expert Advisor for MetaTrader 5, which sends to this service. */
 export async function GET(): Promise<Response> {
-  return feederDownload("Spotwire.mq5", await readerAddress());
+  return expertAdvisorDownload(await readerAddress());
 }
 
 export const { DELETE, OPTIONS, PATCH, POST, PUT } = otherMethods({ GET });

@@ -1,5 +1,5 @@
-import { pythonPackage } from "#lib/docs/client-package";
-import { otherMethods } from "#lib/portal/methods";
+import { pythonPackage } from "#server/pages/downloads/client-package";
+import { otherMethods } from "#server/pages/methods";
 
 /** The Python client as a wheel or its sources: `pip install <this URL>`. pip reads name and version from the file name. */
 export async function GET(request: Request, { params }: { params: Promise<{ file: string }> }): Promise<Response> {

@@ -1,10 +1,12 @@
 import { notFound } from "next/navigation";
 import { ImageResponse } from "next/og";
+import { brandHere } from "#app/brand";
 import { SPARK_TOP } from "#lib/contract/markets";
 import { Ticker } from "#lib/contract/primitives";
-import { runningPortal } from "#lib/portal/runtime";
+import { runningPortal } from "#server/pages/runtime";
+import { priceText } from "../../../components/portal/numbers";
 
-export const alt = "The market's name, price and line of the last 24 hours";
+export const alt = "The market's name, price and line of its trading day";
 export const size = { width: 1200, height: 630 };
 export const contentType = "image/png";
 /** Shows the price of the hour: never prerendered. */
@@ -27,8 +29,14 @@ export default async function OpenGraphImage({ params }: { params: Promise<{ tic
   return new ImageResponse(
     <div
       style={{
-        ...{ width: "100%", height: "100%", display: "flex", flexDirection: "column", justifyContent: "space-between" },
-        ...{ padding: 64, background: COLOURS.ground, color: COLOURS.ink },
+        width: "100%",
+        height: "100%",
+        display: "flex",
+        flexDirection: "column",
+        justifyContent: "space-between",
+        padding: 64,
+        background: COLOURS.ground,
+        color: COLOURS.ink,
       }}
     >
       <div style={{ display: "flex", justifyContent: "space-between", alignItems: "flex-start" }}>
@@ -36,13 +44,13 @@ export default async function OpenGraphImage({ params }: { params: Promise<{ tic
           <div style={{ fontSize: 88, fontWeight: 700 }}>{ticker}</div>
           <div style={{ fontSize: 36, color: COLOURS.faint }}>{row.name}</div>
         </div>
-        <div style={{ fontSize: 72 }}>{row.price === null ? "" : row.price.bid.toFixed(row.digits)}</div>
+        <div style={{ fontSize: 72 }}>{row.price === null ? "" : priceText(row.price.bid, row.digits)}</div>
       </div>
       <svg aria-hidden="true" width={LINE.width} height={LINE.height} viewBox={`0 0 ${LINE.width} ${LINE.height}`}>
         <polyline points={points.join(" ")} fill="none" stroke={COLOURS.line} strokeWidth="5" />
       </svg>
       <div style={{ display: "flex", justifyContent: "space-between", fontSize: 32, color: COLOURS.faint }}>
-        <div>Spotwire</div>
+        <div>{brandHere().name}</div>
         <div>Sandbox: synthetic prices</div>
       </div>
     </div>,

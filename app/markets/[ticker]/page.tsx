@@ -16,11 +16,11 @@ import { PageMain } from "#components/shell/page-main";
 import { Starting } from "#components/site/starting";
 import { Section } from "#components/ui/card";
 import { marketPath } from "#lib/contract/markets";
-import { Ticker } from "#lib/contract/primitives";
-import { runningPortal } from "#lib/portal/runtime";
-import { shownMarket } from "#lib/portal/shown-markets";
+import { Ticker, type Venue } from "#lib/contract/primitives";
+import { runningPortal } from "#server/pages/runtime";
+import { shownMarket } from "#server/pages/shown-markets";
 import { LANGUAGES_COOKIE, languagesOf } from "../../../components/docs/languages";
-import { asksForLive, credentialFor, lacksFeed, marketReader } from "../reader";
+import { askedVenue, credentialFor, marketReader, venueFacts } from "../reader";
 
 interface Props extends PageSearch {
   readonly params: Promise<{ readonly ticker: string }>;
@@ -30,17 +30,17 @@ interface Props extends PageSearch {
 export const dynamic = "force-dynamic";
 
 /** What the page shows, read once per request; undefined before the service is up, and 404 for an unknown ticker. */
-const shownOf = cache(async (ticker: string, live: boolean) => {
+const shownOf = cache(async (ticker: string, asked: Venue | undefined) => {
   const parts = runningPortal();
   if (parts === undefined) return undefined;
   if (!Ticker.safeParse(ticker).success) notFound();
-  const shown = await shownMarket(parts, await marketReader(parts, live), ticker);
+  const shown = await shownMarket(parts, await marketReader(parts, asked), ticker);
   return { parts, shown, detail: shown.report ?? notFound() };
 });
 
 export async function generateMetadata({ params, ...search }: Props): Promise<Metadata> {
   const { ticker } = await params;
-  const name = (await shownOf(ticker, await asksForLive(search)))?.detail.row.name;
+  const name = (await shownOf(ticker, await askedVenue(search)))?.detail.row.name;
   if (name === undefined) return { title: ticker };
   const title = `${ticker}: ${name}`;
   const description = `Live chart, bid, ask, spread and market hours of ${ticker} (${name}), and the same by API.`;
@@ -50,7 +50,8 @@ export async function generateMetadata({ params, ...search }: Props): Promise<Me
 /** One market of the sandbox, or of the live venue for a reader who may see it: chart, numbers, spread, hours, and the same by API. */
 export default async function MarketPage({ params, ...search }: Props) {
   const { ticker } = await params;
-  const read = await shownOf(ticker, await asksForLive(search));
+  const asked = await askedVenue(search);
+  const read = await shownOf(ticker, asked);
   if (read === undefined)
     return (
       <PageMain>
@@ -58,22 +59,22 @@ export default async function MarketPage({ params, ...search }: Props) {
       </PageMain>
     );
   const { parts, shown, detail } = read;
-  const { venue, refused } = shown;
-  const { row, instrument, bars, hours, spreads, closures, closures_of: of } = detail;
+  const { venue } = shown;
+  const { row, instrument, bars, hours, ranges, spreads, closures, closures_of: of } = detail;
   const credential = credentialFor(parts, shown);
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
   return (
     <PageMain>
       <div className="mb-4 flex min-h-9 flex-wrap items-center justify-between gap-4">
         <nav aria-label="Breadcrumb" className="text-sm">
-          <Link prefetch={false} href={marketPath(venue)} className="text-ink-soft hover:text-ink">
+          <Link prefetch={false} href={marketPath(asked)} className="text-ink-soft hover:text-ink">
             ← All markets
           </Link>
         </nav>
         {shown.liveKey === undefined ? null : <VenueSwitch venue={venue} ticker={ticker} pathOf={marketPath} />}
       </div>
-      <VenueNotice refused={refused} pathOf={marketPath} noFeed={lacksFeed(parts, shown)} ticker={ticker} />
-      <MarketView key={`${venue} ${ticker}`} detail={{ row, instrument, bars, hours }} credential={credential} />
+      <VenueNotice {...venueFacts(parts, shown)} pathOf={marketPath} ticker={ticker} />
+      <MarketView key={`${venue} ${ticker}`} detail={{ row, instrument, bars, hours, ranges }} credential={credential} />
       <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Section title="Market hours" aside={`${of === "live" ? "Live venue" : "Sandbox"}, all times UTC`}>
           <MarketHours closures={closures} nowMs={parts.clock.now()} />

@@ -1,6 +1,6 @@
 import type { SearchableInstrument } from "#lib/instrument-search";
-import { otherMethods } from "#lib/portal/methods";
-import { portal } from "#lib/portal/runtime";
+import { otherMethods } from "#server/pages/methods";
+import { portal } from "#server/pages/runtime";
 
 /** The instruments of the sandbox as the search of every page has them; the cache of pages keeps it. */
 export const dynamic = "force-dynamic";

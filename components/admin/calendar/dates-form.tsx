@@ -48,6 +48,7 @@ function EntryForm({ row, onDone, onCancel }: EntryFormProps) {
   };
 
   function leave({ target }: FocusEvent<HTMLFormElement>): void {
+    // React types the target of a form's blur as the form. It is one of its fields, or an element without name and value.
     const { name = "", value = "" } = target as unknown as Partial<HTMLInputElement>;
     if (name !== "" && value.trim() !== "") setTold(new Set([...told, name]));
   }

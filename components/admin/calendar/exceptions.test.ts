@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import type { CalendarException } from "#lib/contract/calendar";
 import { changesOf } from "../../portal/diff";
-import { exceptionsOf, mergeExceptions, putException, readableOf, type WeeklyDefinition, withExceptions } from "./exceptions";
+import {
+  exceptionsOf,
+  firstChangedDate,
+  mergeExceptions,
+  putException,
+  readableOf,
+  type WeeklyDefinition,
+  withExceptions,
+} from "./exceptions";
 
 const EVE: CalendarException = { date: "2026-12-24", kind: "early_close", time: "13:00", name: "Christmas Eve" };
 const DAY: CalendarException = { date: "2026-12-25", kind: "closed", time: "", name: "Christmas Day" };
@@ -23,6 +31,14 @@ test("the rows of a calendar are sorted by date, and make the same calendar agai
   const rows = exceptionsOf(weekly);
   expect(rows).toEqual([LABOR_EARLY, LABOR_LATE, EVE, DAY]);
   expect(withExceptions(weekly, rows.toReversed())).toEqual(weekly);
+});
+
+test("the first changed date is the first from today on whose hours differ", () => {
+  const moved = withExceptions(weekly, [LABOR_EARLY, EVE, { ...DAY, date: "2027-01-01" }]);
+  expect(firstChangedDate(weekly, moved, "2026-09-01")).toBe("2026-09-07");
+  expect(firstChangedDate(weekly, moved, "2026-10-01")).toBe("2026-12-25");
+  expect(firstChangedDate(weekly, { ...weekly, week: [] }, "2026-09-01")).toBeUndefined();
+  expect(firstChangedDate(weekly, { kind: "always" }, "2026-09-01")).toBeUndefined();
 });
 
 test("a calendar without names has none after an edit either", () => {

@@ -90,6 +90,18 @@ export function datesText(rows: readonly CalendarException[]): Readonly<Record<s
   return Object.fromEntries([...effects].map(([date, effect]) => [date, effect + (names.get(date) ?? "")]));
 }
 
+/** The first date from `today` on whose hours differ between two weekly definitions; undefined where none does. */
+export function firstChangedDate(
+  before: CalendarDefinitionSchema,
+  after: CalendarDefinitionSchema,
+  today: string,
+): string | undefined {
+  if (before.kind !== "weekly" || after.kind !== "weekly") return undefined;
+  const [old, young] = [datesText(exceptionsOf(before)), datesText(exceptionsOf(after))];
+  const dates = Object.keys({ ...old, ...young }).filter((date) => date >= today && old[date] !== young[date]);
+  return dates.sort()[0];
+}
+
 /** A definition in the words of its form, so that a diff of two reads well. */
 export function readableOf(definition: CalendarDefinitionSchema): object {
   if (definition.kind !== "weekly") return definition;

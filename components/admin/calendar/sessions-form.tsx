@@ -162,7 +162,8 @@ export function SessionsForm({ week, error, errorAt, onChange }: SessionsFormPro
                   <SessionRow
                     key={index}
                     name={place === 0 ? name : `${name} ${place + 1}`}
-                    {...{ session, index }}
+                    session={session}
+                    index={index}
                     errorOf={(end) => errorAt(index, end)}
                     onChange={(next) => onChange(week.with(index, next))}
                     onRemove={() => onChange(week.toSpliced(index, 1))}

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { type DataComparison, type DataImport, FEED_SOURCE } from "#lib/contract/portal-data";
 import { countText, shareText } from "../../portal/numbers";
-import { utcText } from "../../portal/utc";
+import { Instant } from "../../portal/time";
 import { Button } from "../../ui/button";
 import { Section } from "../../ui/card";
 import { Field } from "../../ui/field";
@@ -39,7 +39,9 @@ const COLUMNS: readonly Column<DataComparison>[] = [
     cell: ({ max_pips, max_at }) => (
       <>
         {max_pips.toFixed(1)}
-        <span className="block text-ink-faint text-xs leading-5">{utcText(max_at)}</span>
+        <span className="block text-ink-faint text-xs leading-5">
+          <Instant at={max_at} />
+        </span>
       </>
     ),
   },

@@ -9,8 +9,8 @@ import {
 } from "#lib/contract/portal-corrections";
 import { SECOND_MS } from "#lib/units";
 import { callPortal } from "../../portal/api";
+import { instantText, useTimeZone } from "../../portal/time";
 import { textOf, useSubmit } from "../../portal/use-submit";
-import { utcText } from "../../portal/utc";
 import { Dialog } from "../../ui/dialog";
 import { DialogSubmit } from "../../ui/dialog-submit";
 import { TextField } from "../../ui/field";
@@ -19,8 +19,12 @@ import { useToast } from "../../ui/toast";
 
 const FIELDS = ["open", "high", "low", "close", "tick_volume", "spread"] as const;
 const LABELS: Record<(typeof FIELDS)[number], string> = {
-  ...{ open: "Open", high: "High", low: "Low", close: "Close" },
-  ...{ tick_volume: "Tick volume", spread: "Spread" },
+  open: "Open",
+  high: "High",
+  low: "Low",
+  close: "Close",
+  tick_volume: "Tick volume",
+  spread: "Spread",
 };
 
 /** What was typed as a number; null for nothing. */
@@ -40,6 +44,7 @@ interface CorrectionDialogProps {
 /** Replaces the kline of a minute, or strikes it and the following ones out. */
 export function CorrectionDialog({ ticker, digits, minute, onClose, onChange }: CorrectionDialogProps) {
   const announce = useToast();
+  const zone = useTimeZone();
   const { time, kline } = minute;
   const [action, setAction] = useState<"replace" | "strike">(kline === null ? "replace" : "strike");
   const bodyOf = (form: FormData) => {
@@ -71,7 +76,7 @@ export function CorrectionDialog({ ticker, digits, minute, onClose, onChange }: 
     <Dialog
       open
       onOpenChange={onClose}
-      title={`Correct ${ticker}, ${utcText(new Date(time * SECOND_MS).toISOString())} UTC`}
+      title={`Correct ${ticker}, ${instantText(new Date(time * SECOND_MS).toISOString(), zone)}`}
       description="M5 to MN1 are computed with it, and subscribers receive the change at once. No feed, push, repair or import shows over it. You can undo it on Feeds."
     >
       <form {...formProps} className="space-y-5">

@@ -43,7 +43,7 @@ export function Coverage({ years, complete }: { years: readonly DataYear[] | und
       <p className="mt-2 text-ink-faint text-xs leading-5">
         {complete ? null : "Earlier years are being read… "}
         Days are UTC, from January to December. A minute in which the market was open but no quote came has no kline: a few
-        missing minutes are normal where trading is thin, and a day shows a gap from 2 % on.
+        missing minutes are normal where trading is thin, and a day shows a gap from 2% on.
       </p>
     </Section>
   );

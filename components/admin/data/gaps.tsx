@@ -2,15 +2,15 @@
 
 import { useState } from "react";
 import type { DataGap, DataYear } from "#lib/contract/portal-data";
+import { GAP_REASONS } from "#lib/data-words";
 import { durationText } from "#lib/duration";
 import { MINUTE_MS } from "#lib/units";
-import { GAP_REASONS } from "../../coverage/reasons";
 import { countText } from "../../portal/numbers";
-import { Utc, utcText } from "../../portal/utc";
+import { Instant, ZoneName } from "../../portal/time";
 import { Button } from "../../ui/button";
 import { Section } from "../../ui/card";
 import { CodeBlock } from "../../ui/code-block";
-import { Dialog } from "../../ui/dialog";
+import { Dialog, DialogActions } from "../../ui/dialog";
 import { Older } from "../../ui/older";
 import { type Column, Table } from "../../ui/table";
 
@@ -25,12 +25,15 @@ function ImportDialog({ ticker, gap, onClose }: { ticker: string; gap: DataGap; 
       title="Import here"
       description={
         <>
-          The file needs the minutes from {utcText(gap.from)} to {utcText(gap.to)} UTC. It may contain more: klines that are
-          already stored with the same values stay as they are.
+          The file needs the minutes from <Instant at={gap.from} /> to <Instant at={gap.to} /> (<ZoneName />
+          ). It may contain more: klines that are already stored with the same values stay as they are.
         </>
       }
     >
       <CodeBlock label="Try it first with --dry-run">{`npm run import -- --ticker ${ticker} FILE`}</CodeBlock>
+      <DialogActions>
+        <Button onClick={onClose}>Close</Button>
+      </DialogActions>
     </Dialog>
   );
 }
@@ -38,24 +41,28 @@ function ImportDialog({ ticker, gap, onClose }: { ticker: string; gap: DataGap; 
 function columnsOf(onImport: (gap: DataGap) => void): readonly Column<DataGap>[] {
   return [
     {
-      head: "From, UTC",
+      head: "From",
       cell: ({ from, open_minutes }) => (
         <>
-          <Utc at={from} />
+          <Instant at={from} />
           <span className="block text-ink-faint text-xs leading-5 sm:hidden">
             {durationText(open_minutes * MINUTE_MS)} of open time
           </span>
         </>
       ),
     },
-    { head: "To, UTC", from: "sm", cell: ({ to }) => <Utc at={to} /> },
+    { head: "To", from: "sm", cell: ({ to }) => <Instant at={to} /> },
     { head: "Open time missing", numeric: true, from: "sm", cell: ({ open_minutes }) => durationText(open_minutes * MINUTE_MS) },
     { head: "Why", from: "md", grow: true, cell: ({ reason }) => GAP_REASONS[reason] },
     {
       head: "Fill",
       cell: (gap) => (
-        <Button onClick={() => onImport(gap)} aria-label={`Import at ${utcText(gap.from)} UTC`}>
+        <Button onClick={() => onImport(gap)}>
           Import…
+          <span className="sr-only">
+            {" "}
+            from <Instant at={gap.from} />
+          </span>
         </Button>
       ),
     },

@@ -1,11 +1,11 @@
 "use client";
 
 import type { DataImport, DataLayer, DataLayers } from "#lib/contract/portal-data";
+import { SOURCE_NAMES } from "#lib/data-words";
 import { DAY_MS } from "#lib/units";
-import { SOURCE_NAMES } from "../../coverage/reasons";
 import { countText, sizeText } from "../../portal/numbers";
 import { usePortal } from "../../portal/read";
-import { utcText } from "../../portal/utc";
+import { Instant, instantText, useTimeZone } from "../../portal/time";
 import { Badge } from "../../ui/badge";
 import { type Column, Table } from "../../ui/table";
 import { ChangeImport } from "../import-change";
@@ -51,18 +51,19 @@ function LayerBar({ layer: { months, undone_at }, year }: { layer: DataLayer; ye
 /** What a layer is called. */
 function LayerName({ layer, year, from }: { layer: DataLayer; year: number; from: DataImport | undefined }) {
   const { number, kind, label, undone_at, months } = layer;
+  const zone = useTimeZone();
   const name = number === null ? SOURCE_NAMES.feed : `${number} · ${kind === "import" ? fileName(label) : label}`;
   return (
     <div className="min-w-44 lg:min-w-72">
       <span className="[overflow-wrap:anywhere]">{name}</span>{" "}
       {undone_at === null ? null : (
-        <Badge tone="neutral" title={`Undone ${utcText(undone_at)} UTC`}>
+        <Badge tone="neutral" title={`Undone ${instantText(undone_at, zone)}`}>
           Undone
         </Badge>
       )}
       <span className="block text-ink-faint text-xs leading-5">
         {number === null ? null : `${SOURCE_NAMES[kind]}, `}
-        {utcText(months[0]?.first_at ?? "")} to {utcText(months.at(-1)?.last_at ?? "")}
+        <Instant at={months[0]?.first_at ?? null} /> to <Instant at={months.at(-1)?.last_at ?? null} />
         {from === undefined ? null : (
           <>
             . {countText(from.stored)} added, {countText(from.overwritten)} overwritten, {countText(from.already_there)} unchanged

@@ -1,6 +1,6 @@
 import type { DataLongerImport } from "#lib/contract/portal-data";
 import { countText } from "../../portal/numbers";
-import { Utc } from "../../portal/utc";
+import { Instant } from "../../portal/time";
 import { Badge } from "../../ui/badge";
 import { Section } from "../../ui/card";
 import { type Column, Table } from "../../ui/table";
@@ -22,8 +22,8 @@ const COLUMNS: readonly Column<DataLongerImport>[] = [
   { head: "Timeframe", cell: ({ timeframe }) => <span className="font-mono text-[13px]">{timeframe}</span> },
   { head: "Klines", numeric: true, cell: ({ stored }) => countText(stored) },
   { head: "Behind M1", numeric: true, from: "sm", cell: ({ covered }) => countText(covered) },
-  { head: "From, UTC", numeric: true, from: "lg", cell: ({ first_at }) => <Utc at={first_at} /> },
-  { head: "To, UTC", numeric: true, from: "lg", cell: ({ last_at }) => <Utc at={last_at} /> },
+  { head: "From", numeric: true, from: "lg", cell: ({ first_at }) => <Instant at={first_at} /> },
+  { head: "To", numeric: true, from: "lg", cell: ({ last_at }) => <Instant at={last_at} /> },
 ];
 
 /** Klines that were imported as hours, days or other timeframes above M1. */

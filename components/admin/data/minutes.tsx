@@ -4,11 +4,11 @@ import { useState } from "react";
 import type { DataMinute, DataMinutes } from "#lib/contract/portal-corrections";
 import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { usePortal } from "../../portal/read";
-import { Utc, utcText } from "../../portal/utc";
+import { Instant } from "../../portal/time";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Section } from "../../ui/card";
-import { TextField } from "../../ui/field";
+import { InstantField } from "../../ui/instant-field";
 import { type Column, Table } from "../../ui/table";
 import { CorrectionDialog } from "./correction-dialog";
 
@@ -24,16 +24,18 @@ const emptyText = (struck: boolean) => (struck ? "Struck out" : "–");
 
 function columnsOf(digits: number, at: number, onCorrect: (minute: DataMinute) => void): readonly Column<DataMinute>[] {
   const price = (name: "open" | "high" | "low" | "close", head: string): Column<DataMinute> => ({
-    ...{ head, numeric: true, from: "sm" },
+    head,
+    numeric: true,
+    from: "sm",
     cell: ({ kline }) => kline?.[name].toFixed(digits) ?? "–",
   });
   return [
     {
-      head: "Minute, UTC",
+      head: "Minute",
       cell: ({ time, kline, struck }) => (
         <>
           <span className={time === at ? "font-semibold" : ""}>
-            <Utc at={isoOf(time)} />
+            <Instant at={isoOf(time)} />
           </span>
           <span className="block font-mono text-ink-faint text-xs tabular-nums leading-5 sm:hidden">
             {kline === null
@@ -52,8 +54,12 @@ function columnsOf(digits: number, at: number, onCorrect: (minute: DataMinute) =
     {
       head: "Correct",
       cell: (minute) => (
-        <Button onClick={() => onCorrect(minute)} aria-label={`Correct ${utcText(isoOf(minute.time))} UTC`}>
+        <Button onClick={() => onCorrect(minute)}>
           Correct…
+          <span className="sr-only">
+            {" "}
+            <Instant at={isoOf(minute.time)} />
+          </span>
         </Button>
       ),
     },
@@ -88,9 +94,9 @@ function Around({ ticker, digits, at, onChange }: { ticker: string; digits: numb
   );
 }
 
-/** Seconds of a time that was typed as UTC, down to the minute; null for none. */
-function secondsOf(text: string): number | null {
-  const ms = Date.parse(`${text}Z`);
+/** Unix seconds of an instant, down to the minute; null for none. */
+function secondsOf(instant: string): number | null {
+  const ms = Date.parse(instant);
   return Number.isNaN(ms) ? null : Math.floor(ms / SECOND_MS / MINUTE_S) * MINUTE_S;
 }
 
@@ -104,18 +110,12 @@ interface MinutesProps {
 
 /** The minutes around a chosen one, to correct them or strike them out. */
 export function Minutes({ ticker, digits, newest, onChange }: MinutesProps) {
-  const [typed, setTyped] = useState(newest.slice(0, 16));
-  const at = secondsOf(typed);
+  const [chosen, setChosen] = useState(newest);
+  const at = secondsOf(chosen);
   return (
     <Section title="Correct a minute">
       <div className="mb-3 max-w-60">
-        <TextField
-          label="Minute, UTC"
-          name="at"
-          type="datetime-local"
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
+        <InstantField label="Minute" name="at" start={newest} onChange={setChosen} />
       </div>
       {at === null ? null : <Around key={at} ticker={ticker} digits={digits} at={at} onChange={onChange} />}
     </Section>

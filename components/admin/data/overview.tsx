@@ -3,12 +3,11 @@
 import Link from "next/link";
 import type { DataTicker } from "#lib/contract/portal-data";
 import { countText, sizeText } from "../../portal/numbers";
-import { Utc } from "../../portal/utc";
+import { Instant } from "../../portal/time";
 import { PageHead } from "../../ui/card";
 import { type Column, Table } from "../../ui/table";
 import { useAllPages } from "./all-pages";
-
-const time = (at: string | null) => (at === null ? "–" : <Utc at={at} />);
+import { ImportFiles } from "./import-files";
 
 const COLUMNS: readonly Column<DataTicker>[] = [
   {
@@ -23,8 +22,8 @@ const COLUMNS: readonly Column<DataTicker>[] = [
   { head: "Years", numeric: true, from: "sm", cell: ({ years }) => countText(years) },
   { head: "Size", numeric: true, from: "md", cell: ({ bytes }) => sizeText(bytes) },
   { head: "Ticks", numeric: true, from: "md", cell: ({ tick_bytes }) => sizeText(tick_bytes) },
-  { head: "First minute, UTC", numeric: true, from: "sm", cell: ({ first_at }) => time(first_at) },
-  { head: "Last minute, UTC", numeric: true, cell: ({ last_at }) => time(last_at) },
+  { head: "First minute", numeric: true, from: "sm", cell: ({ first_at }) => <Instant at={first_at} /> },
+  { head: "Last minute", numeric: true, cell: ({ last_at }) => <Instant at={last_at} /> },
 ];
 
 /** All instruments of the live venue, those with history first. */
@@ -34,12 +33,14 @@ export function DataOverview() {
   const rows = items?.toSorted((a, b) => Number(b.rows > 0) - Number(a.rows > 0));
   return (
     <>
-      <PageHead title="Data">
+      <PageHead title="Stored data">
         Stored history of the live venue. Open an instrument for its gaps, suspicious places and sources.
         {complete || failure !== undefined
           ? ` Klines take ${sizeOf(({ bytes }) => bytes)} and ticks ${sizeOf(({ tick_bytes }) => tick_bytes)}, of which the last 30 days ${sizeOf(({ tick_month_bytes }) => tick_month_bytes)}.`
           : " Counting…"}
       </PageHead>
+      <ImportFiles onImported={reload} />
+      <div className="mt-10" />
       <Table
         caption="Stored history"
         columns={COLUMNS}

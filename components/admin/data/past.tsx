@@ -7,11 +7,11 @@ import { SECOND_MS } from "#lib/units";
 import { CoverageStrip } from "../../coverage/coverage-strip";
 import { countText } from "../../portal/numbers";
 import { usePortal } from "../../portal/read";
-import { utcText } from "../../portal/utc";
+import { Instant } from "../../portal/time";
 import { Button } from "../../ui/button";
 import { Figure, Figures } from "../../ui/card";
 import { FailureNotice } from "../../ui/failure";
-import { TextField } from "../../ui/field";
+import { InstantField } from "../../ui/instant-field";
 import { Skeleton } from "../../ui/skeleton";
 import { type Column, Table } from "../../ui/table";
 
@@ -41,7 +41,15 @@ function Result({ ticker, digits, year, at }: PastProps & { readonly at: string 
   return (
     <div className="space-y-4">
       <Figures>
-        <Figure label={`M1 klines of ${year} then`} value={countText(coverage?.rows ?? 0)} note={`As of ${utcText(at)} UTC`} />
+        <Figure
+          label={`M1 klines of ${year} then`}
+          value={countText(coverage?.rows ?? 0)}
+          note={
+            <>
+              As of <Instant at={at} to="second" />
+            </>
+          }
+        />
         <Figure label="Added since" value={countText(since.added)} />
         <Figure label="Removed since" value={countText(since.removed)} />
         <Figure label="Other values since" value={countText(since.changed)} />
@@ -52,7 +60,7 @@ function Result({ ticker, digits, year, at }: PastProps & { readonly at: string 
         </div>
       )}
       <Table
-        caption={`${year} as of ${utcText(at)}`}
+        caption={`${year} as of then`}
         columns={columnsOf(digits)}
         rows={months}
         rowKey={({ month }) => month}
@@ -72,21 +80,13 @@ function Result({ ticker, digits, year, at }: PastProps & { readonly at: string 
 export function Past(props: PastProps) {
   const [typed, setTyped] = useState("");
   const [asked, setAsked] = useState<string>();
-  const ms = Date.parse(`${typed}Z`);
   return (
     <>
       <div className="mb-4 flex flex-wrap items-end gap-3">
         <div className="w-full max-w-60">
-          <TextField
-            label="As of, UTC"
-            name="as_of"
-            type="datetime-local"
-            step={1}
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-          />
+          <InstantField label="As of" name="as_of" step={1} onChange={setTyped} />
         </div>
-        <Button disabled={Number.isNaN(ms)} onClick={() => setAsked(new Date(ms).toISOString())}>
+        <Button disabled={typed === ""} onClick={() => setAsked(typed)}>
           Show
         </Button>
       </div>

@@ -9,83 +9,37 @@ import {
   type DataSuspects,
   type DataYear,
 } from "#lib/contract/portal-data";
+import { type SuspiciousPlace, suspiciousPlaces } from "#lib/data-words";
 import { HOUR_S, SECOND_MS } from "#lib/units";
-import { GAP_REASONS } from "../../coverage/reasons";
-import { countText } from "../../portal/numbers";
 import { usePortal } from "../../portal/read";
-import { Utc } from "../../portal/utc";
+import { Instant } from "../../portal/time";
 import { Section } from "../../ui/card";
 import { Select } from "../../ui/select";
 import { type Column, Table } from "../../ui/table";
 
-/** One suspicious place. */
-interface Place {
-  readonly kind: "Spike" | "Level jump" | "Frozen" | "Closed hours" | "Lacks ticks";
-  readonly at: string;
-  readonly to: string;
-  readonly values: string;
-  readonly why: string;
-}
-
-function placesOf({ spikes, frozen, jumps }: DataSuspects, { closed_ranges, lacking }: DataYear, digits: number): Place[] {
-  const price = (value: number) => value.toFixed(digits);
-  return [
-    ...spikes.map(
-      ({ at, open, high, low, close, before, after, ratio }): Place => ({
-        ...{ kind: "Spike", at, to: at },
-        values: [open, high, low, close].map(price).join(" "),
-        why: `${countText(Math.round(ratio))} times the usual range beyond ${price(before)} before and ${price(after)} after`,
-      }),
-    ),
-    ...jumps.map(
-      ({ at, before, open, ratio }): Place => ({
-        ...{ kind: "Level jump", at, to: at },
-        values: `${price(before)} → ${price(open)}`,
-        why: `${countText(Math.round(ratio))} times the usual range from the close before, and the prices stay there`,
-      }),
-    ),
-    ...frozen.map(
-      ({ from, to, rows, close }): Place => ({
-        ...{ kind: "Frozen", at: from, to, values: price(close) },
-        why: `${countText(rows)} minutes with the same prices`,
-      }),
-    ),
-    ...lacking.map(
-      ({ from, to, rows, reason }): Place => ({
-        ...{ kind: "Lacks ticks", at: from, to, values: `${countText(rows)} ${rows === 1 ? "kline" : "klines"}` },
-        why: `${GAP_REASONS[reason]}; a repair or an import mends them`,
-      }),
-    ),
-    ...closed_ranges.map(
-      ({ from, to, rows, close }): Place => ({
-        ...{ kind: "Closed hours", at: from, to, values: price(close) },
-        why: `${countText(rows)} ${rows === 1 ? "kline" : "klines"} while the market was closed`,
-      }),
-    ),
-  ];
-}
-
 /** The call for the klines around a place, in the playground. */
-function callAround(ticker: string, { at, to }: Place): string {
+function callAround(ticker: string, { at, to }: SuspiciousPlace): string {
   const query = new URLSearchParams({
-    ...{ op: "klines", ticker, timeframe: "M1" },
+    op: "klines",
+    ticker,
+    timeframe: "M1",
     from: String(Date.parse(at) / SECOND_MS - HOUR_S),
     to: String(Date.parse(to) / SECOND_MS + HOUR_S),
   });
   return `/playground?${query}`;
 }
 
-const columnsOf = (ticker: string): readonly Column<Place>[] => [
+const columnsOf = (ticker: string): readonly Column<SuspiciousPlace>[] => [
   {
-    head: "Place, UTC",
+    head: "Place",
     cell: ({ kind, at, to }) => (
       <>
         <span className="block font-medium">{kind}</span>
-        <Utc at={at} />
+        <Instant at={at} />
         {at === to ? null : (
           <span className="block whitespace-nowrap">
             <span className="text-ink-faint text-xs">to </span>
-            <Utc at={to} />
+            <Instant at={to} />
           </span>
         )}
       </>
@@ -105,7 +59,11 @@ const columnsOf = (ticker: string): readonly Column<Place>[] => [
     head: "Klines",
     cell: (place) => (
       <Link href={callAround(ticker, place)} className="whitespace-nowrap text-accent hover:underline" prefetch={false}>
-        Open<span className="sr-only"> klines around {place.at}</span>
+        Open
+        <span className="sr-only">
+          {" "}
+          klines around <Instant at={place.at} />
+        </span>
       </Link>
     ),
   },
@@ -126,7 +84,7 @@ function Places({ ticker, digits, year }: Omit<SuspectsProps, "years"> & { reado
     <Table
       caption="Suspicious places"
       columns={columnsOf(ticker)}
-      rows={data === undefined || year === undefined ? undefined : placesOf(data, year, digits)}
+      rows={data === undefined || year === undefined ? undefined : suspiciousPlaces(data, year, digits)}
       rowKey={({ kind, at }) => `${kind} ${at}`}
       empty={`Nothing suspicious in ${year?.year}.`}
       failure={error}

@@ -6,7 +6,7 @@ import type { DataHead, DataYear } from "#lib/contract/portal-data";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { countText, shareText, sizeText } from "../../portal/numbers";
 import { usePortal, useReadAgain } from "../../portal/read";
-import { utcText } from "../../portal/utc";
+import { Instant } from "../../portal/time";
 import { Figure, Figures, PageHead, Section } from "../../ui/card";
 import { FailureNotice } from "../../ui/failure";
 import { Skeleton } from "../../ui/skeleton";
@@ -27,17 +27,23 @@ function Summary({ head, years, complete }: { head: DataHead; years: readonly Da
   const soFar = complete ? undefined : "Of the years read so far";
   const gap = sumOf(years, ({ minutes }) => minutes?.gap ?? 0);
   const open = gap + sumOf(years, ({ rows, minutes }) => rows - (minutes?.in_closed_hours ?? 0));
-  const day = (at: string | null) => (at === null ? "–" : utcText(at).slice(0, 10));
-  const clock = (at: string | null) => (at === null ? undefined : `${utcText(at).slice(11)} UTC`);
   return (
     <Figures>
       <Figure
         label="M1 klines"
         value={countText(sumOf(years, ({ rows }) => rows))}
-        note={soFar ?? `${sizeText(head.bytes)} with all layers, ticks ${sizeText(head.tick_bytes)}`}
+        note={soFar ?? `${sizeText(head.bytes)}, ticks ${sizeText(head.tick_bytes)}`}
       />
-      <Figure label="First minute" value={day(head.first_at)} note={clock(head.first_at)} />
-      <Figure label="Last minute" value={day(head.last_at)} note={clock(head.last_at)} />
+      <Figure
+        label="First minute"
+        value={<Instant at={head.first_at} to="day" />}
+        note={<Instant at={head.first_at} to="clock" />}
+      />
+      <Figure
+        label="Last minute"
+        value={<Instant at={head.last_at} to="day" />}
+        note={<Instant at={head.last_at} to="clock" />}
+      />
       <Figure
         label="Open minutes missing"
         value={head.calendar === null ? "–" : shareText(gap, open)}
@@ -64,9 +70,15 @@ function Timeframes({ years }: { years: readonly DataYear[] }) {
   );
 }
 
+const link = (href: string, text: string) => (
+  <Link href={href} className="text-accent underline">
+    {text}
+  </Link>
+);
+
 const NOTHING: ReactNode = (
   <p className="rounded-lg border border-line border-dashed p-6 text-ink-soft text-sm leading-6">
-    No M1 klines are stored yet. Import history with <code className="font-mono text-xs">npm run import</code>, or connect a feed.
+    No M1 klines are stored yet. {link("/admin/data", "Import files")}, or {link("/admin/feeds", "bind a provider")}.
   </p>
 );
 
@@ -90,7 +102,7 @@ export function TickerView({ ticker }: { ticker: string }) {
           </Link>
         }
       >
-        Stored history of the live venue. All times are UTC.
+        Stored history of the live venue. Years, months and days are UTC.
       </PageHead>
       {problem === undefined ? null : <FailureNotice failure={problem} retry={retry} />}
       {head === undefined && problem === undefined ? <Skeleton className="h-24 w-full" /> : null}

@@ -19,7 +19,11 @@ function Bars({ y, hours, text }: { y: number; hours: number; text: string }) {
       {HOURS.filter((hour) => hour % hours === 0).map((hour) => (
         <rect
           key={hour}
-          {...{ x: xOf(hour) + 1, y, width: hours * HOUR - 2, height: 26, rx: 4 }}
+          x={xOf(hour) + 1}
+          y={y}
+          width={hours * HOUR - 2}
+          height={26}
+          rx={4}
           fill="var(--surface)"
           stroke="var(--accent)"
         />

@@ -9,21 +9,23 @@ type Tone = "positive" | "neutral" | "warning";
 
 /** The questions in order, top to bottom; `next` is the answer that leads to the next one. */
 const QUESTIONS = [
-  { y: 40, lines: ["calendar covers", "this time?"], half: 24, next: "yes" },
-  { y: 110, lines: ["in a session?"], half: 16, next: "yes" },
-  { y: 188, lines: ["a quote in", "this session?"], half: 24, next: "no" },
-  { y: 290, lines: ["grace period", "over?"], half: 24, next: "no" },
+  { y: 40, lines: ["offered by", "the provider?"], half: 24, next: "yes" },
+  { y: 120, lines: ["calendar covers", "this time?"], half: 24, next: "yes" },
+  { y: 190, lines: ["in a session?"], half: 16, next: "yes" },
+  { y: 268, lines: ["a quote in", "this session?"], half: 24, next: "no" },
+  { y: 370, lines: ["grace period", "over?"], half: 24, next: "no" },
 ] as const;
 
 const STATES: readonly (readonly [y: number, state: string, tone: Tone])[] = [
-  [40, "unknown", "neutral"],
-  [110, "closed", "neutral"],
-  [160, "open", "positive"],
-  [210, "open_data_stale", "warning"],
-  [264, "late_open_data_stale", "warning"],
-  [312, "open_data_missing", "warning"],
+  [40, "not_offered", "neutral"],
+  [120, "unknown", "neutral"],
+  [190, "closed", "neutral"],
+  [240, "open", "positive"],
+  [290, "open_data_stale", "warning"],
+  [344, "late_open_data_stale", "warning"],
+  [392, "open_data_missing", "warning"],
 ];
-const LAST_Y = 360;
+const LAST_Y = 440;
 
 /** A second question, and the states its answers lead to. */
 function Second({ y, lines, yes, no }: { y: number; lines: readonly string[]; yes: number; no: number }) {
@@ -63,8 +65,8 @@ function Second({ y, lines, yes, no }: { y: number; lines: readonly string[]; ye
 export function MarketStates() {
   return (
     <Drawing
-      height={380}
-      says="Without a calendar the state is unknown. Outside of a session it is closed. In a session with a quote it is open while the newest quote is current, and open_data_stale when it is older than the threshold. In a session without a quote it is open during the grace period; after it, late_open_data_stale if there was ever a quote, and open_data_missing if there was none."
+      height={460}
+      says="An instrument that the provider does not offer is not_offered. Without a calendar the state is unknown. Outside of a session it is closed. In a session with a quote it is open while the newest quote is current, and open_data_stale when it is older than the threshold. In a session without a quote it is open during the grace period; after it, late_open_data_stale if there was ever a quote, and open_data_missing if there was none."
     >
       {QUESTIONS.map(({ y, lines, half, next }, index) => {
         const below = QUESTIONS[index + 1];
@@ -83,7 +85,7 @@ export function MarketStates() {
           </g>
         );
       })}
-      {[40, 110].map((y) => (
+      {[40, 120, 190].map((y) => (
         <Arrow
           key={y}
           through={[
@@ -94,8 +96,8 @@ export function MarketStates() {
           labelAt={[MIDDLE, y - 12]}
         />
       ))}
-      <Second y={188} lines={["is the newest", "one current?"]} yes={160} no={210} />
-      <Second y={290} lines={["was there", "ever a quote?"]} yes={264} no={312} />
+      <Second y={268} lines={["is the newest", "one current?"]} yes={240} no={290} />
+      <Second y={370} lines={["was there", "ever a quote?"]} yes={344} no={392} />
       {STATES.map(([y, state, tone]) => (
         <Box key={state} at={[RIGHT, y]} width={ANSWER} lines={[state]} tone={tone} mono />
       ))}

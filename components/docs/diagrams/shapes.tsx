@@ -59,7 +59,11 @@ export function Box({ at: [x, y], width, lines, tone = "plain", mono = false }: 
   return (
     <>
       <rect
-        {...{ x: x - width / 2, y: y - height / 2, width, height, rx: CORNER }}
+        x={x - width / 2}
+        y={y - height / 2}
+        width={width}
+        height={height}
+        rx={CORNER}
         fill="var(--surface)"
         stroke={STROKES[tone]}
         strokeWidth={tone === "plain" ? 1 : 1.5}

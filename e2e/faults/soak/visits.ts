@@ -14,13 +14,26 @@ export interface Loop {
 }
 
 const PROBLEMS_MAX_COUNT = 20;
-const STEP_MAX_MS = 30_000;
 const OWN_PAGES = ["", "/keys", "/usage", "/logs", "/account"].map((page) => `/dashboard${page}`);
 const OPERATOR_PAGES = ["", "/plans", "/calendars", "/feeds", "/audit"].map((page) => `/admin${page}`);
 /** Pages and documents that the index of the docs does not list. */
 const OTHER_PAGES = [
-  ...["/", "/status", "/status.json", "/playground", "/signin", "/signup", "/forgot", "/no/such/page"],
-  ...["/docs", "/docs/search.json", "/llms.txt", "/llms-full.txt", "/openapi.json", "/asyncapi.json", "/postman.json"],
+  "/",
+  "/status",
+  "/status.json",
+  "/playground",
+  "/signin",
+  "/signup",
+  "/forgot",
+  "/no/such/page",
+  "/docs",
+  "/docs/search.json",
+  "/llms.txt",
+  "/llms-full.txt",
+  "/openapi.json",
+  "/asyncapi.json",
+  "/postman.json",
+  "/grafana.json",
 ];
 const DOCS_LINK = /\]\((?:https?:\/\/[^/)]+)?(\/docs[^)#]*)/g;
 
@@ -103,7 +116,6 @@ export function startDeveloper(product: Product, visitor: Visitor, email: string
 export function startBrowsing(product: Product, browser: Browser, pauseMs: number): Loop {
   return startLoop("browser", pauseMs, async (round) => {
     const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": `198.19.${round % 250}.1` } });
-    context.setDefaultTimeout(STEP_MAX_MS);
     try {
       const page = await context.newPage();
       await page.goto(product.baseUrl);
@@ -112,7 +124,7 @@ export function startBrowsing(product: Product, browser: Browser, pauseMs: numbe
       const answer = page.getByRole("region", { name: "Answer", exact: true });
       await page.getByRole("button", { name: "Send", exact: true }).click();
       await answer.getByText("200 OK").waitFor();
-      await answer.getByText("Live", { exact: true }).waitFor();
+      await answer.getByText("Streaming", { exact: true }).waitFor();
     } finally {
       await context.close();
     }

@@ -35,6 +35,8 @@ const SHARED_LIMITS = {
   webhook_test: { restPerMinute: 3, restBurst: 3 },
   /** Links created, by account. */
   link_add: { restPerMinute: 10, restBurst: 10 },
+  /** Sign-ins of agents that are shown, allowed or declined, by account: each may read a document of a server outside. */
+  agent_sign_in: { restPerMinute: 20, restBurst: 20 },
 } as const satisfies Record<string, BucketLimits>;
 
 /** Rate limits of each node, which bound what one process spends on unknown clients. */

@@ -42,7 +42,7 @@ export function createFailures(buckets: BucketStore): Failures {
       takeAll(address, 1, (verdicts) => {
         if (verdicts.every(({ allowed }) => allowed)) return fault;
         return new Fault("rate_limited", {
-          detail: "Too many failed authentications from this address or its network.",
+          detail: "Too many failed authentications from this IP address or its network.",
           retry_after: Math.max(...verdicts.map(({ retryAfterS }) => retryAfterS)),
         });
       }),

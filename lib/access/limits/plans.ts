@@ -1,29 +1,47 @@
-import type { PlanLimits } from "#lib/contract/limits";
+import { eachLimit, PLAN_LIMITS, type PlanLimitField, type PlanLimits } from "#lib/contract/limits";
 
-/** The limits of a plan, shared by all keys of an account. */
-export interface Plan extends PlanLimits {
+/** What a plan includes besides its rates. */
+interface PlanTerms {
+  /** Units of a month; null for no quota. */
+  readonly monthUnits: number | null;
+  /** Calls beyond the quota are refused. */
+  readonly monthHard: boolean;
+  /** Days of history; null for all. */
+  readonly historyDays: number | null;
+  /** Its accounts may open streams. */
+  readonly streams: boolean;
+}
+
+/** The plan of an account, whose keys share it. */
+export interface Plan extends PlanLimits, PlanTerms {
   readonly name: string;
 }
 
-/** A plan in the database. */
-export interface PlanRow {
+/** A plan in the database, with the history that one of its accounts may read. */
+export interface PlanRow extends Readonly<Record<PlanLimitField, number>> {
   readonly name: string;
-  readonly rest_per_minute: number;
-  readonly rest_burst: number;
-  readonly stream_connections: number;
-  readonly subscriptions_per_connection: number;
+  readonly month_units: number | null;
+  readonly month_hard: boolean;
+  readonly history_days: number | null;
+  readonly streams: boolean;
 }
 
-/** Operators edit these rows by hand. A limit below 1 would block the account without an error. */
-const atLeastOne = (limit: number) => Math.max(1, limit);
+const FIELDS = ["name", ...Object.values(PLAN_LIMITS).map(({ field }) => field), "month_units", "month_hard", "streams"];
 
-/** Converts a row to a plan. */
-export function toPlan(row: PlanRow): Plan {
-  return {
-    name: row.name,
-    restPerMinute: atLeastOne(row.rest_per_minute),
-    restBurst: atLeastOne(row.rest_burst),
-    streamConnections: atLeastOne(row.stream_connections),
-    subscriptionsPerConnection: atLeastOne(row.subscriptions_per_connection),
-  };
-}
+/** What a query selects of a plan `p` and its account `a` to read a PlanRow. The shorter history counts. */
+export const PLAN_COLUMNS = [...FIELDS.map((one) => `p.${one}`), "LEAST(p.history_days, a.history_days) AS history_days"].join(
+  ", ",
+);
+
+/** The terms of a plan that includes everything. */
+export const NO_TERMS: PlanTerms = { monthUnits: null, monthHard: false, historyDays: null, streams: true };
+
+/** Converts a row to a plan. Operators edit these rows by hand: a limit below 1 would block the account without an error. */
+export const toPlan = (row: PlanRow): Plan => ({
+  name: row.name,
+  ...eachLimit((_, field) => Math.max(1, row[field])),
+  monthUnits: row.month_units,
+  monthHard: row.month_hard,
+  historyDays: row.history_days,
+  streams: row.streams,
+});

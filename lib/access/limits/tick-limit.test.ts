@@ -5,7 +5,8 @@ import {
   INGEST_TICKS_BURST_COUNT,
   INGEST_TICKS_PER_MINUTE_COUNT,
 } from "#lib/contract/limits";
-import { operations } from "#lib/contract/operations";
+import { operations } from "#lib/operations/declarations";
+import { lead } from "#server/testing/market";
 import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const LINE = "{}\n";
@@ -13,7 +14,7 @@ let t: TestRuntime;
 
 beforeAll(async () => {
   t = await testRuntime();
-  Object.assign(t.markets.live, { push: async (ticks: readonly unknown[]) => ticks.map(() => null) });
+  lead(t.markets.live);
 });
 afterAll(() => t.close());
 
@@ -48,7 +49,9 @@ test("a batch that passes the limit is refused at that point, and accepted again
   const lines = INGEST_PUSH_MIN_TICKS + 1;
   const refused = await push(key, lines);
   expect(refused).toMatchObject(failed("rate_limited", { retry_after: expect.any(Number) }));
-  expect(refused.body.data.detail).toMatch(/^The burst limit of pushed ticks is reached\. Try again in \d+ s\.$/);
+  expect(refused.body.data.detail).toMatch(
+    /^The burst limit of pushed ticks is reached; \d+ of \d+ ticks are left this minute\. Try again in \d+ s\.$/,
+  );
   await t.clock.advance(1_000 * refused.body.data.retry_after);
   expect((await push(key, lines)).status).toBe(200);
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LINK_TOKEN_MAX_CHARACTERS, LINK_TOKEN_PREFIX } from "#lib/contract/link";
+import { LINK_TOKEN_MAX_CHARACTERS } from "#lib/operations/link/declaration";
 import { createSignedTokens } from "../signed-token";
 
 const Claims = z.strictObject({ link: z.uuid() });
@@ -13,11 +13,11 @@ interface LinkTokens {
 }
 
 /** Tokens signed with a key derived from the installation's secret, so that a guess is refused without asking the database. */
-export function createLinkTokens(secret: string): LinkTokens {
+export function createLinkTokens(secret: string, keyPrefix: string): LinkTokens {
   const tokens = createSignedTokens({
     secret,
     purpose: "link",
-    prefix: LINK_TOKEN_PREFIX,
+    prefix: `${keyPrefix}_link_`,
     claims: Claims,
     maxCharacters: LINK_TOKEN_MAX_CHARACTERS,
   });

@@ -1,5 +1,5 @@
-import { DEMO_NAME } from "#lib/access/find-key";
 import type { Principal } from "#lib/access/principal";
+import { DEMO_NAME } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
 import { PLAN_DEFAULTS } from "#lib/contract/limits";
 import { MINUTE_MS } from "#lib/units";
@@ -28,6 +28,8 @@ export interface CallCount {
   /** Start of the minute, Unix milliseconds. */
   readonly atMs: number;
   calls: number;
+  /** Rate-limit units that they took. */
+  units: number;
   /** Calls in each latency band. */
   readonly latency: number[];
 }
@@ -35,7 +37,7 @@ export interface CallCount {
 /** Counts calls in memory. */
 interface UsageCounts {
   /** Counts one call, in constant time; true when it should also be logged. */
-  add(principal: Principal, operation: string, code: number, latencyMs: number): boolean;
+  add(principal: Principal, operation: string, code: number, latencyMs: number, units: number): boolean;
   /** Takes up to `max` waiting counts; the caller writes them or gives them back. */
   take(max: number): CallCount[];
   giveBack(counts: readonly CallCount[]): void;
@@ -47,6 +49,7 @@ interface UsageCounts {
 
 interface Cell {
   calls: number;
+  units: number;
   latency: number[];
 }
 
@@ -80,6 +83,7 @@ export function createUsageCounts(clock: Clock, waitingMax = WAITING_MAX_COUNT, 
       return;
     }
     known.calls += count.calls;
+    known.units += count.units;
     for (const [band, calls] of count.latency.entries()) known.latency[band] = (known.latency[band] ?? 0) + calls;
   }
 
@@ -110,14 +114,14 @@ export function createUsageCounts(clock: Clock, waitingMax = WAITING_MAX_COUNT, 
   function openCell(key: KeyCounts, operation: string, code: number): Cell {
     const codes = key.operations.get(operation) ?? new Map<number, Cell>();
     key.operations.set(operation, codes);
-    const cell = { calls: 0, latency: new Array<number>(LATENCY_BANDS_COUNT).fill(0) };
+    const cell = { calls: 0, units: 0, latency: new Array<number>(LATENCY_BANDS_COUNT).fill(0) };
     codes.set(code, cell);
     cells += 1;
     return cell;
   }
 
   return {
-    add({ keyId, accountId, perAddress }, operation, code, latencyMs) {
+    add({ keyId, accountId, perAddress }, operation, code, latencyMs, units) {
       // The demo key has no owner if the demo account was deleted from the database.
       if (accountId === DEMO_NAME) return false;
       if (clock.now() >= minuteEndMs) turn();
@@ -130,6 +134,7 @@ export function createUsageCounts(clock: Clock, waitingMax = WAITING_MAX_COUNT, 
       const cell = known ?? openCell(key, operation, code);
       const band = latencyBand(latencyMs);
       cell.calls += 1;
+      cell.units += units;
       cell.latency[band] = (cell.latency[band] ?? 0) + 1;
       // The demo key is public, so the addresses of its users are not logged.
       if (perAddress || key.log.left === 0) return false;

@@ -1,5 +1,5 @@
-import { DEMO_NAME } from "#lib/access/find-key";
 import type { Principal } from "#lib/access/principal";
+import { DEMO_NAME } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
 import { MINUTE_MS } from "#lib/units";
 

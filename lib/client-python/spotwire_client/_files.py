@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 from ._contract import KLINE_COLUMNS
-from ._frames import TICK_COLUMNS, to_pandas
+from ._frames import TICK_COLUMNS, known_spreads, to_pandas
 
 if TYPE_CHECKING:
     import pandas
@@ -92,10 +92,9 @@ def file_frame(content: bytes, start: int, end: int) -> "pandas.DataFrame":
         # A file has 32 bits.
         frame = frame.astype({"tick_volume": "int64"})
     frame = frame[(frame["time"] >= start) & (frame["time"] < end)]
-    # Records have 0 where no source knows the spread.
     frame = frame.assign(
         time=pd.to_datetime(frame["time"], unit="s", utc=True),
-        spread=frame["spread"].fillna(0.0),
+        spread=known_spreads(frame["spread"]),
         real_volume=frame["real_volume"].astype("float64"),
     )
     return frame.set_index("time")

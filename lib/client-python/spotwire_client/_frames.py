@@ -47,9 +47,17 @@ def ticks_frame(ticks: Iterable[Mapping[str, Any]], ticker: str) -> "pandas.Data
 
 
 def klines_frame(klines: Iterable[Mapping[str, Any]], ticker: str, timeframe: str) -> "pandas.DataFrame":
-    """Klines of one ticker and timeframe; both are in ``attrs``, not in columns."""
+    """Klines of one ticker and timeframe; both are in ``attrs``, not in columns. A spread that is 0 or unknown is NaN."""
     columns = ["time", *KLINE_COLUMNS]
     frame = to_frame(({name: kline[name] for name in columns} for kline in klines), columns)
     frame.attrs.update(ticker=ticker, timeframe=timeframe)
     # Nothing says that columns without a value hold numbers.
-    return frame.astype({name: "float64" for name in KLINE_COLUMNS if frame[name].dtype == object})
+    frame = frame.astype({name: "float64" for name in KLINE_COLUMNS if frame[name].dtype == object})
+    frame["spread"] = known_spreads(frame["spread"])
+    return frame
+
+
+def known_spreads(spreads: Any) -> Any:
+    """Spreads with NaN in place of 0, which records and CSV have where no source knows the spread."""
+    numbers = spreads.astype("float64")
+    return numbers.where(numbers != 0)

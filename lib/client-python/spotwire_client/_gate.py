@@ -44,8 +44,9 @@ class Gate:
     reject a burst again.
     """
 
-    def __init__(self, clock: Clock, max_queued_calls: int) -> None:
+    def __init__(self, clock: Clock, max_queued_calls: int, waiting: Callable[[float, str], None]) -> None:
         self._clock = clock
+        self._waiting = waiting
         self._max_queued_calls = max_queued_calls
         self._queue: deque[asyncio.Future[Callable[[], None]]] = deque()
         self._held_until = -math.inf
@@ -113,6 +114,7 @@ class Gate:
             while self._queue:
                 left = self._held_until - self._clock.now()
                 if left > 0:
+                    self._waiting(left, f"the service asked for it. {self._held_by}")
                     self._pause = asyncio.ensure_future(self._clock.wait(left))
                     await asyncio.wait({self._pause})
                     self._pause = None

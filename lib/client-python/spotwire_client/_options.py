@@ -15,7 +15,9 @@ from ._error import InvalidArgumentError, InvalidKeyError
 #: What ``from_``, ``to`` and ``at`` accept: Unix seconds, an aware datetime, a date (its midnight in UTC), or ISO 8601 text.
 Instant = int | float | datetime | date | str
 
-_KEY_SHAPE = re.compile(rf"sw_(?:live|test)_[0-9A-Za-z]{{{KEY_RANDOM_CHARACTERS + KEY_CHECKSUM_CHARACTERS}}}")
+#: Each installation chooses what its keys start with.
+_KEY_START = re.compile(r"[a-z][a-z0-9]{1,7}_(?:live|test)_")
+_KEY_SHAPE = re.compile(rf"{_KEY_START.pattern}[0-9A-Za-z]{{{KEY_RANDOM_CHARACTERS + KEY_CHECKSUM_CHARACTERS}}}")
 
 
 def check_base_url(text: str) -> str:
@@ -54,9 +56,9 @@ def check_key(key: str) -> str:
         raise InvalidKeyError("The key is empty.")
     if key != key.strip():
         raise InvalidKeyError("The key has spaces around it.")
-    if key.startswith(("sw_live_", "sw_test_")):
+    if _KEY_START.match(key):
         raise InvalidKeyError("The key is mistyped or truncated: its checksum does not match.")
-    raise InvalidKeyError("A key starts with sw_live_ or sw_test_.")
+    raise InvalidKeyError("A key starts with a prefix and _live_ or _test_, as sw_live_.")
 
 
 def check_number(name: str, value: Any, least: float) -> Any:

@@ -13,6 +13,7 @@ from ._clock import Clock, full_jitter, within
 from ._contract import ENDPOINTS, USER_AGENT
 from ._error import CallTimeoutError, InvalidKeyError, NetworkError, SpotwireError
 from ._gate import Gate, RateLimit, read_rate_limit
+from ._progress import Waits
 
 _RETRY_BASE_S = 0.25
 _RETRY_CAP_S = 5.0
@@ -40,7 +41,7 @@ def _text_of(value: Any) -> str:
 
 def _concerns_all(error: SpotwireError) -> bool:
     """Other calls also wait for a Retry-After; a ticker without a quote affects only its own call."""
-    return error.retry_after is not None and error.status in (429, 503) and error.id != "market_data_not_ready"
+    return error.retry_after is not None and error.status in (429, 503) and error.id not in ("market_data_not_ready", "quota_exceeded")
 
 
 def _data_of(response: httpx.Response) -> Any:
@@ -62,7 +63,8 @@ class Rest:
     def __init__(self, options: RestOptions, http: httpx.AsyncClient) -> None:
         self._options = options
         self._http = http
-        self._gate = Gate(options.clock, options.max_queued_calls)
+        self.waits = Waits()
+        self._gate = Gate(options.clock, options.max_queued_calls, self.waits.tell)
 
     async def call(self, operation: str, query: Mapping[str, Any], timeout_s: float | None) -> Any:
         """The data of the response to an operation. Parameters that are None are left out. Raises SpotwireError."""
@@ -97,10 +99,12 @@ class Rest:
                     raise
                 # The gate makes all calls wait.
                 pause = 0 if held else pause
+                reason = f"try {tries + 1} of {options.max_attempts}. {failure}"
             finally:
                 leave()
             tries += 1
             if pause > 0:
+                self.waits.tell(pause, reason)
                 await options.clock.wait(pause)
 
     async def _attempt(

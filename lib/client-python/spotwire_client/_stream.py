@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Callable, Iterable, Literal, overload
+from typing import Any, Callable, Iterable, Literal, Self, overload
 
 from ._answers import as_spotwire_error, service_error
 from ._callbacks import StateChange, StreamCallbacks, StreamClose, StreamState, check_callback
@@ -130,10 +129,10 @@ class AsyncStream:
         if self._final is not None:
             raise self._final
 
-    async def __aenter__(self) -> "AsyncStream":
+    async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.close()
         await self._settle()
 

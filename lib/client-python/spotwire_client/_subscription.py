@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Callable, Generic, Mapping, Protocol, Sequence, TypeVar, cast
+from typing import Any, Callable, Generic, Mapping, Protocol, Self, Sequence, TypeVar, cast
 
 from ._answers import service_error
 from ._error import BufferOverflowError, InvalidArgumentError, SpotwireError, UnsubscribedError
@@ -116,10 +115,10 @@ class AsyncSubscription(Generic[Record]):
                 self._news = None
         return self._buffer.popleft()
 
-    async def __aenter__(self) -> "AsyncSubscription[Record]":
+    async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.unsubscribe()
 
     # What follows is called by the stream.

@@ -4,8 +4,8 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
 import type { Client } from "../client";
 import { SpotwireError } from "../errors";
+import { tradingDate } from "../trading-date";
 import type { HistoryMetadata, LibraryBar, PeriodParams } from "./library";
-import { tradingDate } from "./trading-day";
 
 /** Pages read for one answer. For older bars, the library calls again. */
 const PAGES_MAX_COUNT = 10;

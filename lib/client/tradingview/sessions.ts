@@ -1,6 +1,6 @@
-import type { TradingHours } from "#lib/contract/hours";
+import type { TradingHours } from "#lib/operations/marketHours/declaration";
 import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
-import { AHEAD_S, tradingClock } from "./trading-day";
+import { AHEAD_S, tradingClock } from "../trading-date";
 
 /** The session of a symbol as the Charting Library writes it. */
 interface SessionTexts {

@@ -1,18 +1,18 @@
 import { STATUS_CODES } from "node:http";
 import { failureExample } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
-import { linkOperation } from "#lib/contract/link";
-import { OPERATION_LIST } from "#lib/contract/operations";
+import { operationDocsPath } from "#lib/contract/operation";
 import { HANDSHAKE_ERRORS } from "#lib/contract/stream";
+import { OPERATION_LIST } from "#lib/operations/declarations";
+import { linkOperation } from "#lib/operations/link/declaration";
 import { HEADERS } from "../openapi-headers";
 import { blocks, plain, type ReferencePage } from "./page";
-import { operationPath } from "./paths";
 import { jsonBlock, type RecordedAnswer, recordedError } from "./recorded";
 
 /** Links to the operations that return an error. */
 function answeredBy(id: ErrorId): string | undefined {
   const operations = OPERATION_LIST.filter(({ errors }) => errors.includes(id));
-  const links = operations.map((operation) => `[${operation.summary}](${operationPath(operation)})`);
+  const links = operations.map((operation) => `[${operation.summary}](${operationDocsPath(operation)})`);
   if ((linkOperation.errors as readonly ErrorId[]).includes(id)) links.push("a [link](/docs/spreadsheets)");
   if ((HANDSHAKE_ERRORS as readonly ErrorId[]).includes(id)) links.push("the [stream](/docs/streaming) handshake");
   return links.length === 0 ? undefined : `Returned by ${links.join(", ")}.`;
@@ -25,7 +25,7 @@ const DETAILS: Partial<Record<ErrorId, string>> = {
 - **Burst limit**: too many requests at once. \`retry_after\` is short, usually 1 second, and \`r\` in \`RateLimit\` is not 0. Spread your requests more evenly.
 - **Minute limit**: \`r\` is less than the request costs. \`retry_after\` is the time to the end of the window, like \`t\`. Send fewer requests, or ask for a larger plan.
 
-A response without \`RateLimit\` has a different cause, which \`detail\` names: too many stream handshakes, too many failed authentications from this address or its network, or too many calls without a key.`,
+A response without \`RateLimit\` has a different cause, which \`detail\` names: too many stream handshakes, too many failed authentications from this IP address or its network, or too many calls without a key.`,
 };
 
 /** Status line and headers of a response with `Retry-After`. */

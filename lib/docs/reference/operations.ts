@@ -1,14 +1,12 @@
 import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
-import { KLINES_ROWS_PER_COST_UNIT } from "#lib/contract/limits";
-import { isInPath, type Operation } from "#lib/contract/operation";
-import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
+import { isInPath, type Operation, operationDocsPath } from "#lib/contract/operation";
+import { OPERATION_LIST } from "#lib/operations/declarations";
 import { markdownTable } from "../markdown-table";
 import { answerHeaders, scopeText } from "../openapi";
 import { HEADERS } from "../openapi-headers";
 import { createFieldReader, fieldsTable } from "./fields";
 import { blocks, type ReferencePage } from "./page";
-import { operationPath } from "./paths";
-import { jsonBlock, type RecordedAnswer, recordedAnswer } from "./recorded";
+import { exampleBody, jsonBlock, recordedAnswer } from "./recorded";
 import { requestSamples } from "./request-samples";
 
 /** Errors as a Markdown table, by status: code, identifier with a link to its page, title. */
@@ -22,7 +20,7 @@ export function errorRows(ids: readonly ErrorId[]): string {
 }
 
 function cost(operation: Operation): string {
-  if ("limit" in operation.query) return `Costs one rate-limit unit per ${KLINES_ROWS_PER_COST_UNIT} requested rows.`;
+  if (operation.costWords !== undefined) return operation.costWords;
   const units = operation.cost({});
   if (operation.countedIn === "ticks")
     return `Costs no rate-limit units: pushed ticks have [a limit of their own](/docs/limits#pushed-ticks). A request counts as at least ${units} ticks.`;
@@ -74,19 +72,26 @@ function tryIt({ id, method, query, file }: Operation): string | undefined {
   return `[Try it in the playground](/playground?${search.toString().replaceAll("%2C", ",")})`;
 }
 
-function responseFields({ file, data }: Operation, answer: RecordedAnswer): string {
+function responseFields(operation: Operation): string {
+  const { file, data } = operation;
   if (file === undefined)
     return blocks(
       "The `data` of the [envelope](/docs/operations#envelope):",
-      fieldsTable(createFieldReader({ expanded: true }).of(data), (answer.body as { data: unknown }).data),
+      fieldsTable(createFieldReader({ expanded: true }).of(data), exampleBody(operation).data),
     );
   return `\`${file.mediaType}\`. ${file.description} See [Download files](/docs/bulk-downloads).`;
 }
 
+function responseExample(operation: Operation): string | undefined {
+  if (operation.file !== undefined) return undefined;
+  const answer = recordedAnswer(operation);
+  const intro = answer === undefined ? "A response:" : `The sandbox's response to \`${answer.method} ${answer.path}\`:`;
+  return blocks("## Response example", intro, jsonBlock(exampleBody(operation)));
+}
+
 function operationPage(operation: Operation): ReferencePage {
-  const answer = recordedAnswer(operation.id as OperationId);
   return {
-    path: operationPath(operation).replace("/docs/", ""),
+    path: operationDocsPath(operation).replace("/docs/", ""),
     title: operation.summary,
     description: operation.description,
     body: blocks(
@@ -99,21 +104,19 @@ function operationPage(operation: Operation): ReferencePage {
       parameters(operation),
       body(operation),
       "## Response",
-      responseFields(operation, answer),
+      responseFields(operation),
       "### Headers",
       headers(operation),
       "## Errors",
       errorsTable(operation.errors),
-      ...(operation.file === undefined
-        ? ["## Response example", `The sandbox's response to \`${answer.method} ${answer.path}\`:`, jsonBlock(answer.body)]
-        : []),
+      responseExample(operation),
     ),
   };
 }
 
 function overview(): ReferencePage {
   const rows = OPERATION_LIST.map((operation) => [
-    `[${operation.summary}](${operationPath(operation)})`,
+    `[${operation.summary}](${operationDocsPath(operation)})`,
     `\`${operation.method} ${operation.path}\``,
     scopeText(operation),
   ]);

@@ -1,41 +1,15 @@
-import type { Operation } from "#lib/contract/operation";
-import { OPERATION_LIST } from "#lib/contract/operations";
-
-/** Records with their own page, by the name of their schema in the contract. */
-export const RECORD_NAMES = [
-  "Quote",
-  "Snapshot",
-  "Kline",
-  "KlineWindow",
-  "Instrument",
-  "Conversion",
-  "MarketStatus",
-  "TradingHours",
-  "StreamTicket",
-  "KeyInfo",
-  "TickLine",
-  "IngestReceipt",
-  "KlineLine",
-  "KlineReceipt",
-  "IngestState",
-  "StatusEvent",
-  "Failure",
-] as const;
-export type RecordName = (typeof RECORD_NAMES)[number];
+import { type Operation, operationDocsPath } from "#lib/contract/operation";
+import { OPERATION_LIST } from "#lib/operations/declarations";
+import { RECORDS } from "./record-list";
 
 const kebab = (name: string) => name.replace(/(?!^)([A-Z])/g, "-$1").toLowerCase();
 
-/** Path of the page of an operation. */
-export function operationPath({ id }: Pick<Operation, "id">): string {
-  return `/docs/operations/${kebab(id)}`;
-}
-
 /** The operation whose page has this path; undefined for any other page. */
 export function operationAt(path: string): Operation | undefined {
-  return OPERATION_LIST.find((operation) => operationPath(operation) === path);
+  return OPERATION_LIST.find((operation) => operationDocsPath(operation) === path);
 }
 
 /** Path of the page of a record; undefined for a schema without one. */
 export function recordPath(name: string): string | undefined {
-  return (RECORD_NAMES as readonly string[]).includes(name) ? `/docs/records/${kebab(name)}` : undefined;
+  return RECORDS.has(name) ? `/docs/records/${kebab(name)}` : undefined;
 }

@@ -1,5 +1,5 @@
 import type { ErrorId } from "#lib/contract/errors";
-import type { OperationId } from "#lib/contract/operations";
+import type { Operation } from "#lib/contract/operation";
 import recorded from "./recorded.json" with { type: "json" };
 
 /** A call and the response of the sandbox. */
@@ -14,9 +14,15 @@ export interface RecordedAnswer {
 /** Number of list items an example shows. */
 const ROWS_SHOWN_COUNT = 2;
 
-/** The sandbox's response to an operation's example call. */
-export function recordedAnswer(id: OperationId): RecordedAnswer {
-  return recorded.operations[id];
+/** The sandbox's response to an operation's example call; undefined where none is recorded yet. */
+export function recordedAnswer({ id }: Pick<Operation, "id">): RecordedAnswer | undefined {
+  return (recorded.operations as Readonly<Record<string, RecordedAnswer | undefined>>)[id];
+}
+
+/** The body of a successful response: the recorded one, or the example of the declaration. */
+export function exampleBody(operation: Pick<Operation, "id" | "example">): { readonly data: unknown } {
+  const own = { code: 0, message: "success", data: operation.example };
+  return (recordedAnswer(operation)?.body ?? own) as { readonly data: unknown };
 }
 
 /** The sandbox's response to a call that causes this error; undefined if no single call does. */

@@ -2,13 +2,15 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { Failure } from "#lib/contract/envelope";
 import { ERROR_IDS, ERRORS, errorDocsPath, httpStatus } from "#lib/contract/errors";
-import { OPERATION_LIST, type OperationId } from "#lib/contract/operations";
+import { operationDocsPath } from "#lib/contract/operation";
 import { Ack, SERVER_MESSAGES, type ServerMessage, STREAM_METHODS } from "#lib/contract/stream";
+import { OPERATION_LIST } from "#lib/operations/declarations";
 import { SAMPLE_BASE } from "../sample-words";
 import { createFieldReader } from "./fields";
 import { pageText } from "./page";
 import { referenceFiles, referencePages } from "./pages";
-import { operationPath, RECORD_NAMES, recordPath } from "./paths";
+import { recordPath } from "./paths";
+import { RECORDS } from "./record-list";
 import { jsonBlock, recordedAnswer, recordedError, recordedMessage } from "./recorded";
 
 const pages = referencePages();
@@ -17,8 +19,8 @@ const bodyOf = (address: string) => pages.find(({ path }) => `/docs/${path}` ===
 
 describe("the reference", () => {
   test("has one page for each operation, record and error, where links and docs_url lead", () => {
-    expect(OPERATION_LIST.filter((operation) => !addresses.has(operationPath(operation)))).toEqual([]);
-    expect(RECORD_NAMES.filter((name) => !addresses.has(recordPath(name) ?? ""))).toEqual([]);
+    expect(OPERATION_LIST.filter((operation) => !addresses.has(operationDocsPath(operation)))).toEqual([]);
+    expect([...RECORDS.keys()].filter((name) => !addresses.has(recordPath(name) ?? ""))).toEqual([]);
     expect(ERROR_IDS.filter((id) => !addresses.has(errorDocsPath(id)))).toEqual([]);
     expect(addresses.size).toBe(pages.length);
   });
@@ -43,7 +45,7 @@ describe("the reference", () => {
   test.each(OPERATION_LIST.map((operation) => [operation.id, operation] as const))(
     "tells all parameters, answers and errors of %s",
     (_, operation) => {
-      const body = bodyOf(operationPath(operation));
+      const body = bodyOf(operationDocsPath(operation));
       expect(body).toContain(`\`${operation.method} ${operation.path}\``);
       for (const [name, { description }] of Object.entries(operation.query))
         expect(body).toMatch(
@@ -105,8 +107,11 @@ describe("fields", () => {
 describe("the recorded answers", () => {
   test.each(OPERATION_LIST.map((operation) => [operation.id, operation] as const))(
     "%s is what the contract says",
-    (id, { data, file }) => {
-      const { status, body } = recordedAnswer(id as OperationId);
+    (id, operation) => {
+      const { data, file } = operation;
+      const answer = recordedAnswer(operation);
+      if (answer === undefined) throw new Error(`No response of ${id} is recorded: npm run build && npm run docs:examples.`);
+      const { status, body } = answer;
       expect(status).toBe(200);
       if (file !== undefined) return expect(body).toBeNull();
       expect(data.safeParse((body as { data: unknown }).data).error).toBeUndefined();
@@ -124,12 +129,14 @@ describe("the recorded answers", () => {
     const others = [
       "account_suspended",
       "live_access_required",
+      "not_in_plan",
+      "quota_exceeded",
       "slow_consumer",
       "too_many_connections",
       "too_many_subscriptions",
     ];
     const broken = ["internal_error", "service_unavailable"];
-    const portal = ["proof_required", "second_factor_required"];
+    const portal = ["conflict", "proof_required", "role_required", "second_factor_required", "sign_up_closed"];
     const expected = [...others, ...broken, ...portal].sort();
     expect(ERROR_IDS.filter((id) => recordedError(id) === undefined).sort()).toEqual(expected);
   });

@@ -1,7 +1,7 @@
-import type { Operation } from "#lib/contract/operation";
+import { exampleParameters, type Operation } from "#lib/contract/operation";
 import { SAMPLE_BASE, SAMPLE_KEY } from "../sample-words";
 import { generate } from "../samples";
-import { exampleParameters, KEY_VARIABLE } from "../samples/call";
+import { KEY_VARIABLE } from "../samples/call";
 import { blocks } from "./page";
 
 /** Highlighter language of a sample, where it differs from the sample id. */

@@ -76,17 +76,6 @@ export function urlOf(call: RestCall): string {
   return `${baseOf(call)}${address.path}${query === "" ? "" : `?${query}`}`;
 }
 
-const LEFT_OUT = ["origin", "format", "price", "as_of", "cursor"];
-
-/**
- * The parameters of an operation's first call: the example of each. Leaves out `origin`, which only servers that create tickets
- * for their pages send, `format`, because JSON is what most programs want, `price` and `as_of`, because a first call asks for bids as they are known now, and `cursor`, which it does not have.
- */
-export function exampleParameters({ query }: Pick<Operation, "query">): Record<string, string> {
-  const pairs = Object.entries(query).filter(([name]) => !LEFT_OUT.includes(name));
-  return Object.fromEntries(pairs.map(([name, { example }]) => [name, example]));
-}
-
 /** The address of the raw WebSocket. */
 export function streamUrlOf(call: StreamCall): string {
   return `${baseOf(call).replace(/^http/, "ws")}${call.operation.path}`;

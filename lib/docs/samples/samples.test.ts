@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { OPERATION_LIST, operations } from "#lib/contract/operations";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
+import { OPERATION_LIST, operations } from "#lib/operations/declarations";
 import { subscribeOf, subscribeTextOf } from "./call";
 import { generate, REST_SAMPLES, type RestCall, STREAM_SAMPLES, type StreamCall } from "./index";
 import { javaScriptLiteral, pythonLiteral, shellLiteral } from "./literal";

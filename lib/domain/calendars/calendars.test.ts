@@ -185,8 +185,11 @@ describe.skipIf(!existsSync(DATA))("against outside sources (skipped where ../sh
     expect(hours).toHaveLength(42_172);
     expect(outside.map((time) => new Date(newYork.toLocal(time)).toISOString().slice(0, 13))).toEqual([
       // The broker went on for three hours into Good Friday 2015, and for two into Memorial Day's halt.
-      ...["2015-04-02T18", "2015-04-02T19", "2015-04-02T20"],
-      ...["2015-05-25T13", "2015-05-25T14"],
+      "2015-04-02T18",
+      "2015-04-02T19",
+      "2015-04-02T20",
+      "2015-05-25T13",
+      "2015-05-25T14",
     ]);
   });
 });

@@ -1,20 +1,24 @@
-import { stat } from "node:fs/promises";
+import { createDecipheriv, hkdfSync, scryptSync } from "node:crypto";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { gunzipSync } from "node:zlib";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findKey } from "#lib/access/find-key";
 import { hashKey } from "#lib/access/key-format";
-import { createKey } from "#lib/access/keys";
 import { systemClock } from "#lib/clock";
 import { klineExample } from "#lib/contract/kline";
 import type { Kline } from "#lib/domain/kline";
 import { createLog } from "#lib/log";
-import { recordBackup } from "#lib/market/backup-runs";
-import { createKlineStore } from "#lib/market/kline-store";
 import { applyInTransaction, migrationNames } from "#prisma/migrate";
 import { acquireDatabase } from "#server/database/database";
+import { findKey } from "#server/store/access/find-key";
+import { createKey } from "#server/store/access/keys";
+import { createKlineStore } from "#server/store/klines/kline-store";
+import { recordBackup } from "#server/store/market/backup-runs";
 import { BACKUP_NOW_MS, type BackupBench, backupBench, contentOf, query, runBackup, shapeOf } from "#server/testing/backups";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { storeTail } from "#server/testing/layered";
+import { TEST_SECRET } from "#server/testing/runtime";
 
 const KLINES_COUNT = 60_000;
 /** Four years, so that the restore includes partitions that no migration creates. */
@@ -138,6 +142,24 @@ describe("a backup restored", () => {
     expect(counts?.plans).toBeLessThanOrEqual(after);
   });
 
+  test("a restore needs no --replace for a database that was started and never used, and one for any use of it", async () => {
+    const started = await bench.emptyDatabase();
+    const env = { DATABASE_URL: started, DATA_DIR: bench.at("unused"), DATABASE_POOL_SIZE: 2, DATABASE_WAIT_S: 0 };
+    await (await acquireDatabase(env, createLog("silent"), systemClock)).release();
+    const empty = await bench.emptyDatabase();
+    for (const target of [empty, started]) await bench.command("restore", target, bench.at("whole.backup"));
+    expect(await contentOf(started)).toEqual(await contentOf(empty));
+    for (const use of [
+      "INSERT INTO account (id, name) VALUES (gen_random_uuid(), 'mine')",
+      "INSERT INTO audit_entry (id, at, actor, action, target) VALUES (gen_random_uuid(), now(), 'me', 'plan.changed', 'free')",
+    ]) {
+      const used = await bench.emptyDatabase();
+      await (await acquireDatabase({ ...env, DATABASE_URL: used }, createLog("silent"), systemClock)).release();
+      await query(used, use);
+      await expect(bench.command("restore", used, bench.at("whole.backup"))).rejects.toThrow("not empty. Use --replace");
+    }
+  });
+
   test("a restored backup of an older version is migrated to this version", async () => {
     const old = await bench.emptyDatabase();
     const client = new pg.Client({ connectionString: old });
@@ -187,4 +209,86 @@ test("a backup of the embedded database works beside a service, and a restore ne
   const restored = await acquireDatabase(env("two"), createLog("silent"), systemClock);
   expect(await restored.db.prisma.account.count({ where: { name: "kept" } })).toBe(1);
   await restored.release();
+});
+
+/** Opens a file of the age format as `age -d` does, by its specification (https://age-encryption.org/v1), with the ciphers of Node alone. */
+function openAge(file: Buffer, passphrase: string): Buffer {
+  const end = file.indexOf("\n", file.indexOf("\n--- ") + 1) + 1;
+  const [, salt = "", cost, wrapped = ""] = /^-> scrypt (\S+) (\d+)\n(\S+)$/m.exec(file.toString("latin1", 0, end)) ?? [];
+  const open = (key: Uint8Array, nonce: Uint8Array, sealed: Buffer) => {
+    const cipher = createDecipheriv("chacha20-poly1305", key, nonce, { authTagLength: 16 });
+    cipher.setAuthTag(sealed.subarray(-16));
+    return Buffer.concat([cipher.update(sealed.subarray(0, -16)), cipher.final()]);
+  };
+  const label = Buffer.concat([Buffer.from("age-encryption.org/v1/scrypt"), Buffer.from(salt, "base64")]);
+  const wrapKey = scryptSync(passphrase, label, 32, { N: 2 ** Number(cost), r: 8, p: 1, maxmem: 2 ** 30 });
+  const fileKey = open(wrapKey, Buffer.alloc(12), Buffer.from(wrapped, "base64"));
+  const payloadKey = Buffer.from(hkdfSync("sha256", fileKey, file.subarray(end, end + 16), "payload", 32));
+  const parts: Buffer[] = [];
+  const chunkBytes = 65_536 + 16;
+  for (let at = end + 16, count = 0; at < file.length; at += chunkBytes, count += 1) {
+    const nonce = Buffer.alloc(12);
+    nonce.writeUInt32BE(count, 7);
+    nonce[11] = at + chunkBytes >= file.length ? 1 : 0;
+    parts.push(open(payloadKey, nonce, file.subarray(at, at + chunkBytes)));
+  }
+  return Buffer.concat(parts);
+}
+
+describe("a backup with a passphrase", () => {
+  const BACKUP_PASSPHRASE = "correct horse battery staple";
+  const file = () => bench.at("locked.backup");
+
+  test("a machine that was lost with its secret comes back from the file and the passphrase alone", async () => {
+    const lost = { DATABASE_URL: source.url, DATA_DIR: bench.at("unused"), BACKUP_PASSPHRASE };
+    expect(await runBackup("backup", lost, "--to", file())).toContain("A restore needs BACKUP_PASSPHRASE");
+    const text = await readFile(file());
+    const opened = gunzipSync(openAge(text, BACKUP_PASSPHRASE)).toString();
+    expect(opened).toContain(TEST_SECRET);
+    const target = await bench.emptyDatabase();
+    const found = { DATABASE_URL: target, DATA_DIR: bench.at("found"), NEXTAUTH_SECRET: "", BACKUP_PASSPHRASE };
+    await mkdir(found.DATA_DIR);
+    expect(await runBackup("restore", found, file())).toContain("found/nextauth-secret. Every node needs it.");
+    // The run is recorded when it has ended.
+    const { backup_run: _before, ...content } = await contentOf(target);
+    const { backup_run: _after, ...now } = await contentOf(source.url);
+    expect(content).toEqual(now);
+    const secret = path.join(found.DATA_DIR, "nextauth-secret");
+    expect(await readFile(secret, "utf8")).toBe(`${TEST_SECRET}\n`);
+    expect((await stat(secret)).mode & 0o777).toBe(0o600);
+    expect(await readdir(found.DATA_DIR)).toEqual(["nextauth-secret"]);
+  });
+
+  test("NEXTAUTH_SECRET stays what it is set to, and the operator is told when it is another one", async () => {
+    const target = { DATABASE_URL: await bench.emptyDatabase(), DATA_DIR: bench.at("found"), BACKUP_PASSPHRASE };
+    const other = { ...target, NEXTAUTH_SECRET: "another secret, of another installation" };
+    expect(await runBackup("restore", other, file())).toContain("is another one than that of the backup");
+    expect(await runBackup("restore", target, file(), "--replace")).toContain("NEXTAUTH_SECRET is that of the backup.");
+  });
+
+  test("without the passphrase, with another one, or changed anywhere, the file is refused and nothing is stored", async () => {
+    const target = { DATABASE_URL: await bench.emptyDatabase(), DATA_DIR: bench.at("found") };
+    await expect(runBackup("restore", target, file())).rejects.toThrow("is encrypted: set BACKUP_PASSPHRASE");
+    const wrong = { ...target, BACKUP_PASSPHRASE: "incorrect horse battery" };
+    await expect(runBackup("restore", wrong, file())).rejects.toThrow("encrypted with another passphrase");
+    const bytes = await readFile(file());
+    const flipped = Buffer.from(bytes);
+    flipped[bytes.length - 100_000] = (flipped[bytes.length - 100_000] ?? 0) ^ 1;
+    for (const changed of [
+      flipped,
+      bytes.subarray(0, bytes.length - 1),
+      bytes.subarray(0, 70_000),
+      Buffer.concat([bytes, bytes]),
+    ]) {
+      await writeFile(bench.at("changed.backup"), changed);
+      const restoring = runBackup("restore", { ...target, BACKUP_PASSPHRASE }, bench.at("changed.backup"));
+      await expect(restoring).rejects.toThrow("The backup is damaged");
+    }
+    expect(await query(target.DATABASE_URL, "SELECT to_regclass('plan') AS plan")).toEqual([{ plan: null }]);
+  });
+
+  test("a passphrase that is too short is refused by its name", async () => {
+    const env = { DATABASE_URL: source.url, DATA_DIR: bench.at("unused"), BACKUP_PASSPHRASE: "short" };
+    await expect(runBackup("backup", env, "--to", bench.at("short.backup"))).rejects.toThrow("BACKUP_PASSPHRASE");
+  });
 });

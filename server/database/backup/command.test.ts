@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lastBackups } from "#lib/market/backup-runs";
 import { DAY_MS } from "#lib/units";
+import { lastBackups } from "#server/store/market/backup-runs";
 import {
   BACKUP_NOW_MS,
   type BackupBench,

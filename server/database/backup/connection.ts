@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import pg from "pg";
-import { isDatabaseAway } from "#lib/db";
+import { isDatabaseAway } from "#lib/storage-errors";
 import { BackupError } from "./format";
 
 /**

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /*
- * A backup is gzipped text with these lines:
+ * A backup is gzipped text, sealed with the secret of the installation or encrypted with a passphrase, with these lines:
  *   the header
  *   for each table, parents before children: its part line, its rows as PostgreSQL's COPY writes them, `\.`, its sum
  *   the end
@@ -24,6 +24,8 @@ export const Header = z.object({
   migrations: z.array(z.string()).min(1),
   /** Last value of each sequence; unused sequences are omitted. */
   sequences: z.record(z.string(), z.string().regex(/^-?\d{1,19}$/)),
+  /** The secret of the installation; only in a file that is encrypted. */
+  secret: z.string().min(1).optional(),
 });
 export type Header = z.infer<typeof Header>;
 

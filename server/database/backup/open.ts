@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { migrationNames } from "#prisma/migrate";
 import { BACKUP_FORMAT, BackupError, damaged, Header } from "./format";
+import { AGE_MAGIC, decrypted } from "./passphrase";
 import { type BackupReader, createBackupReader } from "./reader";
 import { contentBytesOf, createSealCheck, requireSeal } from "./seal";
 
@@ -26,17 +27,23 @@ interface Verification {
   readonly secret: string | undefined;
   /** Reads a file without a seal, or with that of another installation. */
   readonly unverified: boolean;
+  /** Opens a file that is encrypted. */
+  readonly passphrase: string | undefined;
 }
 
-/** @returns the number of bytes before the seal @throws BackupError for what is no file, or no backup */
-async function requireBackup(file: string): Promise<number> {
+/**
+ * @returns the number of bytes before the seal; undefined for a file that is encrypted
+ * @throws BackupError for what is no file, or no backup
+ */
+async function requireBackup(file: string): Promise<number | undefined> {
   const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
     throw new BackupError(error.code === "ENOENT" ? `File not found: ${file}.` : `${file} cannot be read: ${error.message}`);
   });
   try {
     if (!(await handle.stat()).isFile()) throw new BackupError(`${file} is not a file.`);
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    if (bytesRead < 2 || buffer.toString("hex") !== GZIP_MAGIC) throw new BackupError(`${file} is not a Spotwire backup.`);
+    const { buffer } = await handle.read(Buffer.alloc(AGE_MAGIC.length), 0, AGE_MAGIC.length, 0);
+    if (buffer.toString("latin1") === AGE_MAGIC) return undefined;
+    if (buffer.toString("hex", 0, 2) !== GZIP_MAGIC) throw new BackupError(`${file} is not a Spotwire backup.`);
     return await contentBytesOf(handle);
   } finally {
     await handle.close();
@@ -44,8 +51,9 @@ async function requireBackup(file: string): Promise<number> {
 }
 
 /** The decompressed text of a file, after the whole file was verified. It is verified again while it is read. */
-async function openText(file: string, { secret, unverified }: Verification): Promise<Readable> {
+async function openText(file: string, { secret, unverified, passphrase }: Verification): Promise<Readable> {
   const contentBytes = await requireBackup(file);
+  if (contentBytes === undefined) return openEncrypted(file, passphrase);
   const sealed = unverified ? undefined : await requireSeal(file, secret);
   const bytes = createReadStream(file, { end: contentBytes - 1 });
   const check = sealed && createSealCheck(sealed.secret, sealed.seal, () => damaged("it changed while it was read"));
@@ -53,6 +61,16 @@ async function openText(file: string, { secret, unverified }: Verification): Pro
   const text = new PassThrough({ highWaterMark: CHUNK_BYTES });
   // Errors while reading reach the reader as an error of `text`, which ends only after everything before it.
   pipeline(check === undefined ? [bytes, gunzip, text] : [bytes, check, gunzip, text]).catch(() => undefined);
+  return text;
+}
+
+/** The same of an encrypted file: its chunks are verified while they are read, before the restore commits. */
+async function openEncrypted(file: string, passphrase: string | undefined): Promise<Readable> {
+  if (passphrase === undefined)
+    throw new BackupError(`${file} is encrypted: set BACKUP_PASSPHRASE to the passphrase that it was made with.`);
+  const bytes = await decrypted(passphrase, createReadStream(file), file);
+  const text = new PassThrough({ highWaterMark: CHUNK_BYTES });
+  pipeline(bytes, createGunzip({ chunkSize: CHUNK_BYTES }), text).catch(() => undefined);
   return text;
 }
 
@@ -71,7 +89,7 @@ async function readHeader(reader: BackupReader, file: string): Promise<Header> {
 }
 
 /**
- * Opens a backup without touching any database. The whole file is compared with its seal first.
+ * Opens a backup without touching any database. The whole file is compared with its seal first, if it has one.
  * @throws BackupError when the file does not exist, is not a backup of this installation, or was made by a newer version
  */
 export async function openBackup(file: string, verification: Verification): Promise<OpenBackup> {

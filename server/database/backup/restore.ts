@@ -3,13 +3,13 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { restorePartition } from "#lib/market/partitions";
 import { applyInTransaction, holdMigrations } from "#prisma/migrate";
+import { restorePartition } from "#server/store/klines/partitions";
 import { withConnection } from "./connection";
 import { BackupError, type BackupSummary, damaged, End, Part, Sum } from "./format";
 import type { OpenBackup } from "./open";
 import type { BackupReader } from "./reader";
-import { whoseTables } from "./tables";
+import { isAsStarted, whoseTables } from "./tables";
 
 /** Drops Spotwire's tables and functions; those of extensions stay. */
 const DROPS = `SELECT format('DROP TABLE %s CASCADE', c.oid::regclass) AS statement FROM pg_class c
@@ -29,7 +29,7 @@ const NEIGHBOURS_LOOKS_COUNT = 40;
 const MISFIT_CODES = /^(22|23|42703)/;
 
 /** Rows that open the portal to whoever had it open at the time of the backup: browsers, and links in emails. */
-const VOIDED_TABLES = ["portal_session", "one_time_token"];
+const VOIDED_TABLES = ["portal_session", "one_time_token", "invitation"];
 
 interface RestoreOptions {
   /** PostgreSQL URL; never logged. */
@@ -60,7 +60,7 @@ async function makeRoom(client: pg.Client, replace: boolean): Promise<void> {
   if (whose === "foreign")
     throw new BackupError("The database contains tables that are not Spotwire's. Restore into a separate database.");
   if (whose === "none") return;
-  if (!replace)
+  if (!replace && !(await isAsStarted(client)))
     throw new BackupError("The database is not empty. Use --replace to delete everything in it and restore the backup.");
   const { rows: drops } = await client.query<{ statement: string }>(DROPS);
   for (const { statement } of drops) await client.query(statement);

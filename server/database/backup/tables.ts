@@ -1,4 +1,4 @@
-import type pg from "pg";
+import pg from "pg";
 import { BackupError, MIGRATIONS_TABLE, type Part } from "./format";
 
 /**
@@ -54,4 +54,19 @@ export async function whoseTables(client: pg.Client): Promise<"ours" | "foreign"
   );
   if (rows.length === 0) return "none";
   return rows.some(({ relname }) => relname === MIGRATIONS_TABLE) ? "ours" : "foreign";
+}
+
+/** Tables that a start fills; operators' edits of them are in the audit log. */
+const SEEDED = ["plan", "calendar", "listing", "account"];
+
+/** True for a database that was started and nothing else: it has the rows of every installation, and no others. */
+export async function isAsStarted(client: pg.Client): Promise<boolean> {
+  const parts = await readTables(client);
+  const isFilled = parts
+    .filter(({ table }) => !SEEDED.includes(table))
+    .map(({ table }) => `EXISTS (SELECT FROM ${pg.escapeIdentifier(table)})`);
+  const { rows } = await client.query<{ touched: boolean }>(
+    `SELECT ${["(SELECT count(*) > 1 FROM account)", ...isFilled].join(" OR ")} AS touched`,
+  );
+  return rows[0]?.touched === false;
 }

@@ -1,19 +1,20 @@
 import { text } from "node:stream/consumers";
 import { to as copyTo } from "pg-copy-streams";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAccess } from "#lib/access/access";
-import { usagePoints } from "#lib/access/usage/query";
-import { checkSignIn } from "#lib/access/users/sign-in";
-import { acceptTotp, totpOf } from "#lib/access/users/totp-code";
+import { DEFAULT_BRAND } from "#lib/brand";
 import { type ManualClock, manualClock } from "#lib/clock";
-import { type Database, openDatabase } from "#lib/db";
-import { readEnv } from "#lib/env";
 import { createLog } from "#lib/log";
-import { overridesOf } from "#lib/market/calendar-admin";
-import { createKlineStore } from "#lib/market/kline-store";
 import { createMetrics } from "#lib/metrics";
 import { HOUR_MS } from "#lib/units";
 import { migrate, migrationNames } from "#prisma/migrate";
+import { readEnv } from "#server/env";
+import { createAccess } from "#server/store/access/create-access";
+import { type Database, openDatabase } from "#server/store/database/db";
+import { createKlineStore } from "#server/store/klines/kline-store";
+import { overridesOf } from "#server/store/market/calendar-admin";
+import { usagePoints } from "#server/store/usage/query";
+import { checkSignIn } from "#server/store/users/sign-in";
+import { acceptTotp, totpOf } from "#server/store/users/totp-code";
 import { type BackupBench, backupBench, contentOf, query, shapeOf } from "#server/testing/backups";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { TEST_SECRET } from "#server/testing/runtime";
@@ -56,7 +57,7 @@ afterAll(async () => {
 
 /** Each table of the backup: its columns, and its rows as COPY writes them, sorted. */
 async function tablesOfBackup(): Promise<(Part & { rows: string[] })[]> {
-  const { reader, close } = await openBackup(BACKUP, { secret: TEST_SECRET, unverified: false });
+  const { reader, close } = await openBackup(BACKUP, { secret: TEST_SECRET, unverified: false, passphrase: undefined });
   const tables: (Part & { rows: string[] })[] = [];
   for (;;) {
     const part = await reader.line(Part.or(End));
@@ -106,7 +107,12 @@ test("every row of 0.1.0 is there in every column, but those that open the porta
 
 test("keys of 0.1.0 verify with what they may do, and a revoked one does not", async () => {
   const access = createAccess({
-    ...{ db, clock, env: readEnv({}), secret: TEST_SECRET, log: createLog("silent"), metrics: createMetrics() },
+    db,
+    clock,
+    env: readEnv({}),
+    secret: TEST_SECRET,
+    log: createLog("silent"),
+    metrics: createMetrics(),
     controlConnected: () => true,
   });
   const verify = (name: keyof typeof KEYS) => access.verify(KEYS[name], "203.0.113.5");
@@ -124,13 +130,21 @@ test("keys of 0.1.0 verify with what they may do, and a revoked one does not", a
 });
 
 test("users of 0.1.0 sign in with their password and their authenticator app", async () => {
-  const { users, stop } = startUsers({ env: readEnv({}), db, clock, log: createLog("silent"), secret: TEST_SECRET });
+  const { users, stop } = startUsers({
+    env: readEnv({}),
+    brand: DEFAULT_BRAND,
+    db,
+    clock,
+    log: createLog("silent"),
+    secret: TEST_SECRET,
+    send: () => undefined,
+  });
   const ada = await db.prisma.user.findUniqueOrThrow({ where: { email: "ada@example.com" } });
   const visitor = { address: "203.0.113.5", userAgent: "", base: "" };
   const signIn = (password: string) => checkSignIn(users, { email: ada.email, password }, visitor);
   expect(await signIn("a long password of Ada")).toBe(ada.id);
   expect(await signIn("another password")).toBeUndefined();
-  const code = totpOf(AUTHENTICATOR_SECRET, ada.email).generate({ timestamp: clock.now() });
+  const code = totpOf(AUTHENTICATOR_SECRET, ada.email, "Spotwire").generate({ timestamp: clock.now() });
   expect(await acceptTotp(users, ada, code)).toBeGreaterThan(ada.totpStep);
   await stop();
 });

@@ -6,7 +6,7 @@ import { constants, createGzip } from "node:zlib";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { Clock } from "#lib/clock";
-import { BEGIN_SNAPSHOT } from "#lib/history/transaction";
+import { BEGIN_SNAPSHOT } from "#server/store/history/transaction";
 import { writeWhole } from "../whole-file";
 import { withConnection } from "./connection";
 import {
@@ -19,6 +19,7 @@ import {
   type Part,
   ROWS_END,
 } from "./format";
+import { encrypted } from "./passphrase";
 import { createSealer } from "./seal";
 import { readSequences, readTables, whoseTables } from "./tables";
 
@@ -37,8 +38,10 @@ interface WriteOptions {
   url: string;
   /** The file to write; must not exist. */
   file: string;
-  /** The installation's secret, which seals the file. */
+  /** The installation's secret, which seals the file; in one that is encrypted it is a part of the content. */
   secret: string;
+  /** Encrypts the file. */
+  passphrase: string | undefined;
   clock: Clock;
   /** Aborts the backup; no file is written then. */
   signal?: AbortSignal;
@@ -113,23 +116,26 @@ async function* textOf(client: pg.Client, { header, parts }: Snapshot, total: { 
 }
 
 /** Writes, flushes to the disk and closes. */
-async function writeTo(handle: FileHandle, { url, secret, clock, signal }: WriteOptions): Promise<BackupSummary> {
+async function writeTo(handle: FileHandle, { url, secret, passphrase, clock, signal }: WriteOptions): Promise<BackupSummary> {
   const work = async (client: pg.Client) => {
-    const snapshot = await openSnapshot(client, clock);
+    const { header, parts } = await openSnapshot(client, clock);
+    const snapshot = { header: passphrase === undefined ? header : { ...header, secret }, parts };
     const total = { rows: 0 };
     // Most data is klines, for which higher levels take much longer and save little.
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     const text = Readable.from(textOf(client, snapshot, total), { objectMode: true, highWaterMark: 1 });
-    await pipeline(text, gzip, createSealer(secret), handle.createWriteStream({ flush: true }));
+    const closed =
+      passphrase === undefined ? createSealer(secret) : (bytes: AsyncIterable<Buffer>) => encrypted(passphrase, bytes);
+    await pipeline(text, gzip, closed, handle.createWriteStream({ flush: true }));
     await client.query("COMMIT");
-    return { header: snapshot.header, tables: snapshot.parts.length, rows: total.rows };
+    return { header, tables: parts.length, rows: total.rows };
   };
   return withConnection(url, work, signal);
 }
 
 /**
  * Writes a snapshot of the whole database, while it is in use, to a new file that only its owner can read.
- * The file is sealed, and appears complete or not at all; memory does not grow with the data.
+ * The file is sealed or encrypted, and appears complete or not at all; memory does not grow with the data.
  * @throws BackupError when the file exists or cannot be written, there is nothing to back up, or `signal` aborted
  */
 export async function writeBackup(options: WriteOptions): Promise<BackupSummary> {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "#lib/log";
 import type { Binaries } from "./binaries";
-import { processStart } from "./lock";
+import { directoryOf, type Holder, processStart } from "./lock";
 import type { Runner } from "./runner";
 
 /** An orphan that its watchdog is stopping gets this long before it is signalled again. */
@@ -120,6 +120,28 @@ async function worksIn(pid: number, cluster: string): Promise<boolean> {
   if ((await processStart(pid)) === null) return false;
   if (!existsSync("/proc/self/cwd")) return true;
   return (await readlink(`/proc/${pid}/cwd`).catch(() => "")) === cluster;
+}
+
+/** True when the database that the holder runs is that of this directory, not of one that this is a copy of. */
+async function isOwn({ directory }: Holder, paths: Paths, server: number | undefined): Promise<boolean> {
+  if (directory !== undefined) return directory === (await directoryOf(paths.lock));
+  // A lock of an earlier release.
+  return server !== undefined && worksIn(server, paths.cluster);
+}
+
+/**
+ * Refuses a directory that was copied while its holder runs: the holder's database is that of the original, and files that
+ * were copied while a database wrote to them do not fit together.
+ * @throws Error that says what to do
+ */
+export async function refuseCopy(holder: Holder, paths: Paths): Promise<void> {
+  const server = (await readPostmaster(paths))?.pid;
+  if (await isOwn(holder, paths, server)) return;
+  const running = await readlink(`/proc/${server}/cwd`).catch(() => "");
+  const original = path.basename(running) === path.basename(paths.cluster) ? path.dirname(running) : "another";
+  throw new Error(
+    `The data directory ${paths.dataDir} is a copy of ${original}, which process ${holder.pid} is using, and was made while the database was running. Nothing was changed, here or there. To begin without these data, delete ${paths.dataDir}. For a copy that can be used, stop that process and copy the directory again, or restore a backup (npm run backup there, npm run restore here) into an empty DATA_DIR.`,
+  );
 }
 
 async function gone(pid: number, cluster: string, withinMs: number): Promise<boolean> {

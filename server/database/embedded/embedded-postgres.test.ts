@@ -13,7 +13,7 @@ import { findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres
 import { processStart } from "./lock";
 
 const log = createLog("silent");
-const SOON = { timeout: 20_000, interval: 20 };
+const SOON = { interval: 20 };
 let dataDir: string;
 let holders: ChildProcess[];
 
@@ -98,7 +98,7 @@ describe("embedded PostgreSQL", () => {
     const copy = path.join(dataDir, "..", "copy");
     execFileSync("cp", ["-a", dataDir, copy]);
     const before = (await readdir(copy)).sort();
-    const words = `The data directory ${copy} is a copy of one that process ${holder.pid} is using`;
+    const words = `The data directory ${copy} is a copy of ${dataDir}, which process ${holder.pid} is using`;
     await expect(findEmbeddedPostgres(copy)).rejects.toThrow(words);
     await expect(startEmbeddedPostgres({ dataDir: copy, log })).rejects.toThrow(words);
     expect((await readdir(copy)).sort()).toEqual(before);
@@ -112,9 +112,32 @@ describe("embedded PostgreSQL", () => {
     await original.stop();
   });
 
-  test("a directory that was moved while its database runs is still its own", async () => {
+  /** The lock as 0.1.0 writes it: without the directory. */
+  async function lockOfEarlierRelease(): Promise<void> {
+    const file = path.join(dataDir, "postgres.lock");
+    const { directory, ...holder } = JSON.parse(await readFile(file, "utf8"));
+    expect(directory).toBeDefined();
+    await writeFile(file, JSON.stringify(holder));
+  }
+
+  test("a copy of a directory in which an earlier release runs is refused, and its own commands are not", async () => {
+    const { holder, url } = await hold();
+    await lockOfEarlierRelease();
+    const copy = path.join(dataDir, "..", "copy");
+    execFileSync("cp", ["-a", dataDir, copy]);
+    const words = `The data directory ${copy} is a copy of ${dataDir}, which process ${holder.pid} is using`;
+    await expect(findEmbeddedPostgres(copy)).rejects.toThrow(words);
+    await expect(startEmbeddedPostgres({ dataDir: copy, log })).rejects.toThrow(words);
+    expect(await findEmbeddedPostgres(dataDir)).toBe(url);
+  });
+
+  test("a directory that was moved while its database runs is still its own, also that of an earlier release", async () => {
     const { url } = await hold();
     const moved = path.join(dataDir, "..", "moved");
+    await rename(dataDir, moved);
+    expect(await findEmbeddedPostgres(moved)).toBe(url);
+    await rename(moved, dataDir);
+    await lockOfEarlierRelease();
     await rename(dataDir, moved);
     expect(await findEmbeddedPostgres(moved)).toBe(url);
     await rename(moved, dataDir);

@@ -7,9 +7,9 @@ import { type Backoff, backoffMs } from "#lib/repeat";
 import { MINUTE_MS } from "#lib/units";
 import { requireWritable } from "../unwritable";
 import { findBinaries } from "./binaries";
-import { clearRemains, ensureCluster, pathsOf, SUPERUSER } from "./cluster";
+import { clearRemains, ensureCluster, pathsOf, refuseCopy, SUPERUSER } from "./cluster";
 import { inWordsOfDisk } from "./full-disk";
-import { lockHolder, refuseCopy, takeLock } from "./lock";
+import { lockHolder, takeLock } from "./lock";
 import { findRunner } from "./runner";
 import { type Launching, type Run, StartError, startRun } from "./server";
 
@@ -190,7 +190,7 @@ export async function startEmbeddedPostgres(options: Options): Promise<EmbeddedP
     const dataDir = await realpath(options.dataDir);
     const taken = await takeLock(pathsOf(dataDir).lock);
     if ("holder" in taken) {
-      await refuseCopy(taken.holder, pathsOf(dataDir).lock);
+      await refuseCopy(taken.holder, pathsOf(dataDir));
       throw new DataDirInUseError(
         `The data directory ${dataDir} is in use by process ${taken.holder.pid}. Stop that process first, or set another DATA_DIR.`,
       );
@@ -216,7 +216,7 @@ export async function findEmbeddedPostgres(dataDir: string): Promise<string | un
   for (let waited = 0; waited < NEIGHBOUR_MAX_MS; waited += POLL_MS) {
     const holder = await lockHolder(paths.lock);
     if (holder === null) return undefined;
-    await refuseCopy(holder, paths.lock);
+    await refuseCopy(holder, paths);
     const text = await readFile(paths.connection, "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
       throw new Error(`The running service's ${paths.connection} cannot be read: run this command as the user of the service.`);

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const TAKEOVER_ATTEMPTS_COUNT = 5;
 
 /** The process that holds a directory. */
-interface Holder {
+export interface Holder {
   readonly pid: number;
   /** Distinguishes it from a later process with the same id. */
   readonly startedAt: string;
@@ -52,21 +52,9 @@ export async function lockHolder(file: string): Promise<Holder | null> {
 }
 
 /** Device and inode of the directory of a lock file: a copy has others, one that was moved has the same. */
-async function directoryOf(file: string): Promise<string> {
+export async function directoryOf(file: string): Promise<string> {
   const { dev, ino } = await stat(path.dirname(file), { bigint: true });
   return `${dev}:${ino}`;
-}
-
-/**
- * Refuses a directory that was copied while its holder runs: the holder's database is that of the original, and files that
- * were copied while a database wrote to them do not fit together.
- * @throws Error that says what to do
- */
-export async function refuseCopy({ pid, directory }: Holder, file: string): Promise<void> {
-  if (directory === undefined || directory === (await directoryOf(file))) return;
-  throw new Error(
-    `The data directory ${path.dirname(file)} is a copy of one that process ${pid} is using, and was made while the database was running. Nothing was changed, here or there. For a copy that can be used, stop that process and copy the directory again, or restore a backup (npm run backup there, npm run restore here) into an empty DATA_DIR.`,
-  );
 }
 
 /** Removes a dead process's lock; puts it back when a running process took it between the check and the move. */

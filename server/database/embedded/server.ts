@@ -3,6 +3,8 @@ import { closeSync, openSync } from "node:fs";
 import { readFile, rename, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "#lib/log";
+import { memoryShares } from "#lib/memory-shares";
+import { memoryBytes } from "#server/env";
 import { type Paths, readPostmaster } from "./cluster";
 import type { Runner } from "./runner";
 
@@ -17,11 +19,10 @@ const LOG_TAIL_CHARACTERS = 1_500;
 /** Messages in PostgreSQL's log that justify another try: the port is taken, or a killed server has not released it yet. */
 const PASSING = /could not bind|could not create any TCP\/IP sockets|is still in use/;
 
-/** Settings for a small shared machine; commits are durable. */
+/** Settings for a small shared machine, beside what it keeps in memory; commits are durable. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  shared_buffers: "256MB",
   effective_cache_size: "1GB",
   work_mem: "16MB",
   maintenance_work_mem: "64MB",
@@ -76,7 +77,8 @@ async function logTail(paths: Paths, from: number): Promise<string> {
  * outlive the drain of this process. It logs to a file, because a pipe would break if this process is killed.
  */
 function launch({ paths, runner, postgres, settings }: Launching, port: number) {
-  const flags = Object.entries({ ...SETTINGS, ...settings, port: String(port) }).flatMap(([name, value]) => [
+  const shared_buffers = `${memoryShares(memoryBytes()).databaseMiB}MB`;
+  const flags = Object.entries({ ...SETTINGS, shared_buffers, ...settings, port: String(port) }).flatMap(([name, value]) => [
     "-c",
     `${name}=${value}`,
   ]);

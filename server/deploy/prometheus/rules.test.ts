@@ -9,14 +9,13 @@ import { CLOSES } from "#lib/contract/close-codes";
 import { ERRORS } from "#lib/contract/errors";
 import { UPSTREAM_STATES } from "#lib/contract/portal-feeds";
 import { VENUES } from "#lib/contract/primitives";
+import { grafanaDashboard } from "#lib/docs/grafana/dashboard";
+import { ROWS } from "#lib/docs/grafana/rows";
 import { createMetrics } from "#lib/metrics";
+import { installPackage, PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
 import { createProcessMetrics } from "#server/portal/process-metrics";
-import { installPackage, PACKAGE_TIMEOUT_MS } from "../../../e2e/packages";
-import { buildDashboard, dashboardText } from "../grafana/dashboard";
-import { ROWS } from "../grafana/rows";
 
 const RULES = path.join(import.meta.dirname, "rules.yaml");
-const DASHBOARD = path.join(import.meta.dirname, "..", "grafana", "spotwire.json");
 
 interface Rule {
   readonly alert: string;
@@ -85,7 +84,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   state: [...UPSTREAM_STATES, "idle", "busy"],
   reason: Object.keys(CLOSES),
   venue: VENUES,
-  check: ["process", "store", "disk", "redis", ...VENUES.map((venue) => `feed_${venue}`)],
+  check: ["process", "store", "disk", "redis", ...VENUES.flatMap((venue) => [`feed_${venue}`, `prices_${venue}`])],
   quantile: ["0.5", "0.99"],
 };
 
@@ -126,17 +125,9 @@ describe("the dashboard and the alert rules", () => {
     expect(own.filter((name) => name.startsWith("spotwire_") && !used.has(name))).toEqual([]);
   });
 
-  test("spotwire.json is made from the panels, each in its place on the grid", () => {
-    expect(
-      readFileSync(DASHBOARD, "utf8") === dashboardText(),
-      "spotwire.json is out of date: run `npm run docs:dashboard`",
-    ).toBe(true);
-    const places = (buildDashboard().panels ?? []).map(({ id = 0, gridPos: { x, y, w } = { x: 0, y: 0, w: 0 } }) => ({
-      id,
-      x,
-      y,
-      w,
-    }));
+  test("each row and panel of the dashboard has its place on the grid", () => {
+    const places = grafanaDashboard("Spotwire").panels.map(({ id, gridPos: { x, y, w } }) => ({ id, x, y, w }));
+    expect(places).toHaveLength(ROWS.length + ROWS.flatMap(({ panels }) => panels).length);
     expect(new Set(places.map(({ id }) => id)).size).toBe(places.length);
     expect(new Set(places.map(({ x, y }) => `${x} ${y}`)).size).toBe(places.length);
     for (const { x, w } of places) expect(x + w).toBeLessThanOrEqual(24);

@@ -3,10 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EnvSchema } from "#lib/env";
 import { SECRET_SETTINGS } from "#lib/env-feeds";
+import { installPackage, PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
 import { DRAIN_MAX_MS } from "#server/ops/shutdown";
-import { installPackage, PACKAGE_TIMEOUT_MS } from "../../../e2e/packages";
 
 const ROOT = path.join(import.meta.dirname, "..", "..", "..");
 const UNIT = path.join(import.meta.dirname, "spotwire.service");
@@ -35,10 +34,16 @@ describe("the unit of systemd", () => {
     expect(main).toContain(`const IN_VAIN = ${valuesOf(unit, "RestartPreventExitStatus")};`);
   });
 
-  test("it sets only variables that the service reads, and keeps its data where it may write", () => {
-    const set = Object.fromEntries(variables(unit)) as Record<string, string>;
-    expect(Object.keys(set).filter((name) => name !== "NEXT_TELEMETRY_DISABLED" && !(name in EnvSchema.shape))).toEqual([]);
-    expect(set.DATA_DIR).toBe(`/var/lib/${valuesOf(unit, "StateDirectory")}`);
+  test("it sets the variables of `npm start`, and keeps its data where it may write", () => {
+    const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as { scripts: { start: string } };
+    const { DATA_DIR, ...others } = Object.fromEntries(variables(unit)) as Record<string, string>;
+    expect(scripts.start).toContain(
+      ` ${Object.entries(others)
+        .map((pair) => pair.join("="))
+        .sort()
+        .join(" ")} `,
+    );
+    expect(DATA_DIR).toBe(`/var/lib/${valuesOf(unit, "StateDirectory")}`);
     expect(valuesOf(unit, "ProtectSystem")).toEqual(["strict"]);
   });
 

@@ -36,7 +36,12 @@ function filtered({ calendar = OPEN, off = [], quote }: Settings = {}) {
     return reason;
   }
   return {
-    ...{ passed, heldBack, wide, give, expire: filter.expire, holds: filter.holds },
+    passed,
+    heldBack,
+    wide,
+    give,
+    expire: filter.expire,
+    holds: filter.holds,
     bids: () => passed.map(({ bid }) => bid),
     /** Twenty quiet ticks at a price, one every 100 ms, ending before NOW_MS. */
     settle(bid = 1.1, ticker = "EURUSD") {
@@ -47,7 +52,10 @@ function filtered({ calendar = OPEN, off = [], quote }: Settings = {}) {
 }
 
 const tickOf = (bid: number, ms = 0, ticker = "EURUSD"): Tick => ({
-  ...{ ticker, time_msc: NOW_MS + ms, bid, ask: bid * 1.0001 },
+  ticker,
+  time_msc: NOW_MS + ms,
+  bid,
+  ask: bid * 1.0001,
 });
 
 describe("a price far from the others", () => {
@@ -95,13 +103,11 @@ describe("a price far from the others", () => {
     settle();
     const [first, second, third] = [tickOf(1.12), tickOf(1.1201, 100), tickOf(1.1202, 200)];
     expect([first, second, first, second, third].map((tick) => [give(tick, NOW_MS + 300), holds()])).toEqual([
-      ...[
-        ["spike", true],
-        ["spike", true],
-        ["spike", false],
-        ["spike", false],
-        [null, false],
-      ],
+      ["spike", true],
+      ["spike", true],
+      ["spike", false],
+      ["spike", false],
+      [null, false],
     ]);
     expect([bids(), heldBack]).toEqual([[1.12, 1.1201, 1.1202], []]);
   });
@@ -154,7 +160,10 @@ describe("other ticks", () => {
       const override = { state, fromMs: NOW_MS, untilMs: NOW_MS + 1_000 };
       const { give } = filtered({ calendar: compileCalendar(CLOSED, [override]) });
       expect([give(tickOf(1.1, -1)), give(tickOf(1.1)), give(tickOf(1.1, 999)), give(tickOf(1.1, 1_000))]).toEqual([
-        ...["market_closed", null, null, "market_closed"],
+        "market_closed",
+        null,
+        null,
+        "market_closed",
       ]);
     }
     expect(filtered({ calendar: compileCalendar(undefined, []) }).give(tickOf(1.1))).toBeNull();

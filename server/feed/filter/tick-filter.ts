@@ -106,8 +106,15 @@ function newState(listing: Listing | undefined): TickerState {
     mids: createMedianWindow(MIDS_COUNT),
     changes: createMedianWindow(MIDS_COUNT),
     spreads: createMedianWindow(SPREADS_COUNT),
-    ...{ near: Number.NaN, nearLeft: 0, wideSpread: Number.POSITIVE_INFINITY },
-    ...{ bandShare, lastMid: Number.NaN, spreadMinute: 0, level: Number.NaN, suspects: [], session: undefined },
+    near: Number.NaN,
+    nearLeft: 0,
+    wideSpread: Number.POSITIVE_INFINITY,
+    bandShare,
+    lastMid: Number.NaN,
+    spreadMinute: 0,
+    level: Number.NaN,
+    suspects: [],
+    session: undefined,
   };
 }
 

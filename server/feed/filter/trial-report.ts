@@ -43,7 +43,10 @@ function heldBackLines(trials: readonly TickerTrial[]): string[] {
   );
   if (found.length === 0) return ["No tick is held back."];
   const rows = found.map(({ ticker, ticks, reason, counted }) => [
-    ...[ticker, reason, countText(counted.count), countText(ticks)],
+    ticker,
+    reason,
+    countText(counted.count),
+    countText(ticks),
     `${((PERCENT * counted.count) / ticks).toFixed(3)} %`,
   ]);
   const lines = columns([["ticker", "reason", "held back", "of ticks", "share"], ...rows], 2);

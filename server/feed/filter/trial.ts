@@ -87,7 +87,10 @@ function createTickerTrial(ticker: string, { listingOf, calendarOf, off }: Trial
 
   function makeFilter(): TickFilter {
     return createTickFilter({
-      ...{ listingOf, calendarOf, quoteOf: () => undefined, off: new Set(off) },
+      listingOf,
+      calendarOf,
+      quoteOf: () => undefined,
+      off: new Set(off),
       heldBack(tick, reason) {
         const recorded = held.get(tick);
         if (recorded === undefined) return;
@@ -146,7 +149,12 @@ function createTickerTrial(ticker: string, { listingOf, calendarOf, off }: Trial
     result(): TickerTrial {
       filter.expire(Number.POSITIVE_INFINITY);
       return {
-        ...{ ticker, ticks, wide, compared, heldBack: heldBack.counts, refused: refused.counts },
+        ticker,
+        ticks,
+        wide,
+        compared,
+        heldBack: heldBack.counts,
+        refused: refused.counts,
         differing: [...differing.values()],
       };
     },

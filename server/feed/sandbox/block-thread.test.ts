@@ -1,6 +1,10 @@
+import { once } from "node:events";
+import type { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
+import { MINUTE_MS } from "#lib/units";
 import { makeBlocksHere } from "./block-maker";
 import { startBlockThread } from "./block-thread";
 import { type Grain, rowAt, rowsPerBlock } from "./blocks";
@@ -11,8 +15,9 @@ catalogue.override("metals", [{ state: "closed", fromMs: Date.UTC(2025, 4, 5, 3)
 const prices = createSandboxPrices({ catalogue, seed: 1 });
 const inputsOf = (ticker: string) => prices.series(ticker)?.inputs ?? expect.fail(`${ticker} has no series`);
 
+const clock = manualClock(0);
 const here = makeBlocksHere();
-const thread = startBlockThread();
+const thread = startBlockThread(clock);
 afterAll(() => thread.close());
 
 const anyGrain = fc.constantFrom<Grain>("M1", "M5", "M15", "M30", "H1", "D1");
@@ -38,7 +43,7 @@ describe("the thread of the sandbox", () => {
   });
 
   test("more blocks than may wait are refused with service_unavailable and a delay, and those that wait are made", async () => {
-    const small = startBlockThread(2);
+    const small = startBlockThread(clock, 2);
     const make = (month: number) => small.make(inputsOf("EURUSD"), block("H1", Date.UTC(2025, month, 15) / 1000));
     const waiting = [make(0), make(1)];
     await expect(make(2)).rejects.toMatchObject({ id: "service_unavailable", data: { retry_after: 1 } });
@@ -57,8 +62,21 @@ describe("the thread of the sandbox", () => {
     expect(await whole).toBeDefined();
   });
 
+  test("the thread ends after a minute without blocks, and the next block starts it again", async () => {
+    const own = startBlockThread(clock);
+    const name = block("D1", Date.UTC(2025, 4, 5) / 1000);
+    const started = once(process, "worker");
+    await own.make(inputsOf("EURUSD"), name);
+    const [worker] = (await started) as [Worker];
+    const ended = once(worker, "exit");
+    await clock.advance(MINUTE_MS);
+    await ended;
+    expect(await own.make(inputsOf("EURUSD"), name)).toBeDefined();
+    await own.close();
+  });
+
   test("blocks that wait fail when the thread ends, and the next block starts it again", async () => {
-    const own = startBlockThread();
+    const own = startBlockThread(clock);
     const name = block("D1", Date.UTC(2025, 4, 5) / 1000);
     const waiting = own.make(inputsOf("EURUSD"), name);
     const failed = expect(waiting).rejects.toThrow("the thread of the sandbox exited");

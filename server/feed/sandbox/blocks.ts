@@ -1,8 +1,9 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import type { TradingAlignment } from "#lib/domain/timeframe";
 import { DAY_S, HOUR_S, MINUTE_S } from "#lib/units";
-import { addRows, type Columns, condense, emptySum, makeColumns, placeRows, type Sum, setRow } from "./columns";
+import { addRows, type Columns, condense, emptySum, makeColumns, type Sum, setRow } from "./columns";
 import type { Formula } from "./formula";
+import { MINUTES_PER_DAY } from "./path";
 
 /**
  * The lengths in which rows are kept, and how many rows make a block, which is computed and kept as a whole. Making a block
@@ -74,21 +75,21 @@ function shortRows({ minutes }: Formula, grain: Grain, block: number): Columns |
   const days = daysPerBlock(grain);
   if (days === 1) return minutes(block);
   const { rows, seconds } = GRAINS[grain];
-  const made = makeColumns(rows);
+  const [made, memory] = [makeColumns(rows), makeColumns(MINUTES_PER_DAY)];
   for (let day = 0; day < days; day++) {
-    const found = minutes(block * days + day);
-    if (found !== undefined) placeRows(made, (day * DAY_S) / seconds, condense(found, seconds / MINUTE_S));
+    const found = minutes(block * days + day, memory);
+    if (found !== undefined) condense(found, seconds / MINUTE_S, made, (day * DAY_S) / seconds);
   }
   return made;
 }
 
 function tradingDays(formula: Formula, block: number, alignment: TradingAlignment): Columns {
   const { rows } = GRAINS.D1;
-  const made = makeColumns(rows);
+  const [made, memory] = [makeColumns(rows), makeColumns(MINUTES_PER_DAY)];
   // A trading day ends in the UTC day in which the next one begins.
   let last: { day: number; rows: Columns | undefined } | undefined;
   const minutes = (day: number) => {
-    if (last?.day !== day) last = { day, rows: formula.minutes(day) };
+    if (last?.day !== day) last = { day, rows: formula.minutes(day, memory) };
     return last.rows;
   };
   for (let index = 0; index < rows; index++) {

@@ -43,11 +43,6 @@ export function bytesOf(columns: Columns): ArrayBuffer {
   return columns.open.buffer as ArrayBuffer;
 }
 
-/** Copies all rows to `target`, from row `at` on. */
-export function placeRows(target: Columns, at: number, rows: Columns): void {
-  for (const name of ["open", "high", "low", "close", "spread", "count"] as const) target[name].set(rows[name], at);
-}
-
 /** Adds rows `from` … `to` (excluded) to the sum; they must be later than its contents. */
 export function addRows(sum: Sum, rows: Columns, from: number, to: number): void {
   for (let i = from; i < to; i++) {
@@ -84,14 +79,12 @@ export function emptySum(): Sum {
   return { open: 0, high: 0, low: 0, close: 0, spread: 0, count: 0 };
 }
 
-/** Aggregates every `size` rows into one; the length must be a multiple of it. */
-export function condense(rows: Columns, size: number): Columns {
+/** Aggregates every `size` rows into one of `target`, from row `at` on; the length must be a multiple of it. */
+export function condense(rows: Columns, size: number, target: Columns, at: number): void {
   const length = rows.count.length / size;
-  const made = makeColumns(length);
   for (let i = 0; i < length; i++) {
     const sum = emptySum();
     addRows(sum, rows, i * size, (i + 1) * size);
-    setRow(made, i, sum);
+    setRow(target, at + i, sum);
   }
-  return made;
 }

@@ -5,20 +5,20 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { csvOf } from "#lib/contract/csv";
-import { operations } from "#lib/contract/operations";
 import { klineAt } from "#lib/domain/columns";
 import type { Listing } from "#lib/domain/instrument";
 import { toQuote } from "#lib/domain/quote";
 import { TAKEN } from "#lib/domain/tick-columns";
 import { createAlignment } from "#lib/domain/timeframe";
 import { Fault } from "#lib/fault";
-import { createFileThread } from "#lib/market/file-thread";
-import { createMadeFiles } from "#lib/market/made-files";
-import { decodeStatements } from "#lib/segments/parquet";
-import { decodeTicks } from "#lib/segments/tick-parquet";
+import { operations } from "#lib/operations/declarations";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_S } from "#lib/units";
+import { createFileThread } from "#server/store/files/file-thread";
+import { createMadeFiles } from "#server/store/files/made-files";
+import { decodeStatements } from "#server/store/segments/parquet";
+import { decodeTicks } from "#server/store/segments/tick-parquet";
 import { makeBlocksHere } from "./block-maker";
 import { createBlockStore } from "./block-store";
 import { createSandboxFiles } from "./files";
@@ -74,7 +74,12 @@ describe("the files of the sandbox", () => {
     const { klines: files, store } = node();
     const file = await files.open(listing(ticker), OCTOBER_S, undefined, call);
     const expected = await store.read({
-      ...{ ticker, timeframe: "M1", from: OCTOBER_S, to: NOVEMBER_S, limit: 1e6, end: "oldest" },
+      ticker,
+      timeframe: "M1",
+      from: OCTOBER_S,
+      to: NOVEMBER_S,
+      limit: 1e6,
+      end: "oldest",
     });
     const columns = await decodeStatements((await file?.parquet.read(0, file.parquet.size)) ?? new Uint8Array());
     expect(Array.from(columns.time, (_, row) => klineAt(columns, row, ticker, "M1"))).toEqual(expected);

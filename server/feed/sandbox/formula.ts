@@ -4,7 +4,7 @@ import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
 import type { Minutes } from "#lib/market/coverage";
 import { DAY_S, MINUTE_MS, MINUTE_S } from "#lib/units";
-import type { Columns } from "./columns";
+import { type Columns, makeColumns } from "./columns";
 import { minuteDay } from "./minutes";
 import { type PricedListing, priceModel } from "./model";
 import { seriesKey, textKey } from "./noise";
@@ -39,8 +39,8 @@ export interface Formula {
   readonly scale: number;
   /** No tick at this instant or later (Unix ms); Infinity for endless prices, -Infinity without any. */
   readonly endMs: number;
-  /** The 1440 minutes of a day; undefined for a day without any price. */
-  minutes(day: number): Columns | undefined;
+  /** The 1440 minutes of a day, in memory of their own unless it is given; undefined for a day without any price. */
+  minutes(day: number, memory?: Columns): Columns | undefined;
   /** The ticks of a minute of the day `rows`, ascending in distinct milliseconds; they aggregate to exactly its kline. */
   ticks(minute: number, rows: Columns): Tick[];
 }
@@ -96,10 +96,10 @@ export function createFormula({ seed, listing, rules }: FormulaInputs, paths: Pa
   return {
     scale: model.scale,
     endMs: END_MS[habit],
-    minutes(day) {
+    minutes(day, memory) {
       const priced = pricedMinutes(habit, calendar, gapsKey, day);
       if (priced === "none" || (priced !== "all" && !priced.includes(1))) return undefined;
-      const minutes = minuteDay(model, paths, seed, day);
+      const minutes = minuteDay(model, paths, seed, day, memory ?? makeColumns(MINUTES_PER_DAY));
       if (priced !== "all") for (let i = 0; i < MINUTES_PER_DAY; i++) if (priced[i] === 0) minutes.count[i] = 0;
       return minutes;
     },

@@ -1,4 +1,4 @@
-import type { FormulaMinutes } from "#lib/market/coverage-report";
+import type { FormulaMinutes } from "#server/store/data/coverage-report";
 import { pricedRuns } from "./formula";
 import { HISTORY_START_S } from "./klines";
 

@@ -37,10 +37,10 @@ export interface PathModel {
 /** The paths of one seed. */
 export interface Paths {
   /**
-   * Logarithm of the value at every minute boundary of the UTC day number `day`: 1441 values, the last one equal to the next
-   * day's first.
+   * Adds to `line`, `sign` times, the logarithm of the value at every minute boundary of the UTC day number `day`: 1441 values, the
+   * last one equal to the next day's first.
    */
-  ofDay(model: PathModel, day: number): Float64Array;
+  add(line: Float64Array, model: PathModel, day: number, sign: 1 | -1): void;
 }
 
 /**
@@ -62,8 +62,7 @@ function levelAtMidnight(key: number, daily: number, day: number): number {
  * A random walk over the minutes of a day, more volatile in its active hours, bent so that it starts and ends at the levels of
  * the two midnights. Those are noise around zero, so a path stays close to its mean and needs no history.
  */
-function walkDay(key: number, model: PathModel, day: number): Float64Array {
-  const path = new Float64Array(MINUTES_PER_DAY + 1);
+function walkDay(path: Float64Array, key: number, model: PathModel, day: number): void {
   const steps = seriesKey(key, 1, day);
   const bursts = seriesKey(key, 2);
   let walked = 0;
@@ -81,20 +80,28 @@ function walkDay(key: number, model: PathModel, day: number): Float64Array {
   const slope = (end - start - walked) / MINUTES_PER_DAY;
   for (let i = 0; i < MINUTES_PER_DAY; i++) path[i] = start + (path[i] ?? 0) + slope * i;
   path[MINUTES_PER_DAY] = end;
-  return path;
 }
 
 /** Paths for one seed; caches a limited number of recently used days. */
 export function createPaths(seed: number): Paths {
-  const days = new LRUCache<string, Float64Array>({ max: DAYS_KEPT_COUNT });
+  // Arrays of evicted days are used again. A new array for each day would fragment the memory of the process.
+  const spare: Float64Array[] = [];
+  const days = new LRUCache<string, Float64Array>({ max: DAYS_KEPT_COUNT, dispose: (path) => spare.push(path) });
+
+  function ofDay(model: PathModel, day: number): Float64Array {
+    const name = `${model.name}:${day}`;
+    const kept = days.get(name);
+    if (kept !== undefined) return kept;
+    const path = spare.pop() ?? new Float64Array(MINUTES_PER_DAY + 1);
+    walkDay(path, seriesKey(seed, textKey(model.name)), model, day);
+    days.set(name, path);
+    return path;
+  }
+
   return {
-    ofDay(model, day) {
-      const name = `${model.name}:${day}`;
-      const kept = days.get(name);
-      if (kept !== undefined) return kept;
-      const path = walkDay(seriesKey(seed, textKey(model.name)), model, day);
-      days.set(name, path);
-      return path;
+    add(line, model, day, sign) {
+      const path = ofDay(model, day);
+      for (let i = 0; i <= MINUTES_PER_DAY; i++) line[i] = (line[i] ?? 0) + sign * (path[i] ?? 0);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { answerOrders } from "#lib/thread";
+import { answerOrders } from "#server/threads/thread";
 import { createBlockComputer } from "./block-maker";
 import type { BlockName } from "./blocks";
 import { bytesOf } from "./columns";

@@ -1,9 +1,9 @@
 import type { Clock } from "#lib/clock";
+import type { FeedFinding } from "#lib/contract/portal-feeds";
 import { DAY_S, MINUTE_S, SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
 import { problemOf } from "./hide";
 import type { Upstream } from "./port";
-import type { Finding } from "./reach";
 
 /** The history that is asked for: enough to reach back over a weekend. */
 const SPAN_S = 3 * DAY_S;
@@ -11,7 +11,7 @@ const SPAN_TEXT = "the last 3 days";
 /** How long after its end a provider has a minute. */
 const SETTLED_S = 10;
 const HISTORY_MAX_MS = 20 * SECOND_MS;
-const NO_HISTORY: Finding = {
+const NO_HISTORY: FeedFinding = {
   step: "history",
   state: "noted",
   text: "this provider has no minutes of bid prices",
@@ -23,7 +23,7 @@ export async function checkHistory(
   { upstream, clock }: { readonly upstream: Pick<Upstream, "minutes" | "secrets">; readonly clock: Clock },
   symbol: string,
   signal: AbortSignal,
-): Promise<Finding> {
+): Promise<FeedFinding> {
   if (upstream.minutes === undefined) return NO_HISTORY;
   const to = Math.floor((clock.now() / SECOND_MS - SETTLED_S) / MINUTE_S) * MINUTE_S;
   const over = new AbortController();

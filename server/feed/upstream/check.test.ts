@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "#lib/clock";
+import type { FeedFinding } from "#lib/contract/portal-feeds";
 import { type Calendar, compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import { type FarSide, lineFarSide } from "#server/testing/far-side";
 import { checkUpstream } from "./check";
 import { oandaUpstream } from "./oanda";
-import type { Finding } from "./reach";
 
 const SECRET = "a1b2c3-marked";
 const iso = (agoMs: number) => new Date(Math.floor((Date.now() - agoMs) / MINUTE_MS) * MINUTE_MS).toISOString();
@@ -38,7 +38,7 @@ interface Tried {
 
 /** The findings of a check, and the last one. */
 async function check({ url = far.url, waitMs = 30_000, calendar = OPEN }: Tried = {}) {
-  const findings: Finding[] = [];
+  const findings: FeedFinding[] = [];
   const upstream = oandaUpstream({ token: SECRET, account: "101-1", environment: "practice", url });
   const catalogue = { list: () => LISTINGS, calendar: () => calendar };
   const options = { upstream, catalogue, named: new Map<string, string>(), clock: systemClock, waitMs, moreMs: 50 };
@@ -102,7 +102,7 @@ describe("the check of a provider", () => {
     const { steps, last } = await check();
     expect(steps.slice(2)).toEqual(["login ok", "instruments failed"]);
     expect(last).toMatchObject({
-      text: expect.stringContaining("XAUUSD: not offered"),
+      text: expect.stringContaining("not offered: EURUSD, XAUUSD"),
       next: expect.stringContaining("FEED_SYMBOLS"),
     });
   });

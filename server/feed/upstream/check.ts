@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/clock";
-import type { ConnectionReport } from "#lib/contract/portal-feeds";
+import type { ConnectionReport, FeedFinding } from "#lib/contract/portal-feeds";
 import type { Tick } from "#lib/domain/tick";
 import { durationText } from "#lib/duration";
 import { createLog } from "#lib/log";
@@ -8,11 +8,9 @@ import { Refused } from "../feed";
 import { checkHistory } from "./check-history";
 import { clockIsWrong } from "./delays";
 import type { Upstream } from "./port";
-import { type Finding, reach } from "./reach";
+import { reach } from "./reach";
 import { upstreamFeed } from "./runner";
 import { createUpstreamWatch } from "./state";
-
-const NAMED_MAX_COUNT = 5;
 
 interface CheckOptions {
   readonly upstream: Upstream;
@@ -39,7 +37,7 @@ async function tryOnce(
   { upstream, catalogue, named, clock, waitMs, moreMs }: CheckOptions,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const watch = createUpstreamWatch({ upstream, calendarOf: catalogue.calendar, nowMs: clock.now() });
+  const watch = createUpstreamWatch({ upstream, calendarOf: catalogue.calendar, isListed: () => true, nowMs: clock.now() });
   const metrics = { upstreamMessages: () => undefined, quarantined: () => undefined };
   const over = new AbortController();
   const ends = AbortSignal.any([signal, over.signal]);
@@ -75,7 +73,7 @@ async function tryOnce(
   return { report: watch.report(clock.now()), problem, ticks, offsetMs };
 }
 
-function loginFinding({ report, problem }: Outcome): Finding {
+function loginFinding({ report, problem }: Outcome): FeedFinding {
   const offersNone = report.wanted > 0 && report.found === 0;
   const before = report.state === "connecting" || report.state === "authenticating";
   if (problem === undefined || offersNone || !(before || problem instanceof Refused))
@@ -87,24 +85,25 @@ function loginFinding({ report, problem }: Outcome): Finding {
   return { step: "login", state: "failed", text: problem.message, next };
 }
 
-function instrumentsFinding({ report: { wanted, found, tickers } }: Outcome): Finding {
-  const missing = tickers.filter(({ state }) => state === "missing");
-  const some = missing.slice(0, NAMED_MAX_COUNT).map(({ ticker, reason }) => `${ticker}: ${reason}`);
-  const more = missing.length > some.length ? `, and ${missing.length - some.length} more` : "";
-  const text = `${found} of ${wanted} instruments${some.length === 0 ? "" : ` (${some.join(", ")}${more})`}`;
+function instrumentsFinding({ report: { wanted, found, tickers } }: Outcome): FeedFinding {
+  const unclear = tickers.filter(({ state }) => state === "missing").map(({ ticker, reason }) => `${ticker}: ${reason}`);
+  const unoffered = tickers.filter(({ state }) => state === "not_offered").map(({ ticker }) => ticker);
+  const without = [...unclear, ...(unoffered.length === 0 ? [] : [`not offered: ${unoffered.join(", ")}`])];
+  const text = `${found} of ${wanted} instruments${without.length === 0 ? "" : ` (${without.join("; ")})`}`;
   if (found === wanted) return { step: "instruments", state: "ok", text };
-  const next = "Name symbols with FEED_SYMBOLS, and retire instruments without one: npm run instruments -- retire TICKER.";
+  const next =
+    "Name symbols with FEED_SYMBOLS. While the service runs with this provider, retire all that it does not offer: npm run instruments -- retire --not-offered.";
   return { step: "instruments", state: found === 0 ? "failed" : "noted", text, next };
 }
 
-function pricesFinding({ report, problem, ticks }: Outcome, waitMs: number): Finding {
+function pricesFinding({ report, problem, ticks }: Outcome, waitMs: number): FeedFinding {
   const wait = durationText(waitMs);
   if (ticks > 0) return { step: "prices", state: "ok", text: `${ticks} ${ticks === 1 ? "tick" : "ticks"}` };
   if (problem !== undefined) {
     const next = "Try again. If it fails again, look at the status page of the provider.";
     return { step: "prices", state: "failed", text: problem.message, next };
   }
-  if (report.tickers.every(({ state }) => state === "closed" || state === "missing")) {
+  if (report.tickers.every(({ state, symbol }) => state === "closed" || symbol === null)) {
     const next = "Check again while a market is open.";
     return { step: "prices", state: "noted", text: "subscribed; every market is closed, so no tick came", next };
   }
@@ -112,7 +111,7 @@ function pricesFinding({ report, problem, ticks }: Outcome, waitMs: number): Fin
   return { step: "prices", state: "failed", text: `subscribed, but no tick came within ${wait} although a market is open`, next };
 }
 
-function clockFinding({ report, offsetMs }: Outcome): Finding {
+function clockFinding({ report, offsetMs }: Outcome): FeedFinding {
   if (!report.sends_times)
     return { step: "clock", state: "noted", text: "the provider sends no times; ticks get the time at which they arrive" };
   const size = durationText(Math.abs(offsetMs));
@@ -127,7 +126,7 @@ function clockFinding({ report, offsetMs }: Outcome): Finding {
  * Tries a provider step by step, as the service would use it; ends after the first step that failed. Nothing of the settings
  * that are secret appears in the findings.
  */
-export async function* checkUpstream(options: CheckOptions, signal: AbortSignal): AsyncGenerator<Finding> {
+export async function* checkUpstream(options: CheckOptions, signal: AbortSignal): AsyncGenerator<FeedFinding> {
   for (const address of options.upstream.addresses ?? [])
     for await (const finding of reach(address)) {
       yield finding;

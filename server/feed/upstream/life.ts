@@ -25,7 +25,7 @@ export function createLife(
   { declares }: Pick<Upstream, "declares">,
   prices: Pick<PriceSilence, "tickers" | "isSilent">,
   clock: Clock,
-  heard: FeedLife | undefined,
+  life: FeedLife | undefined,
 ): Life {
   let live = false;
   let taking = false;
@@ -36,7 +36,7 @@ export function createLife(
   function say(): void {
     if (provenMs === undefined || provenMs === saidMs) return;
     saidMs = provenMs;
-    for (const ticker of prices.tickers()) if (!prices.isSilent(ticker)) heard?.alive(ticker, provenMs, declares.idleMs);
+    for (const ticker of prices.tickers()) if (!prices.isSilent(ticker)) life?.alive(ticker, provenMs, declares.idleMs);
   }
 
   return {
@@ -47,14 +47,14 @@ export function createLife(
       taking = now;
     },
     alive() {
-      if (!live || taking || heard === undefined) return;
+      if (!live || taking || life === undefined) return;
       provenMs = beforeMs;
       beforeMs = clock.now();
       if (provenMs !== undefined && provenMs >= saidMs + REPORT_MS) say();
     },
     lost(lacking) {
       say();
-      for (const { ticker, sinceMs } of lacking) heard?.lost(ticker, sinceMs);
+      for (const { ticker, sinceMs } of lacking) life?.lost(ticker, sinceMs);
     },
   };
 }

@@ -3,10 +3,10 @@ import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import { roundTo } from "#lib/domain/price";
 import type { Logger } from "#lib/log";
-import { REPAIR_LABEL } from "#lib/market/backfills";
 import type { Minutes } from "#lib/market/coverage";
 import type { Mended, Mending } from "#lib/market/mending";
 import { MINUTE_S } from "#lib/units";
+import { REPAIR_LABEL } from "#server/store/market/backfills";
 import { problemOf } from "./hide";
 import type { Minute, Upstream } from "./port";
 
@@ -36,12 +36,17 @@ export interface SpanOptions {
 /** A minute as a kline of the listing. */
 function toKline({ ticker, digits }: Listing, { volume, spread, ...minute }: Minute): Kline {
   return {
-    ...{ type: "kline", ticker, timeframe: "M1", time: minute.time },
+    type: "kline",
+    ticker,
+    timeframe: "M1",
+    time: minute.time,
     open: roundTo(minute.open, digits),
     high: roundTo(minute.high, digits),
     low: roundTo(minute.low, digits),
     close: roundTo(minute.close, digits),
-    ...{ tick_volume: volume, real_volume: null, spread: spread === null ? null : roundTo(spread, digits + 1) },
+    tick_volume: volume,
+    real_volume: null,
+    spread: spread === null ? null : roundTo(spread, digits + 1),
   };
 }
 

@@ -31,8 +31,8 @@ export interface Offered {
 /** Why a message with prices is no quote. */
 type Doubt = "closed" | "one_side";
 
-/** A price as it was heard. */
-export interface Heard {
+/** A price as it was received. */
+export interface Received {
   readonly symbol: string;
   /** Unix milliseconds; NaN where the source sends no time. */
   readonly timeMs: number;
@@ -94,6 +94,6 @@ export interface Upstream {
    * it has none of bid prices; `declares.minutes` is then absent, too.
    */
   minutes?(symbol: string, from: number, to: number, link: Pick<Link, "signal" | "clock">): AsyncIterable<readonly Minute[]>;
-  /** One connection, until it is lost: yields what was heard, in order, and ends by a throw. */
-  stream(symbols: readonly string[], link: Link): AsyncIterable<readonly Heard[]>;
+  /** One connection, until it is lost: yields what was received, in order, and ends by a throw. */
+  stream(symbols: readonly string[], link: Link): AsyncIterable<readonly Received[]>;
 }

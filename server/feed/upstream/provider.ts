@@ -1,18 +1,18 @@
 import type { Clock } from "#lib/clock";
 import type { UpstreamReport } from "#lib/contract/portal-feeds";
-import type { Database } from "#lib/db";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
-import { mendableMinutes } from "#lib/market/mendable-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
+import type { Database } from "#server/store/database/db";
+import { mendableMinutes } from "#server/store/klines/mendable-minutes";
 import type { Feed, FeedStart, MarketFeed } from "../feed";
 import type { Upstream } from "./port";
 import { createRepair, type Repair, withRepair } from "./repair";
 import { reportRepair } from "./repair-report";
 import { upstreamFeed } from "./runner";
 import { createUpstreamWatch, lossReasonOf } from "./state";
-import { askedOf } from "./symbols";
+import { asksFor } from "./symbols";
 
 interface ProviderOptions {
   readonly upstream: Upstream;
@@ -24,7 +24,7 @@ interface ProviderOptions {
   readonly metrics: Metrics;
 }
 
-interface ProviderStart extends Pick<FeedStart, "heard" | "lacks" | "mend"> {
+interface ProviderStart extends Pick<FeedStart, "life" | "lacks" | "mend"> {
   readonly connected?: FeedStart["connected"];
   /** Learns when prices come, and when they no longer do. */
   readonly follower?: { live(matched: Parameters<Repair["live"]>[0]): void; lost(): void };
@@ -39,6 +39,8 @@ export interface Provider {
   /** @returns its feed, and its repair where minutes are stored and it has history */
   open(start: ProviderStart): { readonly feed: Feed; readonly repair: Repair | undefined };
   lost(error: unknown, untilMs: number): void;
+  /** False for a ticker that it is not asked for, or did not list when it was last asked. */
+  offers(ticker: string): boolean;
   report(): UpstreamReport;
 }
 
@@ -48,13 +50,24 @@ export function createProvider(options: ProviderOptions): Provider {
   const { name } = upstream;
   const chosen = env.FEED_SYMBOLS.filter(({ feed }) => feed === name);
   const named = new Map(chosen.map(({ ticker, symbol }) => [ticker, symbol]));
-  const watch = createUpstreamWatch({ upstream, calendarOf: catalogue.calendar, nowMs: clock.now() });
+  const watch = createUpstreamWatch({
+    upstream,
+    calendarOf: catalogue.calendar,
+    isListed: (ticker) => catalogue.find(ticker) !== undefined,
+    nowMs: clock.now(),
+  });
   let current: Repair | undefined;
+  const isAsked = asksFor(name, env);
+  const listings = () => catalogue.list().filter(({ ticker }) => isAsked(ticker));
   const hasHistory = upstream.minutes !== undefined && env.FEED_REPAIR_DAYS > 0;
 
   function openRepair(mend: NonNullable<FeedStart["mend"]>, mends: (ticker: string) => boolean): Repair {
     return createRepair({
-      ...{ upstream, days: env.FEED_REPAIR_DAYS, mend, clock, log },
+      upstream,
+      days: env.FEED_REPAIR_DAYS,
+      mend,
+      clock,
+      log,
       mendable: async (ticker, span) =>
         mends(ticker) ? mendableMinutes(db.pool, db.segments, ticker, span, catalogue.calendar(ticker)) : [],
       report: () => reportRepair(db, clock, name),
@@ -65,7 +78,7 @@ export function createProvider(options: ProviderOptions): Provider {
   return {
     name,
     hasHistory,
-    open({ connected, heard, lacks, mend, follower, mends = () => true }) {
+    open({ connected, life, lacks, mend, follower, mends = () => true }) {
       const repair = mend && hasHistory ? openRepair(mend, mends) : undefined;
       current = repair;
       const lives: Pick<Repair, "live" | "lost" | "since"> = {
@@ -79,9 +92,8 @@ export function createProvider(options: ProviderOptions): Provider {
         },
         since: (fromMs) => repair?.since(fromMs),
       };
-      const listings = askedOf(name, env, catalogue.list);
       const base = { upstream, listings, calendarOf: catalogue.calendar, named, watch, metrics, clock, log };
-      const hears = { ...(connected && { connected }), ...(lacks && { lacks }), heard };
+      const hears = { ...(connected && { connected }), ...(lacks && { lacks }), life };
       const feed = upstreamFeed({ ...base, ...hears, repair: lives });
       return { feed: withRepair(feed, repair), repair };
     },
@@ -89,16 +101,20 @@ export function createProvider(options: ProviderOptions): Provider {
       watch.lost(error, clock.now(), untilMs);
       metrics.upstreamLost(name, lossReasonOf(error));
     },
+    offers: (ticker) => isAsked(ticker) && watch.offers(ticker),
     report: () => ({ ...watch.report(clock.now()), repairs: current?.waiting() ?? null }),
   };
 }
 
 /** The feed of one provider alone. */
 export function providerFeed(provider: Provider): MarketFeed {
-  const { name, lost, report } = provider;
+  const { name, lost, offers, report } = provider;
   return {
-    ...{ name, keepsTime: false, lost },
+    name,
+    keepsTime: false,
+    lost,
     open: (start) => provider.open(start).feed,
     providers: () => [report()],
+    offers,
   };
 }

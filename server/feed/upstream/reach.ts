@@ -2,20 +2,12 @@ import { lookup } from "node:dns/promises";
 import { request } from "node:https";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { OutgoingAgent, proxyFor } from "#lib/outgoing";
+import type { FeedFinding } from "#lib/contract/portal-feeds";
 import { SECOND_MS } from "#lib/units";
+import { OutgoingAgent, proxyFor } from "#server/outgoing/proxy";
 
 const STEP_MAX_MS = 5 * SECOND_MS;
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "ws:": 80, "https:": 443, "wss:": 443 };
-
-/** What one step of a check found; `next` is what to do about a failure. */
-export interface Finding {
-  readonly step: "settings" | "name" | "connection" | "encryption" | "login" | "instruments" | "prices" | "history" | "clock";
-  /** noted: not what was hoped for, but nothing is wrong. */
-  readonly state: "ok" | "noted" | "failed";
-  readonly text: string;
-  readonly next?: string;
-}
 
 const messageOf = (error: unknown) => {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -55,7 +47,7 @@ function tunnelled(url: URL): Promise<number> {
 }
 
 /** The last step through a proxy: it resolves the name and connects, and TLS is spoken with the far side through it. */
-async function encryptionThroughProxy(url: URL): Promise<Finding> {
+async function encryptionThroughProxy(url: URL): Promise<FeedFinding> {
   const next = "Check HTTPS_PROXY: the proxy must allow this host, and its URL may need a user name and a password.";
   const step = "encryption";
   try {
@@ -71,7 +63,7 @@ async function encryptionThroughProxy(url: URL): Promise<Finding> {
  * Tries how far an address can be reached: its name, a TCP connection, and TLS where it has it. Ends after the first failure.
  * No other part of the address than host and port appears in the findings: the rest may hold a key.
  */
-export async function* reach(address: string): AsyncGenerator<Finding> {
+export async function* reach(address: string): AsyncGenerator<FeedFinding> {
   const proxy = proxyFor(address);
   const url = new URL(proxy === "" ? address : proxy);
   const host = url.hostname.replace(/^\[|\]$/g, "");

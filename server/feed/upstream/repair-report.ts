@@ -1,23 +1,21 @@
-import { audit } from "#lib/access/audit";
 import type { Clock } from "#lib/clock";
-import type { Database } from "#lib/db";
-import { type BackfillProgress, beginBackfill, noteBackfill } from "#lib/market/backfills";
+import { audit } from "#server/store/access/audit";
+import type { Database } from "#server/store/database/db";
+import { type BackfillProgress, beginBackfill, noteBackfill } from "#server/store/market/backfills";
 import type { RepairReport } from "./mend-span";
 
 const BEGUN: BackfillProgress = {
-  ...{
-    state: "running",
-    files: 1,
-    filesDone: 0,
-    filesFailed: 0,
-    file: "",
-    step: "",
-    share: 0,
-    rows: 0,
-    readMs: 0,
-    problem: null,
-    doubts: [],
-  },
+  state: "running",
+  files: 1,
+  filesDone: 0,
+  filesFailed: 0,
+  file: "",
+  step: "",
+  share: 0,
+  rows: 0,
+  readMs: 0,
+  problem: null,
+  doubts: [],
 };
 
 /** Makes the report of one repair: an import on the operators' page, and at its end one entry of the audit log. */

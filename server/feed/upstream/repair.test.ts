@@ -3,16 +3,16 @@ import { TIMEFRAMES } from "#lib/contract/primitives";
 import type { Listing } from "#lib/domain/instrument";
 import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
-import { listBackfills } from "#lib/market/backfills";
-import { createCatalogue } from "#lib/market/catalogue";
-import { createKlineStore, type KlineTable } from "#lib/market/kline-store";
-import { mendableMinutes } from "#lib/market/mendable-minutes";
-import { createMinuteMender } from "#lib/market/mended-minutes";
 import type { Catalogue } from "#lib/market/ports";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { recordedWork } from "#lib/testing/recorded-work";
 import { watchedClock } from "#lib/testing/watched-clock";
 import { DAY_S, MINUTE_MS } from "#lib/units";
+import { createKlineStore, type KlineTable } from "#server/store/klines/kline-store";
+import { mendableMinutes } from "#server/store/klines/mendable-minutes";
+import { createMinuteMender } from "#server/store/klines/mended-minutes";
+import { listBackfills } from "#server/store/market/backfills";
+import { createCatalogue } from "#server/store/market/catalogue";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { storeFeed } from "#server/testing/layered";
 import { testKline } from "#server/testing/market";
@@ -42,10 +42,21 @@ beforeEach(async () => {
 });
 
 const minute = (time: number, close = 1.2): Minute => ({
-  ...{ time, open: 1.2, high: 1.3, low: 1.1, close, volume: 9, spread: 0.0002 },
+  time,
+  open: 1.2,
+  high: 1.3,
+  low: 1.1,
+  close,
+  volume: 9,
+  spread: 0.0002,
 });
 const klineOf = ({ volume, ...prices }: Minute): Kline => ({
-  ...{ type: "kline", ticker: TICKER, timeframe: "M1", ...prices, tick_volume: volume, real_volume: null },
+  type: "kline",
+  ticker: TICKER,
+  timeframe: "M1",
+  ...prices,
+  tick_volume: volume,
+  real_volume: null,
 });
 const readAll = (timeframe: Kline["timeframe"] = "M1") =>
   store.read({ ticker: TICKER, timeframe, from: 0, to: 4e9, limit: 200_000, end: "oldest" });
@@ -76,7 +87,10 @@ function scene(nowMs: number, offered: () => readonly Minute[], { days = 30 } = 
   const mender = createMinuteMender({ db, clock, record: async () => undefined });
   const lines: Record<string, unknown>[] = [];
   const repair = createRepair({
-    ...{ upstream: { name: "oanda", declares, minutes, secrets: [SECRET] }, days, clock, log: collectingLog(lines, "info") },
+    upstream: { name: "oanda", declares, minutes, secrets: [SECRET] },
+    days,
+    clock,
+    log: collectingLog(lines, "info"),
     mendable: (ticker, span) => mendableMinutes(db.pool, db.segments, ticker, span, catalogue.calendar(ticker)),
     mend: (klines, mending) => mender.mend(null, klines, mending),
     report: () => reportRepair(db, clock, "oanda"),
@@ -143,7 +157,7 @@ test.each(GAPS)(
     const isMended = new Set(mended);
     const expected = open.map((time) => (isMended.has(time) ? klineOf(minute(time)) : testKline(TICKER, "M1", time, 1.1)));
     const done = async () => (await listBackfills(db, clock)).map(({ state, rows }) => [state, rows]);
-    await expect.poll(done, { timeout: 30_000, interval: 20 }).toEqual([["done", mended.length]]);
+    await expect.poll(done, { timeout: 60_000, interval: 20 }).toEqual([["done", mended.length]]);
     expect(await readAll()).toEqual(expected);
     for (const timeframe of TIMEFRAMES.slice(1))
       expect(await readAll(timeframe)).toEqual(aggregate(expected, timeframe, alignment));
@@ -228,7 +242,7 @@ test("many gaps in a row wait as a bounded number, and none is lost", async () =
   expect(waiting().length).toBeLessThanOrEqual(21);
   clock.set((NOW_S + 7_200) * 1000);
   live();
-  await expect.poll(async () => (await readAll()).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(119);
+  await expect.poll(async () => (await readAll()).length, { timeout: 60_000 }).toBeGreaterThanOrEqual(119);
 });
 
 test("a stop ends a repair at once", async () => {

@@ -11,7 +11,7 @@ import { withTimeout } from "#lib/with-timeout";
 import { type Feed, type FeedLife, type FeedStart, Refused, Upset } from "../feed";
 import { hide, problemOf } from "./hide";
 import { createLife, type Life } from "./life";
-import type { Heard, Link, OddReason, Offered, Step, Upstream } from "./port";
+import type { Link, OddReason, Offered, Received, Step, Upstream } from "./port";
 import { createPriceSilence, type Lacking, type PriceSilence } from "./price-silence";
 import type { Repair } from "./repair";
 import type { UpstreamWatch } from "./state";
@@ -45,11 +45,11 @@ interface RunnerOptions {
   /** Learns when prices come, when they no longer do, and since when minutes may lack ticks. */
   readonly repair?: Pick<Repair, "live" | "lost" | "since"> | undefined;
   readonly lacks?: FeedStart["lacks"];
-  /** Learns while prices come, and what was heard is taken. */
-  readonly heard?: FeedLife | undefined;
+  /** Learns while prices come, and what was received is taken. */
+  readonly life?: FeedLife | undefined;
 }
 
-interface SilenceOptions extends Pick<RunnerOptions, "upstream" | "clock" | "heard"> {
+interface SilenceOptions extends Pick<RunnerOptions, "upstream" | "clock" | "life"> {
   readonly prices: PriceSilence;
 }
 
@@ -57,7 +57,7 @@ interface SilenceOptions extends Pick<RunnerOptions, "upstream" | "clock" | "hea
  * Ends a connection on which nothing came for too long, or no prices while its markets are open. While a batch is taken, nothing is
  * read, so no silence is counted.
  */
-function watchSilence({ upstream, clock, heard, prices }: SilenceOptions, signal: AbortSignal) {
+function watchSilence({ upstream, clock, life, prices }: SilenceOptions, signal: AbortSignal) {
   const { idleMs } = upstream.declares;
   const cut = new AbortController();
   const over = new AbortController();
@@ -78,7 +78,7 @@ function watchSilence({ upstream, clock, heard, prices }: SilenceOptions, signal
   function look(): void {
     if (!pricesDue || takingMs !== null || cut.signal.aborted) return;
     const { cut: reason, silent } = prices.look(clock.now());
-    for (const { ticker, sinceMs } of silent) heard?.lost(ticker, sinceMs);
+    for (const { ticker, sinceMs } of silent) life?.lost(ticker, sinceMs);
     if (reason !== null) cut.abort(new Upset(reason, { kind: "quiet" }));
   }
 
@@ -141,12 +141,12 @@ function createHoles({ repair, lacks, clock }: Pick<RunnerOptions, "repair" | "l
   };
 }
 
-/** Turns what was heard into ticks; keeps the other side where a message holds only one. */
+/** Turns what was received into ticks; keeps the other side where a message holds only one. */
 function createTranslator({ upstream, metrics, clock }: RunnerOptions, { bySymbol }: Matched, odd: Link["odd"]) {
   const { sides, clock: stamped } = upstream.declares;
   const books = new Map<string, { bid: number | null; ask: number | null }>();
 
-  return function translate({ symbol, timeMs, bid, ask, doubt }: Heard): Tick | null {
+  return function translate({ symbol, timeMs, bid, ask, doubt }: Received): Tick | null {
     const listing = bySymbol.get(symbol);
     if (listing === undefined) {
       odd("unknown_symbol", symbol);
@@ -257,7 +257,7 @@ function traceConnecting({ name }: Upstream): (problem?: { code: string }) => vo
 }
 
 /**
- * Makes a feed of an upstream: connects once, finds the symbols, turns what is heard into ticks, and ends a silent connection by
+ * Makes a feed of an upstream: connects once, finds the symbols, turns what is received into ticks, and ends a silent connection by
  * its own timer. It throws Refused or Upset when the connection ends; the supervisor connects again.
  */
 export function upstreamFeed(options: RunnerOptions): Feed {
@@ -287,7 +287,7 @@ export function upstreamFeed(options: RunnerOptions): Feed {
     const alive = () => {
       silence.alive();
       life.alive();
-      watch.heard(clock.now());
+      watch.received(clock.now());
     };
     step("connecting");
     const matched = await offeredBy(options, signal);
@@ -299,8 +299,8 @@ export function upstreamFeed(options: RunnerOptions): Feed {
     // Not from the step "live" on: some sources confirm a subscription only by its prices.
     prices.begin([...matched.bySymbol.values()], clock.now());
     silence.expectPrices();
-    for await (const heard of upstream.stream([...matched.bySymbol.keys()], link)) {
-      const ticks = heard.map(translate).filter((tick) => tick !== null);
+    for await (const received of upstream.stream([...matched.bySymbol.keys()], link)) {
+      const ticks = received.map(translate).filter((tick) => tick !== null);
       if (ticks.length === 0) continue;
       // Some sources do not confirm a subscription, or do so late.
       if (!isLive) step("live");
@@ -324,7 +324,7 @@ export function upstreamFeed(options: RunnerOptions): Feed {
 
   return async function* run(signal) {
     const silence = watchSilence({ ...options, prices }, signal);
-    const life = createLife(upstream, prices, clock, options.heard);
+    const life = createLife(upstream, prices, clock, options.life);
     const connecting = traceConnecting(upstream);
     try {
       for await (const ticks of connection(signal, silence, life, connecting)) {

@@ -19,13 +19,20 @@ const OPEN = compileCalendar({ kind: "always" }, []);
 /** Closes ten minutes from now. */
 const CLOSING = compileCalendar({ kind: "cycle", anchorS: NOW_MS / 1_000 - 3_000, openS: 3_600, closedS: 7_200 }, []);
 const declares: Declaration = {
-  ...{ stream: { kind: "every" }, clock: "source", sides: "both", idleMs: 10_000 },
+  stream: { kind: "every" },
+  clock: "source",
+  sides: "both",
+  idleMs: 10_000,
   terms: { text: "For you alone.", url: "https://example.com/terms" },
 };
 
-function watched(calendarOf: (ticker: string) => Calendar = () => OPEN, more: Partial<Declaration> = {}) {
+function watched(
+  calendarOf: (ticker: string) => Calendar = () => OPEN,
+  more: Partial<Declaration> = {},
+  isListed: (ticker: string) => boolean = () => true,
+) {
   const upstream = { name: "oanda", declares: { ...declares, ...more }, expiresAt: () => NOW_MS + HOUR_MS };
-  const watch = createUpstreamWatch({ upstream, calendarOf, nowMs: NOW_MS });
+  const watch = createUpstreamWatch({ upstream, calendarOf, isListed, nowMs: NOW_MS });
   const offered = [
     { symbol: "EUR_USD", digits: EUR.digits },
     { symbol: "XAU_USD", digits: XAU.digits + 1 },
@@ -54,10 +61,14 @@ describe("the state of a provider", () => {
     watch.step("authenticating", later(2));
     expect(watch.report(later(9))).toMatchObject({ state: "authenticating", since: new Date(later(2)).toISOString() });
     watch.live(later(3));
-    watch.heard(later(4));
+    watch.received(later(4));
     expect(watch.report(later(9))).toMatchObject({
-      ...{ state: "live", since: new Date(later(3)).toISOString(), last_heard_at: new Date(later(4)).toISOString() },
-      ...{ wanted: 3, found: 2, expires_at: new Date(later(HOUR_MS)).toISOString() },
+      state: "live",
+      since: new Date(later(3)).toISOString(),
+      last_heard_at: new Date(later(4)).toISOString(),
+      wanted: 3,
+      found: 2,
+      expires_at: new Date(later(HOUR_MS)).toISOString(),
     });
     watch.stopped(later(10));
     expect(watch.report(later(11)).state).toBe("idle");
@@ -97,16 +108,42 @@ describe("the state of a provider", () => {
 });
 
 describe("the tickers of a provider", () => {
-  test("missing ones come first with their reason, and other decimal places are said", () => {
+  test("those not offered come first with their reason, and other decimal places are said", () => {
     const watch = watched();
     watch.live();
     watch.tick("EURUSD", later(1));
     const [missing, ...others] = watch.report(later(2)).tickers;
-    expect(missing).toMatchObject({ ticker: "GBPUSD", state: "missing", symbol: null, reason: "not offered" });
+    expect(missing).toMatchObject({ ticker: "GBPUSD", state: "not_offered", symbol: null, reason: "not offered" });
     expect(others.map(({ ticker, state, digits }) => [ticker, state, digits])).toEqual([
       ["XAUUSD", "awaited", [XAU.digits + 1, XAU.digits]],
       ["EURUSD", "live", null],
     ]);
+  });
+
+  test("a ticker is offered unless the provider was asked and does not list it; one whose symbol is not clear is offered", () => {
+    const watch = watched();
+    expect(watch.offers("GBPUSD")).toBe(true);
+    const both = [EUR, XAU, GBP];
+    watch.matched(
+      matchSymbols(both, [{ symbol: "EURUSD" }, { symbol: "XAUUSD.a" }, { symbol: "XAUUSDm" }], new Map()),
+      [],
+      NOW_MS,
+    );
+    expect(both.map(({ ticker }) => watch.offers(ticker))).toEqual([true, true, false]);
+    expect(watch.report(NOW_MS).tickers.map(({ ticker, state }) => [ticker, state])).toEqual([
+      ["XAUUSD", "missing"],
+      ["GBPUSD", "not_offered"],
+      ["EURUSD", "awaited"],
+    ]);
+  });
+
+  test("an instrument that was retired is no longer wanted of a provider, also before it is asked again", () => {
+    const listed = new Set(["EURUSD", "XAUUSD", "GBPUSD"]);
+    const watch = watched(undefined, undefined, (ticker) => listed.has(ticker));
+    watch.live();
+    expect(watch.report(later(1))).toMatchObject({ wanted: 3, found: 2 });
+    listed.delete("GBPUSD");
+    expect(watch.report(later(1))).toMatchObject({ wanted: 2, found: 2 });
   });
 
   test("a ticker is quiet after its own silence while its market is open; the provider is not, for that", () => {

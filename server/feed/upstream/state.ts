@@ -14,6 +14,7 @@ const LOSSES_MAX_COUNT = 900;
 interface UpstreamStateOptions {
   readonly upstream: Pick<Upstream, "name" | "declares" | "expiresAt">;
   readonly calendarOf: Catalogue["calendar"];
+  readonly isListed: (ticker: string) => boolean;
   readonly nowMs: number;
 }
 
@@ -30,11 +31,13 @@ const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOStrin
 export interface UpstreamWatch {
   step(step: Step, nowMs: number): void;
   /** Anything came. */
-  heard(nowMs: number): void;
+  received(nowMs: number): void;
   ticks(ticks: readonly Tick[], nowMs: number): void;
   odd(reason: OddReason, text: string): void;
   /** The symbols that were found, and what the provider says of them. */
   matched(matched: Matched, offered: readonly Offered[], nowMs: number): void;
+  /** False for a ticker that the provider did not list when it was last asked. */
+  offers(ticker: string): boolean;
   /** The connection ended; it is tried again at an instant. */
   lost(error: unknown, nowMs: number, untilMs: number): void;
   /** This process no longer runs the feed. */
@@ -62,7 +65,7 @@ function createLosses() {
 }
 
 /** Makes the watch of one provider. Its memory is bounded by the number of listings. */
-export function createUpstreamWatch({ upstream, calendarOf, nowMs: begunMs }: UpstreamStateOptions): UpstreamWatch {
+export function createUpstreamWatch({ upstream, calendarOf, isListed, nowMs: begunMs }: UpstreamStateOptions): UpstreamWatch {
   const { name, declares } = upstream;
   let [state, sinceMs]: [Step | "idle" | "waiting" | "refused", number] = ["idle", begunMs];
   let [untilMs, problem]: [number | null, string | null] = [null, null];
@@ -72,7 +75,7 @@ export function createUpstreamWatch({ upstream, calendarOf, nowMs: begunMs }: Up
   const odds = new Map<OddReason, { count: number; text: string }>();
   const losses = createLosses();
   const delays = createDelays();
-  const book = createTickerBook(calendarOf);
+  const book = createTickerBook(calendarOf, isListed);
 
   function turn(next: typeof state, nowMs: number, againMs: number | null = null): void {
     if (next !== state) [state, sinceMs] = [next, nowMs];
@@ -84,7 +87,7 @@ export function createUpstreamWatch({ upstream, calendarOf, nowMs: begunMs }: Up
       turn(step, nowMs);
       if (step === "live" && quietMs === null) problem = null;
     },
-    heard(nowMs) {
+    received(nowMs) {
       heardMs = nowMs;
     },
     ticks(ticks, nowMs) {
@@ -100,6 +103,7 @@ export function createUpstreamWatch({ upstream, calendarOf, nowMs: begunMs }: Up
       else seen.count += 1;
     },
     matched: book.matched,
+    offers: book.offers,
     lost(error, nowMs, againMs) {
       const reason = lossReasonOf(error);
       problem = error instanceof Refused || error instanceof Upset ? error.message : "it failed; see the log";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
-import { askedOf, matchSymbols } from "./symbols";
+import { asksFor, matchSymbols } from "./symbols";
 
 const listings = SANDBOX_LISTINGS.filter(({ ticker }) => ["EURUSD", "XAUUSD"].includes(ticker));
 const match = (symbols: readonly string[], named: Record<string, string> = {}) => {
@@ -19,7 +19,7 @@ test.each(["EUR_USD", "EUR/USD", "EUR-USD", "C:EURUSD", "eurusd", "EURUSD", "EUR
 test("an exact symbol comes before one with a suffix, and of two suffixes none is guessed", () => {
   expect(match(["EURUSD.a", "EURUSD", "XAUUSD.a", "XAUUSDm"])).toEqual({
     found: { EURUSD: "EURUSD" },
-    missing: [{ ticker: "XAUUSD", reason: "offered as XAUUSD.a, XAUUSDm; choose one with FEED_SYMBOLS" }],
+    missing: [{ ticker: "XAUUSD", state: "missing", reason: "offered as XAUUSD.a, XAUUSDm; choose one with FEED_SYMBOLS" }],
   });
 });
 
@@ -30,13 +30,13 @@ test("a longer name is another instrument", () => {
 test("a symbol of FEED_SYMBOLS comes first, and must be offered", () => {
   expect(match(["XAUUSD", "GOLD.pro"], { XAUUSD: "GOLD.pro", EURUSD: "EURO" })).toEqual({
     found: { XAUUSD: "GOLD.pro" },
-    missing: [{ ticker: "EURUSD", reason: "FEED_SYMBOLS names EURO, which is not offered" }],
+    missing: [{ ticker: "EURUSD", state: "missing", reason: "FEED_SYMBOLS names EURO, which is not offered" }],
   });
 });
 
 test("a provider is asked for the tickers that FEED_TICKERS names for it; one without an entry for all", () => {
   const FEED_TICKERS = [{ feed: "twelvedata", ticker: "XAUUSD" }];
-  const list = () => listings;
-  expect(askedOf("twelvedata", { FEED_TICKERS }, list)().map(({ ticker }) => ticker)).toEqual(["XAUUSD"]);
-  expect(askedOf("oanda", { FEED_TICKERS }, list)()).toBe(listings);
+  const asked = (name: string) => listings.map(({ ticker }) => ticker).filter(asksFor(name, { FEED_TICKERS }));
+  expect(asked("twelvedata")).toEqual(["XAUUSD"]);
+  expect(asked("oanda")).toEqual(listings.map(({ ticker }) => ticker));
 });

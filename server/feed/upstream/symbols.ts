@@ -1,22 +1,19 @@
+import type { UpstreamTicker } from "#lib/contract/portal-feeds";
 import type { Listing } from "#lib/domain/instrument";
 import type { Env } from "#lib/env";
 import type { Offered } from "./port";
 
-/** The listings that a provider is asked for: those that FEED_TICKERS names for it, or all. */
-export function askedOf(
-  name: string,
-  { FEED_TICKERS }: Pick<Env, "FEED_TICKERS">,
-  list: () => readonly Listing[],
-): () => readonly Listing[] {
+/** Whether a provider is asked for a ticker: for those that FEED_TICKERS names for it, or for all. */
+export function asksFor(name: string, { FEED_TICKERS }: Pick<Env, "FEED_TICKERS">): (ticker: string) => boolean {
   const chosen = new Set(FEED_TICKERS.filter(({ feed }) => feed === name).map(({ ticker }) => ticker));
-  return chosen.size === 0 ? list : () => list().filter(({ ticker }) => chosen.has(ticker));
+  return (ticker) => chosen.size === 0 || chosen.has(ticker);
 }
 
 /** The symbols of an upstream, and the listings that they stand for. */
 export interface Matched {
   readonly bySymbol: ReadonlyMap<string, Listing>;
-  /** Tickers that the upstream does not offer, or offers under several names. */
-  readonly missing: readonly { readonly ticker: string; readonly reason: string }[];
+  /** Tickers without a symbol: those that the upstream does not offer, and those that the operator has to name. */
+  readonly missing: readonly Pick<UpstreamTicker, "ticker" | "reason" | "state">[];
 }
 
 /** Letters and digits alone: EUR_USD, EUR/USD and C:EURUSD are written differently, and mean the same. */
@@ -49,20 +46,20 @@ export function matchSymbols(
 ): Matched {
   const known = new Set(offered.map(({ symbol }) => symbol));
   const bySymbol = new Map<string, Listing>();
-  const missing: { ticker: string; reason: string }[] = [];
+  const missing: Matched["missing"][number][] = [];
   for (const listing of listings) {
     const { ticker } = listing;
     const chosen = named.get(ticker);
     if (chosen !== undefined && !known.has(chosen)) {
-      missing.push({ ticker, reason: `FEED_SYMBOLS names ${chosen}, which is not offered` });
+      missing.push({ ticker, state: "missing", reason: `FEED_SYMBOLS names ${chosen}, which is not offered` });
       continue;
     }
     const candidates = chosen === undefined ? candidatesOf(ticker, offered).map(({ symbol }) => symbol) : [chosen];
     const [symbol, ...others] = candidates;
-    if (symbol === undefined) missing.push({ ticker, reason: "not offered" });
+    if (symbol === undefined) missing.push({ ticker, state: "not_offered", reason: "not offered" });
     else if (others.length > 0) {
       const some = candidates.slice(0, NAMED_MAX_COUNT).join(", ");
-      missing.push({ ticker, reason: `offered as ${some}; choose one with FEED_SYMBOLS` });
+      missing.push({ ticker, state: "missing", reason: `offered as ${some}; choose one with FEED_SYMBOLS` });
     } else bySymbol.set(symbol, listing);
   }
   return { bySymbol, missing };

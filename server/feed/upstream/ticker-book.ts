@@ -19,7 +19,7 @@ interface Known {
 
 type Row = UpstreamTicker & { readonly sinceMs: number };
 
-const PROBLEMS: readonly UpstreamTickerState[] = ["quiet", "missing", "awaited"];
+const PROBLEMS: readonly UpstreamTickerState[] = ["quiet", "missing", "not_offered", "awaited"];
 
 function rank({ state, digits }: UpstreamTicker): number {
   const at = PROBLEMS.indexOf(state);
@@ -38,9 +38,10 @@ function stateOf(known: Known, session: SessionAnswer | undefined, liveMs: numbe
 }
 
 /** The tickers of one provider. Instants are Unix milliseconds. */
-export function createTickerBook(calendarOf: Catalogue["calendar"]) {
+export function createTickerBook(calendarOf: Catalogue["calendar"], isListed: (ticker: string) => boolean) {
   let known = new Map<string, Known>();
   let missing: Matched["missing"] = [];
+  let unoffered: ReadonlySet<string> = new Set();
   let matchedMs = 0;
 
   /** @param liveMs since when the connection lives; null while it does not */
@@ -52,16 +53,23 @@ export function createTickerBook(calendarOf: Catalogue["calendar"]) {
       const digits = differ ? ([theirDigits, listing.digits] as const) : null;
       const last_tick_at = lastMs === null ? null : new Date(lastMs).toISOString();
       return {
-        ...{ ticker: listing.ticker, symbol, reason: null, digits, last_tick_at },
-        ...{ ...now, since: new Date(now.sinceMs).toISOString() },
+        ticker: listing.ticker,
+        symbol,
+        reason: null,
+        digits,
+        last_tick_at,
+        ...now,
+        since: new Date(now.sinceMs).toISOString(),
       };
     });
     const since = new Date(matchedMs).toISOString();
-    const none = { state: "missing", symbol: null, digits: null, last_tick_at: null, since, sinceMs: matchedMs } as const;
+    const none = { symbol: null, digits: null, last_tick_at: null, since, sinceMs: matchedMs } as const;
     return [...offered, ...missing.map((one) => ({ ...one, ...none }))];
   }
 
   return {
+    /** False for a ticker that the provider did not list when it was last asked. */
+    offers: (ticker: string) => !unoffered.has(ticker),
     /** The symbols that were found, and what the provider says of them. */
     matched(matched: Matched, offered: readonly Offered[], nowMs: number): void {
       const digits = new Map(offered.map((one) => [one.symbol, one.digits]));
@@ -72,6 +80,7 @@ export function createTickerBook(calendarOf: Catalogue["calendar"]) {
         known.set(listing.ticker, { listing, symbol, theirDigits: digits.get(symbol), runFromMs, lastMs });
       }
       missing = matched.missing;
+      unoffered = new Set(missing.flatMap(({ ticker, state }) => (state === "not_offered" ? [ticker] : [])));
       matchedMs = nowMs;
     },
     /** Takes a tick. @returns false for the first of a run, which may be the last price before a pause */
@@ -85,11 +94,12 @@ export function createTickerBook(calendarOf: Catalogue["calendar"]) {
     },
     /** The rows of a report. */
     report(liveMs: number | null, nowMs: number) {
-      const all = rows(liveMs, nowMs);
+      // One that was retired since the provider was asked is no longer wanted.
+      const all = rows(liveMs, nowMs).filter(({ ticker }) => isListed(ticker));
       const listed = all.sort((one, other) => rank(one) - rank(other)).slice(0, UPSTREAM_TICKERS_LISTED_COUNT);
       return {
         wanted: all.length,
-        found: known.size,
+        found: all.filter(({ symbol }) => symbol !== null).length,
         tickers: listed.map(({ sinceMs: _, ...ticker }): UpstreamTicker => ticker),
       };
     },

@@ -1001,8 +1001,8 @@ bool ReadInputs()
   string wrong = "";
   if(!IsSafe(baseUrl))
     wrong = "InpUrl must begin with https://. Plain http:// is for localhost only.";
-  else if(StringFind(InpKey, "sw_live_") != 0)
-    wrong = "InpKey must be a key of the live venue (sw_live_...) with the scope market:ingest.";
+  else if(StringFind(InpKey, "_live_") < 0)
+    wrong = "InpKey must be a key of the live venue (with _live_ in it) with the scope market:ingest.";
   else if(InpServerOffsetMinutes != OFFSET_FIND_OUT &&
           (InpServerOffsetMinutes > OFFSET_MAX_MINUTES || InpServerOffsetMinutes < -OFFSET_MAX_MINUTES))
     wrong = "InpServerOffsetMinutes must be between -840 and 840, or 9999.";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { IngestReceipt } from "#lib/contract/ingest";
 import { KlineReceipt } from "#lib/contract/ingest-klines";
-import { operations } from "#lib/contract/operations";
+import { operations } from "#lib/operations/declarations";
 import { SECOND_MS } from "#lib/units";
 import { type FeederService, startFeederService } from "#server/testing/mt5/feeder-service";
 import { moved, type RecordedRequests } from "#server/testing/mt5/record";

@@ -1,20 +1,35 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { Language, type Node, Parser } from "web-tree-sitter";
 import { INGEST_MAX_LINES, KLINE_CLOSE_DELAY_MS, KLINES_MAX_LIMIT_ROWS } from "#lib/contract/limits";
+import { importTool, toolFile } from "#lib/testing/tools";
 import { toParsable } from "#server/testing/mt5/rewrite";
 
-const source = readFileSync(path.join(import.meta.dirname, "Spotwire.mq5"), "utf8");
-const { resolve } = createRequire(import.meta.url);
+interface Node {
+  readonly type: string;
+  readonly isError: boolean;
+  readonly isMissing: boolean;
+  readonly hasError: boolean;
+  readonly startPosition: { readonly row: number };
+  readonly children: readonly (Node | null)[];
+}
+interface TreeSitter {
+  readonly Language: { load(file: string): Promise<object> };
+  readonly Parser: {
+    init(): Promise<void>;
+    new (): { setLanguage(language: object): void; parse(text: string): { readonly rootNode: Node } | null };
+  };
+}
+const { Language, Parser } = await importTool<TreeSitter>("web-tree-sitter");
 
-let parser: Parser;
+const source = readFileSync(path.join(import.meta.dirname, "Spotwire.mq5"), "utf8");
+
+let parser: InstanceType<TreeSitter["Parser"]>;
 
 beforeAll(async () => {
   await Parser.init();
   parser = new Parser();
-  parser.setLanguage(await Language.load(resolve("tree-sitter-cpp/tree-sitter-cpp.wasm")));
+  parser.setLanguage(await Language.load(await toolFile("tree-sitter-cpp/tree-sitter-cpp.wasm")));
 });
 
 /** Where the syntax of an MQL5 source is wrong: line and text of each place. */

@@ -1,6 +1,6 @@
-import { dayMs } from "../bytes";
-import { delimited, type Format, type FormatClock, type Head, headless, UTC_CLOCK } from "../format";
-import type { Role } from "../layout";
+import { dayMs } from "#server/import/rows/bytes";
+import type { Role } from "#server/import/rows/row";
+import { delimited, type Format, type FormatClock, type Head, headless, UTC_CLOCK } from "./format";
 
 /**
  * Data folders of QuantConnect's Lean: forex/oanda/minute/eurusd/20140501_quote.zip with 20140501_eurusd_minute_quote.csv. Times

@@ -1,10 +1,19 @@
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
-import type { DateStyle, DecimalMark } from "../bytes";
-import { cellTexts } from "../columns";
-import { Unsure } from "../failure";
-import { delimited, type Format, type FormatClock, type Head, refuseAsk, separatorOf, UTC_CLOCK } from "../format";
-import { DATE_ORDERS, type DateOrder, isGermanName, type Layout, plainName, type Role, rolesOf, TIME_NAMES } from "../layout";
-import { volumeRoles } from "../volumes";
+import { Unsure } from "#server/import/failure";
+import type { DateStyle, DecimalMark } from "#server/import/rows/bytes";
+import { cellTexts } from "#server/import/rows/delimited";
+import {
+  DATE_ORDERS,
+  type DateOrder,
+  isGermanName,
+  type Layout,
+  plainName,
+  type Role,
+  rolesOf,
+  TIME_NAMES,
+  volumeRoles,
+} from "#server/import/rows/row";
+import { delimited, type Format, type FormatClock, type Head, refuseAsk, separatorOf, UTC_CLOCK } from "./format";
 
 /** Many tools write such files, on any clock: times without an offset are UTC only where the rows show it. */
 const UNZONED_CLOCK: FormatClock = { detect: { likely: ["UTC"] } };
@@ -16,16 +25,6 @@ const YEAR_FIRST = /^\d{4}[-./]/;
 const COMPACT = /^\d{8}(\D|$)|^\d{12}$|^\d{14}$/;
 const YEAR_LAST = /^(\d{1,2})[-./](\d{1,2})[-./](\d{4}|\d{2})(?!\d)/;
 const SEPARATORS = ["\t", ";", ","];
-
-/** The beginning of a plain file: the names of its columns, and its first rows. */
-interface Table {
-  readonly separator: string;
-  readonly headerLines: 0 | 1;
-  /** As plainName returns them. */
-  readonly names: readonly string[];
-  readonly isGerman: boolean;
-  readonly rows: readonly (readonly string[])[];
-}
 
 /** The names of a header line. The last price of investing.com, beside open, high and low, is the close. */
 function namesOf(header: readonly string[]): string[] {
@@ -41,17 +40,26 @@ function timeframeOf(value = ""): Timeframe | undefined {
   return TIMEFRAMES.find((known) => known === value.toUpperCase());
 }
 
-function tableOf({ lines, given }: Head): Table {
+/** The beginning of a plain file: the names of its columns, as plainName returns them, and its first rows. */
+type Table = ReturnType<typeof tableOf>;
+
+function tableOf({ lines, given }: Head) {
   const [first = ""] = lines;
   const named = given.columns?.map(plainName);
   const separator =
     SEPARATORS.find((one) => named !== undefined && cellTexts(first, one).length === named.length) ?? separatorOf(first);
   const [header = [], ...rows] = lines.map((line) => cellTexts(line, separator));
   if (named === undefined)
-    return { separator, headerLines: 1, names: namesOf(header), isGerman: header.some(isGermanName), rows };
+    return { separator, headerLines: 1 as const, names: namesOf(header), isGerman: header.some(isGermanName), rows };
   // A header line has no digits where the columns are named anyway.
   const hasHeader = !header.some((cell) => /^\d/.test(cell));
-  return { separator, headerLines: hasHeader ? 1 : 0, names: named, isGerman: false, rows: hasHeader ? rows : [header, ...rows] };
+  return {
+    separator,
+    headerLines: hasHeader ? (1 as const) : (0 as const),
+    names: named,
+    isGerman: false,
+    rows: hasHeader ? rows : [header, ...rows],
+  };
 }
 
 /** The columns of the time: of several, the one that holds both day and time of day. */
@@ -132,7 +140,11 @@ export const plainCsv: Format = {
     const value = rows[0]?.[roles.indexOf("dateTime")] ?? "";
     const zoned = /(Z|[+-]\d\d:?\d\d)$/.test(value) && value.length > 10;
     const layout: Layout = {
-      ...{ kind, separator, headerLines, roles, zoned, carriesPrices: false },
+      kind,
+      separator,
+      headerLines,
+      roles,
+      zoned,
       ...datesOf(head, table, roles),
       decimalMark: decimalMarkOf(table, roles),
     };

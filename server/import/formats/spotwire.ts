@@ -1,12 +1,20 @@
 import { TIMEFRAMES } from "#lib/contract/primitives";
-import { cellTexts } from "../columns";
-import { delimited, type Format, UTC_CLOCK } from "../format";
-import { plainName, type Role, rolesOf } from "../layout";
+import { cellTexts } from "#server/import/rows/delimited";
+import { plainName, type Role, rolesOf } from "#server/import/rows/row";
+import { delimited, type Format, UTC_CLOCK } from "./format";
 
 /** The columns of an export, in its order: those of the API's record. */
 export const EXPORT_COLUMNS = [
-  ...["ticker", "timeframe", "time"],
-  ...["open", "high", "low", "close", "tick_volume", "real_volume", "spread"],
+  "ticker",
+  "timeframe",
+  "time",
+  "open",
+  "high",
+  "low",
+  "close",
+  "tick_volume",
+  "real_volume",
+  "spread",
 ] as const;
 
 const NAMES = EXPORT_COLUMNS.map(plainName);
@@ -28,12 +36,53 @@ export const spotwireCsv: Format = {
     if (timeframe === undefined || role === null) return null;
     const roles = rolesOf(names, { time: role, timeframe: "timeframe" });
     const recognition = delimited(
-      {
-        ...{ kind: "klines", separator: ",", headerLines: 1, roles, dateStyle: "ymd" },
-        ...{ zoned: role === "dateTime", carriesPrices: false },
-      },
+      { kind: "klines", separator: ",", headerLines: 1, roles, dateStyle: "ymd", zoned: role === "dateTime" },
       UTC_CLOCK,
     );
     return { ...recognition, timeframe, exported: true };
+  },
+};
+
+/** The columns of a recording, in its order. */
+export const RECORDING_COLUMNS = ["time_msc", "bid", "ask", "volume", "received_ms", "outcome"] as const;
+
+/** Those of its Parquet form, as server/store/segments/tick-parquet.ts writes them; it leaves out columns of which nothing is known. */
+const FILE_COLUMNS: readonly (readonly [name: string, role: Role | null, isOptional: boolean])[] = [
+  ["time", "dateTime", false],
+  ["bid", "bid", false],
+  ["ask", "ask", false],
+  ["volume", "volume", true],
+  ["received_at", "received", true],
+  ["provider", null, false],
+  ["outcome", "outcome", true],
+];
+/** An instant as the text of a Parquet file has it. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const ROLES: readonly Role[] = ["epoch", "bid", "ask", "volume", "received", "outcome"];
+
+/** The roles of a header line; null where it is not that of a recording. */
+function recordedRoles(names: readonly string[], [first = ""]: readonly string[]): readonly (Role | null)[] | null {
+  if (names.join() === RECORDING_COLUMNS.map(plainName).join()) return ROLES;
+  const columns = FILE_COLUMNS.filter(([name, , isOptional]) => !isOptional || names.includes(plainName(name)));
+  const isFile = names.join() === columns.map(([name]) => plainName(name)).join() && INSTANT.test(first);
+  return isFile ? columns.map(([, role]) => role) : null;
+}
+
+/**
+ * Ticks as `npm run export -- --ticks` writes them, taken or not, as CSV or Parquet: prices are in price units, an empty volume is
+ * unknown. The times of CSV are Unix milliseconds.
+ */
+export const recordedTicks: Format = {
+  id: "recording",
+  title: "Spotwire recording",
+  recognise({ lines: [header = "", first = ""] }) {
+    const roles = recordedRoles(cellTexts(header, ",").map(plainName), cellTexts(first, ","));
+    if (roles === null) return null;
+    const recognition = delimited(
+      { kind: "ticks", separator: ",", headerLines: 1, roles, dateStyle: "ymd", zoned: roles.includes("dateTime") },
+      UTC_CLOCK,
+    );
+    return { ...recognition, exported: true };
   },
 };

@@ -1,9 +1,8 @@
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { timeframeOfMinutes } from "#lib/domain/timeframe";
-import { cellTexts } from "../columns";
-import { delimited, type Format, UTC_CLOCK } from "../format";
-import { plainName, type Role } from "../layout";
-import { volumeRoles } from "../volumes";
+import { cellTexts } from "#server/import/rows/delimited";
+import { plainName, type Role, volumeRoles } from "#server/import/rows/row";
+import { delimited, type Format, UTC_CLOCK } from "./format";
 
 /** `OANDA_EURUSD, 1.csv`, also with a suffix: source, symbol, and minutes or a number and D, W, M, S. */
 const NAME = /^[a-z0-9_.-]+, ?(\d*)([dwms]?)(?:[ _(].*)?\.(?:csv|txt)$/;
@@ -50,7 +49,6 @@ export const tradingView: Format = {
       roles,
       dateStyle: "ymd",
       zoned,
-      carriesPrices: false,
     } as const;
     return { ...delimited(layout, UTC_CLOCK, refusal), ...(timeframe && { timeframe }) };
   },

@@ -1,4 +1,4 @@
-import { delimited, type Format, headless, UTC_CLOCK } from "../format";
+import { delimited, type Format, headless, UTC_CLOCK } from "./format";
 
 /** `EUR/USD,20200131 17:00:00.123,bid,ask`, UTC, no header. */
 export const trueFx: Format = {

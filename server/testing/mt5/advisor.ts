@@ -13,7 +13,7 @@ const SOURCE = path.join(process.cwd(), "server", "feeders", "mt5", "Spotwire.mq
 const SHIM = path.join(process.cwd(), "server", "testing", "mt5");
 /** Where compiled programs stay from run to run. */
 const CACHE = cacheFolder("mt5");
-const RUN_MAX_MS = 50_000;
+const RUN_MAX_MS = 180_000;
 
 /** Errors that others made, each as a replacement in the source; the tests must find them out. */
 const BREAKS = {

@@ -1,14 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { operations } from "#lib/contract/operations";
 import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
-import { createCatalogue } from "#lib/market/catalogue";
-import { createKlineStore } from "#lib/market/kline-store";
-import { createMinuteMender } from "#lib/market/mended-minutes";
+import { operations } from "#lib/operations/declarations";
+import { memoryFiles } from "#lib/testing/memory-files";
 import { HOUR_MS } from "#lib/units";
 import { createRestApi } from "#server/http/serve";
-import { type RunningMarket, startMarket } from "#server/market";
+import { type RunningMarket, startMarket } from "#server/market/market";
+import { createKlineStore } from "#server/store/klines/kline-store";
+import { createMinuteMender } from "#server/store/klines/mended-minutes";
+import { createCatalogue } from "#server/store/market/catalogue";
 import { createTestMarket } from "#server/testing/market";
 import { startGround } from "#server/testing/runtime";
 
@@ -73,7 +74,16 @@ export async function startFeederService(): Promise<FeederService> {
   /** Reads of changed history, which need the database. */
   const reading: (Promise<void> | undefined)[] = [];
   live = await startMarket({
-    ...{ venue: "live", catalogue, store, writer: store, acceptsPush: true, provider: "push", clock, log, metrics },
+    files: memoryFiles(),
+    venue: "live",
+    catalogue,
+    store,
+    writer: store,
+    acceptsPush: true,
+    provider: "push",
+    clock,
+    log,
+    metrics,
     mender: createMinuteMender({ db, clock, record: async () => undefined }),
     announceHistoryChange: (ticker) => void reading.push(live?.historyChanged(ticker)),
   });
@@ -118,6 +128,8 @@ export async function startFeederService(): Promise<FeederService> {
     if (fault === "broken" || fault === "silence") {
       note(null);
       if (fault === "broken") response.destroy();
+      // The terminal takes this for no answer. It does not wait: an answer may take long on a busy machine.
+      else response.socket?.end("SILENCE");
       return;
     }
     if (typeof fault === "object") {

@@ -91,13 +91,16 @@ function barsOf(ticks: readonly TerminalTick[], { symbol, ticker, digits }: Term
     const spreads = quotes.map(({ bid, ask }) => Math.round((Number(ask) - Number(bid)) * 10 ** digits));
     const [open = 0] = bids;
     return {
-      ...{ symbol, ticker, minutes, time, open: price(open), close: price(bids.at(-1) ?? 0) },
-      ...{
-        high: price(Math.max(...bids)),
-        low: price(Math.min(...bids)),
-        tickVolume: quotes.length,
-        spread: Math.min(...spreads),
-      },
+      symbol,
+      ticker,
+      minutes,
+      time,
+      open: price(open),
+      close: price(bids.at(-1) ?? 0),
+      high: price(Math.max(...bids)),
+      low: price(Math.min(...bids)),
+      tickVolume: quotes.length,
+      spread: Math.min(...spreads),
     };
   });
 }

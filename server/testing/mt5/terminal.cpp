@@ -1,9 +1,8 @@
 // A terminal that runs one version of the Expert Advisor against a market from files, in virtual time. Arguments are
-// name=value: advisor, ticks, bars, globals, zone (utc seconds:offset;…), start, end, timeout, and input.NAME for each input;
+// name=value: advisor, ticks, bars, globals, zone (utc seconds:offset;…), start, end, and input.NAME for each input;
 // optional: tester, disallowed, crash, gmt (error of this computer's clock, seconds).
 #include <netdb.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -86,13 +85,13 @@ void say(const char *kind, const string &text) {
   fflush(stdout);
 }
 
-/** What the connection brings until it ends or the time is over; false when it was over. */
-bool readAll(int socket, string &answer) {
+/** What the connection brings until it ends. */
+string readAll(int socket) {
+  string answer;
   char buffer[65536];
   for (;;) {
     ssize_t got = recv(socket, buffer, sizeof buffer, 0);
-    if (got == 0) return true;
-    if (got < 0) return errno != EAGAIN && errno != EWOULDBLOCK;
+    if (got <= 0) return answer;
     answer.append(buffer, got);
   }
 }
@@ -110,9 +109,6 @@ int connectTo(const string &host, const string &port) {
     close(channel);
     return -1;
   }
-  long real = numberOf("timeout", 1000);
-  timeval limit{real / 1000, real % 1000 * 1000};
-  setsockopt(channel, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   return channel;
 }
 }  // namespace
@@ -223,7 +219,7 @@ int CopyRates(string symbol, int timeframe, datetime start, datetime stop, Array
 void ResetLastError() { lastError = 0; }
 int GetLastError() { return lastError; }
 
-/** As MetaTrader's: waits for the answer, at most `timeout` of virtual time. */
+/** As MetaTrader's. The service says in a word that it will not answer: then `timeout` of virtual time passes, and no real time. */
 int WebRequest(string method, string url, string headers, int timeout, Array<char> &data, Array<char> &result, string &answerHeaders) {
   result.items.clear();
   if (numberOf("disallowed", 0)) {
@@ -242,7 +238,8 @@ int WebRequest(string method, string url, string headers, int timeout, Array<cha
                    std::to_string(nowMs) + "\r\nContent-Length: " + std::to_string(data.items.size()) + "\r\n" + headers + "\r\n";
   request.append(data.items.begin(), data.items.end());
   bool sent = send(channel, request.data(), request.size(), MSG_NOSIGNAL) == (ssize_t)request.size();
-  bool inTime = !sent || readAll(channel, answer);
+  if (sent) answer = readAll(channel);
+  bool inTime = answer != "SILENCE";
   close(channel);
   size_t end = answer.find("\r\n\r\n");
   if (!inTime || end == string::npos) {

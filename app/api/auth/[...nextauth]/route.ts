@@ -1,5 +1,5 @@
-import { handleAuth } from "#lib/portal/auth";
-import { otherMethods } from "#lib/portal/methods";
+import { otherMethods } from "#server/pages/methods";
+import { handleAuth } from "#server/pages/sign-in/auth";
 
 export const GET = handleAuth;
 export const POST = handleAuth;

@@ -1,6 +1,6 @@
 import { SECOND_MS } from "#lib/units";
 import { Upset } from "../../feed";
-import type { Heard, Link } from "../port";
+import type { Link, Received } from "../port";
 import { openSocket } from "../socket";
 import { type Failure, readMessage, TYPES } from "./wire";
 
@@ -21,7 +21,7 @@ export function openConversation(url: string, link: Omit<Link, "step">, pingMs: 
   connection.keepAlive(pingMs, HEARTBEAT);
   let [texts, at]: [readonly string[], number] = [[], 0];
   /** Prices that came while an answer was waited for. */
-  const early: Heard[] = [];
+  const early: Received[] = [];
 
   async function next(): Promise<string> {
     if (at === texts.length) [texts, at] = [await connection.next(), 0];
@@ -30,10 +30,10 @@ export function openConversation(url: string, link: Omit<Link, "step">, pingMs: 
   }
 
   /** Reads a message; what is neither an answer nor a failure is done with here. @throws Upset when the session is over */
-  function read(text: string, heard: Heard[]) {
+  function read(text: string, received: Received[]) {
     const message = readMessage(text, link.clock.now());
     if (message === "heartbeat") return undefined;
-    if ("heard" in message) heard.push(message.heard);
+    if ("received" in message) received.push(message.received);
     else if ("odd" in message) link.odd(message.odd, text);
     else if ("lost" in message) throw new Upset(`cTrader ended the session: ${message.lost}`);
     else return message;
@@ -66,16 +66,16 @@ export function openConversation(url: string, link: Omit<Link, "step">, pingMs: 
       }
     },
     /** The prices that have come. @throws what ends the connection */
-    async prices(): Promise<Heard[]> {
-      const heard = early.splice(0);
-      if (heard.length > 0) return heard;
+    async prices(): Promise<Received[]> {
+      const received = early.splice(0);
+      if (received.length > 0) return received;
       for (let text: string | undefined = await next(); text !== undefined; text = at < texts.length ? await next() : undefined) {
-        const message = read(text, heard);
+        const message = read(text, received);
         if (message === undefined) continue;
         if ("failure" in message) throw message.failure.problem;
         link.odd("unknown_type", text);
       }
-      return heard;
+      return received;
     },
     close: connection.close,
   };

@@ -29,7 +29,7 @@ const spot = (symbolId: number, more: object) => message(2131, { ctidTraderAccou
 const parts = (price: number | null) => (price === null ? undefined : Math.round(price * 100_000));
 
 /** The Open API; `more` answers some questions otherwise. */
-const farSide = (more: Answers = {}, heard: Question[] = []) =>
+const farSide = (more: Answers = {}, received: Question[] = []) =>
   socketFarSide((send, hear, ready) => {
     const usual: Answers = {
       2100: () => [2101, {}],
@@ -39,7 +39,7 @@ const farSide = (more: Answers = {}, heard: Question[] = []) =>
     };
     hear((text) => {
       const question = JSON.parse(text) as Question;
-      heard.push(question);
+      received.push(question);
       const { payloadType, payload } = question;
       const [type, answer] = (more[payloadType] ?? usual[payloadType])?.(payload) ?? [];
       if (type === undefined || answer === undefined) return;
@@ -56,8 +56,14 @@ afterAll(() => db.close());
 
 const upstream = ({ url }: FarSide, more: Partial<Parameters<typeof ctraderUpstream>[0]> = {}) =>
   ctraderUpstream({
-    ...{ clientId: "34Rsd", clientSecret: "client-secret", accessToken: SECRET, refreshToken: undefined, account: ACCOUNT },
-    ...{ environment: "demo", times: "source", url },
+    clientId: "34Rsd",
+    clientSecret: "client-secret",
+    accessToken: SECRET,
+    refreshToken: undefined,
+    account: ACCOUNT,
+    environment: "demo",
+    times: "source",
+    url,
     kept: createKeptSecrets(db.pool, createSealer("the installation's secret", "provider secrets")),
     ...more,
   });
@@ -129,18 +135,18 @@ describe("prices of cTrader", () => {
   });
 
   test("times and timestamps are asked for, of all symbols at once; one that is refused does not stop the others", async () => {
-    const heard: Question[] = [];
+    const received: Question[] = [];
     const refuses = (payload: Record<string, unknown>) => (payload.symbolId as number[]).includes(14);
-    const far = await farSide({ 2127: (payload) => (refuses(payload) ? error("SYMBOL_NOT_FOUND") : [2128, {}]) }, heard);
+    const far = await farSide({ 2127: (payload) => (refuses(payload) ? error("SYMBOL_NOT_FOUND") : [2128, {}]) }, received);
     far.script((peer) => peer.send(priced(41)));
     const running = start(upstream(far));
-    await until(() => heard.some(({ payloadType }) => payloadType === 2127));
+    await until(() => received.some(({ payloadType }) => payloadType === 2127));
     for (let step = 0; running.ticks.length === 0 && step < 200; step += 1) {
       await running.clock.advance(25);
       await new Promise((resolve) => setImmediate(resolve));
     }
     await until(() => running.ticks.length === 1);
-    const asked = heard.filter(({ payloadType }) => payloadType === 2127).map(({ payload }) => payload);
+    const asked = received.filter(({ payloadType }) => payloadType === 2127).map(({ payload }) => payload);
     expect(asked.map(({ symbolId }) => symbolId)).toEqual([[14, 41], [14], [41]]);
     expect(asked[0]).toMatchObject({ subscribeToSpotTimestamp: true, ctidTraderAccountId: ACCOUNT });
     expect(running.lines).toContainEqual(expect.objectContaining({ reason: "refused_symbol", text: "EURUSD: SYMBOL_NOT_FOUND" }));
@@ -150,12 +156,12 @@ describe("prices of cTrader", () => {
   });
 
   test("a heartbeat is sent at least every ten seconds", async () => {
-    const heard: Question[] = [];
-    const far = await farSide({}, heard);
+    const received: Question[] = [];
+    const far = await farSide({}, received);
     far.script((peer) => peer.send(priced(14)));
     const { clock, ticks, stop, ended } = start(upstream(far));
     await until(() => ticks.length === 1);
-    const beats = () => heard.filter(({ payloadType }) => payloadType === 51).length;
+    const beats = () => received.filter(({ payloadType }) => payloadType === 51).length;
     await clock.advance(10_000);
     await until(() => beats() > 0);
     stop.abort();
@@ -289,7 +295,7 @@ describe("history of cTrader", () => {
 
 describe("tokens of cTrader", () => {
   const stored = async () => (await db.pool.query<{ sealed: Uint8Array }>("SELECT sealed FROM provider_secret")).rows;
-  const tokenFarSide = (heard: Question[], accepts: () => string) =>
+  const tokenFarSide = (received: Question[], accepts: () => string) =>
     farSide(
       {
         2102: ({ accessToken }) => (accessToken === accepts() ? [2103, {}] : error("CH_ACCESS_TOKEN_INVALID")),
@@ -298,20 +304,20 @@ describe("tokens of cTrader", () => {
             ? [2174, { accessToken: "access-1", refreshToken: "refresh-1", expiresIn: 2_628_000, tokenType: "bearer" }]
             : error("ACCESS_DENIED"),
       },
-      heard,
+      received,
     );
 
   test("an expired token is renewed once; the new one is stored, encrypted, before it is used, and used after a restart", async () => {
-    const heard: Question[] = [];
+    const received: Question[] = [];
     const order: number[] = [];
-    const far = await tokenFarSide(heard, () => "access-1");
+    const far = await tokenFarSide(received, () => "access-1");
     far.script((peer) => peer.send(priced(14)));
     const kept = createKeptSecrets(db.pool, createSealer("the installation's secret", "provider secrets"));
     const watched = {
       ...kept,
       async change(name: string, make: Parameters<typeof kept.change>[1]) {
         const next = await kept.change(name, make);
-        order.push(heard.filter(({ payload }) => payload.accessToken === "access-1").length);
+        order.push(received.filter(({ payload }) => payload.accessToken === "access-1").length);
         return next;
       },
     };
@@ -321,7 +327,7 @@ describe("tokens of cTrader", () => {
     const run = start(one);
     await until(() => run.ticks.length === 1);
     expect(order).toEqual([0]);
-    expect(heard.filter(({ payloadType }) => payloadType === 2173)).toHaveLength(1);
+    expect(received.filter(({ payloadType }) => payloadType === 2173)).toHaveLength(1);
     expect(one.expiresAt?.()).toBe(NOW_MS + 2_628_000_000);
     expect(one.secrets).toEqual(["client-secret", "access-1", "refresh-1"]);
     const rows = await stored();
@@ -332,20 +338,20 @@ describe("tokens of cTrader", () => {
 
     const again = start(upstream(far, settings));
     await until(() => again.ticks.length === 1);
-    expect(heard.filter(({ payloadType }) => payloadType === 2173)).toHaveLength(1);
-    expect(heard.filter(({ payload }) => payload.accessToken === "access-0")).toHaveLength(1);
+    expect(received.filter(({ payloadType }) => payloadType === 2173)).toHaveLength(1);
+    expect(received.filter(({ payload }) => payload.accessToken === "access-0")).toHaveLength(1);
     again.stop.abort();
     await again.ended;
     await far.close();
   });
 
   test("tokens of changed settings replace those that are stored", async () => {
-    const heard: Question[] = [];
-    const far = await tokenFarSide(heard, () => "access-7");
+    const received: Question[] = [];
+    const far = await tokenFarSide(received, () => "access-7");
     far.script((peer) => peer.send(priced(14)));
     const run = start(upstream(far, { accessToken: "access-7", refreshToken: "refresh-7" }));
     await until(() => run.ticks.length === 1);
-    expect(heard.some(({ payload }) => payload.accessToken === "access-1")).toBe(false);
+    expect(received.some(({ payload }) => payload.accessToken === "access-1")).toBe(false);
     run.stop.abort();
     await run.ended;
     await far.close();
@@ -353,12 +359,12 @@ describe("tokens of cTrader", () => {
 
   test("two processes renew one token once, and both use the new one", async () => {
     await db.pool.query("DELETE FROM provider_secret");
-    const heard: Question[] = [];
-    const far = await tokenFarSide(heard, () => "access-1");
+    const received: Question[] = [];
+    const far = await tokenFarSide(received, () => "access-1");
     far.script((peer) => peer.send(priced(14)));
     const runs = [0, 1].map(() => start(upstream(far, { accessToken: "access-0", refreshToken: "refresh-0" })));
     await until(() => runs.every(({ ticks }) => ticks.length === 1));
-    expect(heard.filter(({ payloadType }) => payloadType === 2173)).toHaveLength(1);
+    expect(received.filter(({ payloadType }) => payloadType === 2173)).toHaveLength(1);
     for (const { stop, ended } of runs) {
       stop.abort();
       await ended;
@@ -380,8 +386,8 @@ describe("tokens of cTrader", () => {
 
   test("a token that could not be stored is stored before the next use", async () => {
     await db.pool.query("DELETE FROM provider_secret");
-    const heard: Question[] = [];
-    const far = await tokenFarSide(heard, () => "access-1");
+    const received: Question[] = [];
+    const far = await tokenFarSide(received, () => "access-1");
     far.script((peer) => peer.send(priced(14)));
     const kept = createKeptSecrets(db.pool, createSealer("the installation's secret", "provider secrets"));
     let failures = 1;
@@ -397,10 +403,10 @@ describe("tokens of cTrader", () => {
     };
     const run = start(upstream(far, { accessToken: "access-0", refreshToken: "refresh-0", kept: flaky }));
     await until(() => run.problems.length === 1);
-    expect(heard.some(({ payload }) => payload.accessToken === "access-1")).toBe(false);
+    expect(received.some(({ payload }) => payload.accessToken === "access-1")).toBe(false);
     await run.clock.advance(2_000);
     await until(() => run.ticks.length === 1);
-    expect(heard.filter(({ payloadType }) => payloadType === 2173)).toHaveLength(1);
+    expect(received.filter(({ payloadType }) => payloadType === 2173)).toHaveLength(1);
     expect(await stored()).toHaveLength(1);
     run.stop.abort();
     await run.ended;
@@ -413,7 +419,7 @@ test.skipIf(!hasSharedData)(`the messages of the documentation are understood${S
   expect(lines.map((line) => readMessage(line, 1_710_000_200_500))).toEqual([
     { answer: 2100, payload: expect.anything() },
     { answer: 2128, payload: { ctidTraderAccountId: ACCOUNT } },
-    { heard: { symbol: "14", timeMs: 1_710_000_200_000, bid: 1.09995, ask: 1.10015 } },
+    { received: { symbol: "14", timeMs: 1_710_000_200_000, bid: 1.09995, ask: 1.10015 } },
     "heartbeat",
   ]);
 });

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from "#lib/units";
-import type { Declaration, Heard, Link, Upstream } from "../port";
+import type { Declaration, Link, Received, Upstream } from "../port";
 import { type Conversation, type CtraderSettings, createAccount, payloadOf } from "./account";
 import { trendbars, WINDOW_MAX_ROWS } from "./trendbars";
 import { TYPES } from "./wire";
@@ -85,10 +85,10 @@ export function ctraderUpstream(settings: CtraderSettings): Upstream {
         await subscribe(conversation, symbols, link);
         link.step("live");
         const names = new Map([...ids].map(([name, id]) => [String(id), name]));
-        const named = (heard: Heard): Heard => ({ ...heard, symbol: names.get(heard.symbol) ?? heard.symbol });
+        const named = (received: Received): Received => ({ ...received, symbol: names.get(received.symbol) ?? received.symbol });
         for (;;) {
-          const heard = await conversation.prices();
-          if (heard.length > 0) yield heard.map(named);
+          const received = await conversation.prices();
+          if (received.length > 0) yield received.map(named);
         }
       } finally {
         conversation.close();

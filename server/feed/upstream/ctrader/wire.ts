@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SECOND_MS } from "#lib/units";
 import { Refused, Upset } from "../../feed";
-import type { Heard, OddReason } from "../port";
+import type { OddReason, Received } from "../port";
 import { jsonOf } from "../socket";
 
 /** cTrader's Open API as JSON: a payload type and a payload (spotware/openapi-proto-messages, OpenApiMessages.proto). */
@@ -96,7 +96,7 @@ export interface Failure {
 
 /** What one message says. */
 type Message =
-  | { readonly heard: Heard }
+  | { readonly received: Received }
   | { readonly answer: number; readonly payload: unknown }
   | { readonly failure: Failure }
   | { readonly lost: string }
@@ -142,7 +142,7 @@ export function readMessage(text: string, nowMs: number): Message {
       if (!spot.success) return { odd: "unreadable" };
       const { symbolId, bid, ask, timestamp } = spot.data;
       if (price(bid) === null && price(ask) === null) return { odd: "no_price" };
-      return { heard: { symbol: String(symbolId), timeMs: timeOf(timestamp, nowMs), bid: price(bid), ask: price(ask) } };
+      return { received: { symbol: String(symbolId), timeMs: timeOf(timestamp, nowMs), bid: price(bid), ask: price(ask) } };
     }
     case TYPES.error:
     case COMMON_ERROR_TYPE: {

@@ -1,6 +1,6 @@
 import { SECOND_MS } from "#lib/units";
 import { Upset } from "../../feed";
-import type { Heard, OddReason } from "../port";
+import type { OddReason, Received } from "../port";
 import { type FixMessage, fieldOf, groupOf } from "./codec";
 import type { Profile } from "./profiles";
 
@@ -23,7 +23,7 @@ const TAG = {
   entries: 268,
 } as const;
 /** What a message says of prices. */
-export type Applied = { readonly heard: readonly Heard[] } | { readonly odd: OddReason };
+export type Applied = { readonly received: readonly Received[] } | { readonly odd: OddReason };
 type Entry = ReadonlyMap<number, string>;
 
 interface Price {
@@ -89,13 +89,13 @@ export function createBooks({ instrument, zeroSize, entryTimes }: Profile, symbo
     return Number.isNaN(newest) ? sentMs : newest;
   }
 
-  const quoteOf = (symbol: string, timeMs: number): Heard => {
+  const quoteOf = (symbol: string, timeMs: number): Received => {
     const book = books.get(symbol) ?? new Map<string, Price>();
     return { symbol, timeMs, bid: best(book, "0", Math.max), ask: best(book, "1", Math.min) };
   };
   const isSide = (entry: Entry) => entry.get(TAG.side) === "0" || entry.get(TAG.side) === "1";
 
-  function snapshot(message: FixMessage, entries: readonly Entry[], sentMs: number): Heard[] {
+  function snapshot(message: FixMessage, entries: readonly Entry[], sentMs: number): Received[] {
     const symbol = fieldOf(message, instrument.tag) ?? "";
     if (symbols.has(symbol)) {
       const book = new Map<string, Price>();
@@ -111,7 +111,7 @@ export function createBooks({ instrument, zeroSize, entryTimes }: Profile, symbo
     return book.has(keyOf(entry)) ? new Map([...entry, [TAG.position, `#${book.size}`]]) : entry;
   }
 
-  function increment(message: FixMessage, entries: readonly Entry[], sentMs: number): Heard[] {
+  function increment(message: FixMessage, entries: readonly Entry[], sentMs: number): Received[] {
     // A symbol may be said once for several entries.
     let symbol = fieldOf(message, instrument.tag) ?? "";
     const changed = new Map<string, Entry[]>();
@@ -138,7 +138,7 @@ export function createBooks({ instrument, zeroSize, entryTimes }: Profile, symbo
       const entries = groupOf(message, TAG.entries);
       if (entries === undefined) return { odd: "unreadable" };
       const sentMs = timestampMs(fieldOf(message, TAG.sendingTime));
-      return { heard: (message.type === "W" ? snapshot : increment)(message, entries, sentMs) };
+      return { received: (message.type === "W" ? snapshot : increment)(message, entries, sentMs) };
     },
   };
 }

@@ -38,8 +38,14 @@ const quote = (
 type Far = Awaited<ReturnType<typeof fixFarSide>>;
 const upstream = (far: Pick<Far, "url">, profile: Profile = PROFILES.generic) =>
   fixUpstream({
-    ...{ host: "127.0.0.1", port: Number(new URL(far.url).port), tls: false, sender: "SPOTWIRE", target: "VENUE" },
-    ...{ username: "u", password: SECRET, profile },
+    host: "127.0.0.1",
+    port: Number(new URL(far.url).port),
+    tls: false,
+    sender: "SPOTWIRE",
+    target: "VENUE",
+    username: "u",
+    password: SECRET,
+    profile,
   });
 
 describeUpstream("FIX", {
@@ -151,7 +157,7 @@ describe("the book", () => {
     const { apply } = createBooks(profile, new Set(["1", "EUR/USD", "XAU/USD"]));
     return (text: string) => {
       const applied = apply(message(text));
-      return "odd" in applied ? applied.odd : applied.heard.map(({ symbol, bid, ask }) => [symbol, bid, ask]);
+      return "odd" in applied ? applied.odd : applied.received.map(({ symbol, bid, ask }) => [symbol, bid, ask]);
     };
   };
 
@@ -205,7 +211,7 @@ describe("the book", () => {
     const timeOf = (time: string, profile: Profile = PROFILES.generic) => {
       const text = `35=W|52=20260107-12:00:03.500|55=1|268=2|269=0|270=1.1|272=20260107|273=${time}|269=1|270=1.2`;
       const applied = createBooks(profile, new Set(["1"])).apply(message(text));
-      return "heard" in applied ? new Date(applied.heard[0]?.timeMs ?? 0).toISOString().slice(17, 23) : applied.odd;
+      return "received" in applied ? new Date(applied.received[0]?.timeMs ?? 0).toISOString().slice(17, 23) : applied.odd;
     };
     expect(timeOf("12:00:02.123456")).toBe("02.123");
     expect(timeOf("12:00:02")).toBe("03.500");
@@ -222,7 +228,7 @@ describe("the book", () => {
         .filter(({ type }) => type === "W" || type === "X")
         .map((one) => {
           const applied = apply(one);
-          return "odd" in applied ? applied.odd : applied.heard.map(({ bid, ask }) => [bid, ask])[0];
+          return "odd" in applied ? applied.odd : applied.received.map(({ bid, ask }) => [bid, ask])[0];
         });
     };
     expect(heardOf("ctrader-official", "1", PROFILES.ctrader)).toEqual([
@@ -238,16 +244,18 @@ describe("the book", () => {
 describe("a session", () => {
   /** Runs against a far side; resolves with what it was told, by type. */
   async function session(profile?: Profile, answer?: Parameters<typeof fixFarSide>[0]) {
-    const heard: FixMessage[] = [];
+    const received: FixMessage[] = [];
     const far = await fixFarSide((one, say) => {
-      heard.push(one);
+      received.push(one);
       answer?.(one, say);
     });
     const run = start(upstream(far, profile));
     const said = (type: string) =>
-      heard.filter((one) => one.type === type).map(({ fields }) => new Map(fields) as ReadonlyMap<number, string>);
+      received.filter((one) => one.type === type).map(({ fields }) => new Map(fields) as ReadonlyMap<number, string>);
     return {
-      ...{ far, run, said },
+      far,
+      run,
+      said,
       async end() {
         run.stop.abort();
         await run.ended;

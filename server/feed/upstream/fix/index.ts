@@ -3,7 +3,7 @@ import { connect as connectTls } from "node:tls";
 import { SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
 import { Upset } from "../../feed";
-import type { Heard, Link, Upstream } from "../port";
+import type { Link, Received, Upstream } from "../port";
 import { type Applied, createBooks } from "./book";
 import { createSplitter, type Field, type FixMessage, fieldOf, groupOf } from "./codec";
 import type { Profile } from "./profiles";
@@ -112,7 +112,8 @@ function subscribe(line: Line, { instrument, depth, updates, requestMaxSymbols }
         [269, "0"],
         [269, "1"],
       ] as const),
-      ...[[146, String(some.length)] as const, ...named],
+      [146, String(some.length)] as const,
+      ...named,
     ]);
   }
 }
@@ -136,14 +137,14 @@ export function fixUpstream(venue: FixVenue): Upstream {
   /** The symbols of requests by the names that we show. */
   const ids = new Map<string, string>();
 
-  async function* prices(symbols: readonly string[], link: Link): AsyncGenerator<readonly Heard[]> {
+  async function* prices(symbols: readonly string[], link: Link): AsyncGenerator<readonly Received[]> {
     const idOf = (symbol: string) => ids.get(symbol) ?? symbol;
     const names = new Map(symbols.map((symbol) => [idOf(symbol), symbol]));
     const books = createBooks(profile, new Set(names.keys()));
     link.step("authenticating");
     const line = openLine(venue, link);
 
-    function heardIn(message: FixMessage): readonly Heard[] {
+    function receivedIn(message: FixMessage): readonly Received[] {
       if (message.type === "A") {
         link.step("subscribing");
         subscribe(line, profile, [...names.keys()]);
@@ -151,15 +152,15 @@ export function fixUpstream(venue: FixVenue): Upstream {
         return [];
       }
       const applied = message.type === "W" || message.type === "X" ? books.apply(message) : oddOf(message);
-      if ("heard" in applied) return applied.heard;
+      if ("received" in applied) return applied.received;
       link.odd(applied.odd, message.fields.map((field) => field.join("=")).join("|"));
       return [];
     }
 
     try {
       for await (const messages of line.messages()) {
-        const heard = messages.flatMap(heardIn).map((one) => ({ ...one, symbol: names.get(one.symbol) ?? one.symbol }));
-        if (heard.length > 0) yield heard;
+        const received = messages.flatMap(receivedIn).map((one) => ({ ...one, symbol: names.get(one.symbol) ?? one.symbol }));
+        if (received.length > 0) yield received;
       }
     } finally {
       line.close();

@@ -47,15 +47,23 @@ afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
 });
 
-/** A venue of QuickFIX; `lines` is what it heard. */
+/** A venue of QuickFIX; `lines` is what it received. */
 async function venue() {
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-quickfix-"));
   const port = await freePort();
   const settings = path.join(folder, "acceptor.cfg");
   const dictionary = hasSharedData ? ["UseDataDictionary=Y", `DataDictionary=${DICTIONARY}`] : ["UseDataDictionary=N"];
   const text = [
-    ...["[DEFAULT]", "ConnectionType=acceptor", "StartTime=00:00:00", "EndTime=00:00:00", `SocketAcceptPort=${port}`],
-    ...["[SESSION]", "BeginString=FIX.4.4", "SenderCompID=VENUE", "TargetCompID=SPOTWIRE", ...dictionary],
+    "[DEFAULT]",
+    "ConnectionType=acceptor",
+    "StartTime=00:00:00",
+    "EndTime=00:00:00",
+    `SocketAcceptPort=${port}`,
+    "[SESSION]",
+    "BeginString=FIX.4.4",
+    "SenderCompID=VENUE",
+    "TargetCompID=SPOTWIRE",
+    ...dictionary,
   ];
   writeFileSync(settings, text.join("\n"));
   const child = spawn(program(), [settings], { stdio: ["pipe", "pipe", "inherit"] });

@@ -97,7 +97,7 @@ export function createSession({ parties, send, clock, odd, signal }: SessionOpti
     }
   }
 
-  /** Takes the number of a message. @returns false when the message was heard before. @throws Upset when it is too low */
+  /** Takes the number of a message. @returns false when the message was received before. @throws Upset when it is too low */
   function takeNumber(message: FixMessage): boolean {
     const seq = Number(fieldOf(message, 34));
     if (!Number.isInteger(seq)) throw new Upset("a message has no MsgSeqNum");

@@ -2,7 +2,7 @@ import { readLines, type Line as TextLine } from "#lib/market/ndjson";
 import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { Upset } from "../../feed";
 import { ask } from "../http";
-import type { Heard, Link, Upstream } from "../port";
+import type { Link, Received, Upstream } from "../port";
 import { Candles, Instruments, readCandles, readLine } from "./wire";
 
 /** A line with the prices of one instrument has about 400 bytes. */
@@ -35,7 +35,7 @@ function adviceOn400(words: string): string | undefined {
 }
 
 /** The messages of a group of lines; what cannot be read is reported. */
-function heardIn(lines: readonly TextLine[], link: Link): Heard[] {
+function receivedIn(lines: readonly TextLine[], link: Link): Received[] {
   return lines.flatMap(({ text }) => {
     link.alive();
     if (text === null) {
@@ -44,7 +44,7 @@ function heardIn(lines: readonly TextLine[], link: Link): Heard[] {
     }
     const line = readLine(text);
     if (line === "heartbeat") return [];
-    if ("heard" in line) return [line.heard];
+    if ("received" in line) return [line.received];
     link.odd(line.odd, text);
     return [];
   });
@@ -110,8 +110,8 @@ export function oandaUpstream({ token, account, environment, url }: OandaAccount
       link.step("live");
       link.alive();
       for await (const lines of readLines(body, { bodyMaxBytes: Number.POSITIVE_INFINITY, lineMaxBytes: LINE_MAX_BYTES })) {
-        const heard = heardIn(lines, link);
-        if (heard.length > 0) yield heard;
+        const received = receivedIn(lines, link);
+        if (received.length > 0) yield received;
       }
       throw new Upset("the stream ended");
     },

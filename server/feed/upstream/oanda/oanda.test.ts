@@ -20,8 +20,16 @@ const bucket = (price: number | null) => (price === null ? [] : [{ price: String
 const symbolOf = (ticker: string) => `${ticker.slice(0, 3)}_${ticker.slice(3)}`;
 const price = (symbol: string, timeMs: number, bid: number | null, ask: number | null, more: object = {}) =>
   JSON.stringify({
-    ...{ type: "PRICE", time: new Date(timeMs).toISOString().replace("Z", "999999Z"), bids: bucket(bid), asks: bucket(ask) },
-    ...{ closeoutBid: "1", closeoutAsk: "2", status: "tradeable", tradeable: true, instrument: symbol, ...more },
+    type: "PRICE",
+    time: new Date(timeMs).toISOString().replace("Z", "999999Z"),
+    bids: bucket(bid),
+    asks: bucket(ask),
+    closeoutBid: "1",
+    closeoutAsk: "2",
+    status: "tradeable",
+    tradeable: true,
+    instrument: symbol,
+    ...more,
   });
 
 describeUpstream("OANDA", {
@@ -51,14 +59,14 @@ describe("a line of OANDA's stream", () => {
     ].map((prices) => prices.map((one) => ({ price: one })));
     const line = JSON.stringify({ type: "PRICE", instrument: "EUR_USD", time: "2026-01-07T12:00:00.123456789Z", bids, asks });
     expect(readLine(line)).toEqual({
-      heard: { symbol: "EUR_USD", timeMs: Date.UTC(2026, 0, 7, 12, 0, 0, 123), bid: 1.12, ask: 1.13 },
+      received: { symbol: "EUR_USD", timeMs: Date.UTC(2026, 0, 7, 12, 0, 0, 123), bid: 1.12, ask: 1.13 },
     });
   });
 
   test.skipIf(!hasSharedData)(`recorded streams are read to their last line${SHARED_DATA_NOTICE}`, () => {
     for (const name of ["stream-hootnot-2016", "stream-hootnot-2017", "stream-issue-btoandav20-32", "stream-readme-2016"]) {
       const lines = sharedText(`upstreams/oanda/${name}.jsonl`).split("\n").filter(Boolean).map(readLine);
-      expect(lines.filter((line) => line !== "heartbeat" && !("heard" in line))).toEqual([]);
+      expect(lines.filter((line) => line !== "heartbeat" && !("received" in line))).toEqual([]);
       expect(lines.length).toBeGreaterThan(1);
     }
   });
@@ -87,13 +95,11 @@ describe("candles", () => {
   const text = (value: number) => value.toFixed(4);
   const side = (price: number) => ({ o: text(price), h: text(price + 0.001), l: text(price - 0.001), c: text(price) });
   const candle = (time: number, complete = true) => ({
-    ...{
-      complete,
-      volume: 7,
-      time: new Date(time * 1000).toISOString().replace("Z", "000000Z"),
-      bid: side(1.1),
-      ask: side(1.1002),
-    },
+    complete,
+    volume: 7,
+    time: new Date(time * 1000).toISOString().replace("Z", "000000Z"),
+    bid: side(1.1),
+    ask: side(1.1002),
   });
 
   test("the closed minutes of a range come page by page, each once, and a minute that is not complete is left out", async () => {

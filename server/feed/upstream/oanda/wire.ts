@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Heard, Minute, OddReason } from "../port";
+import type { Minute, OddReason, Received } from "../port";
 
 /** OANDA's v20 stream (oanda/v20-openapi, json/v20.json): one JSON object per line. */
 
@@ -52,7 +52,7 @@ export function readCandles({ candles }: z.infer<typeof Candles>): { readonly mi
 }
 
 /** What a line of the stream holds. */
-type Line = { readonly heard: Heard } | { readonly odd: OddReason } | "heartbeat";
+type Line = { readonly received: Received } | { readonly odd: OddReason } | "heartbeat";
 
 /** The best price of one side. The first bucket need not be it, because a larger size may come first. */
 function best(buckets: readonly z.infer<typeof Bucket>[], pick: (...prices: number[]) => number): number | null {
@@ -78,7 +78,7 @@ export function readLine(text: string): Line {
   const price = Price.safeParse(value);
   if (!price.success) return { odd: "unreadable" };
   const { instrument, time, bids, asks, status, tradeable = status === undefined || status === "tradeable" } = price.data;
-  const heard = { symbol: instrument, timeMs: Date.parse(time), bid: best(bids, Math.max), ask: best(asks, Math.min) };
+  const received = { symbol: instrument, timeMs: Date.parse(time), bid: best(bids, Math.max), ask: best(asks, Math.min) };
   // The price of a closed market is the last one before it closed.
-  return { heard: tradeable ? heard : { ...heard, doubt: "closed" } };
+  return { received: tradeable ? received : { ...received, doubt: "closed" } };
 }

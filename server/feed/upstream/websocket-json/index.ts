@@ -1,5 +1,5 @@
 import { Refused, Upset } from "../../feed";
-import type { Heard, Upstream } from "../port";
+import type { Received, Upstream } from "../port";
 import { jsonOf, openSocket } from "../socket";
 import type { Said, Vendor } from "./vendor";
 
@@ -38,9 +38,9 @@ export function socketUpstream(vendor: Vendor, { key, url = vendor.url }: Vendor
       }
 
       /** @throws Refused or Upset when the message says so */
-      function take(said: Said, text: string, heard: Heard[]): void {
+      function take(said: Said, text: string, received: Received[]): void {
         if (said === "alive") return;
-        if ("heard" in said) heard.push(...said.heard);
+        if ("received" in said) received.push(...said.received);
         else if ("next" in said) proceed(said.next);
         else if ("odd" in said) link.odd(said.odd, text);
         else if ("refused" in said) throw new Refused(said.refused);
@@ -54,11 +54,12 @@ export function socketUpstream(vendor: Vendor, { key, url = vendor.url }: Vendor
       connection.keepAlive(vendor.declares.idleMs / 3, vendor.heartbeat);
       try {
         for (;;) {
-          const heard: Heard[] = [];
-          for (const text of await connection.next()) for (const said of vendor.read(text, jsonOf(text))) take(said, text, heard);
-          if (heard.length === 0) continue;
+          const received: Received[] = [];
+          for (const text of await connection.next())
+            for (const said of vendor.read(text, jsonOf(text))) take(said, text, received);
+          if (received.length === 0) continue;
           isPriced = true;
-          yield heard;
+          yield received;
         }
       } finally {
         if (!isPriced) spelling += 1;

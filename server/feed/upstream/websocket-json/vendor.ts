@@ -1,8 +1,8 @@
-import type { Declaration, Heard, OddReason, Upstream } from "../port";
+import type { Declaration, OddReason, Received, Upstream } from "../port";
 
 /** What one message of a vendor says. */
 export type Said =
-  | { readonly heard: readonly Heard[] }
+  | { readonly received: readonly Received[] }
   /** The vendor waits for the key now, or for the subscription. */
   | { readonly next: "authenticate" | "subscribe" | "listen" }
   | { readonly odd: OddReason }

@@ -115,8 +115,8 @@ const SPEECHES: readonly Speech[] = [
 for (const { vendor, first, answers, price, heartbeat, unused } of SPEECHES)
   describeUpstream(vendor.name, {
     farSide: () =>
-      socketFarSide((send, heard, ready) => {
-        heard((message) => {
+      socketFarSide((send, received, ready) => {
+        received((message) => {
           const [, answer, isReady] = answers.find(([word]) => message.includes(word)) ?? [];
           if (answer !== undefined) send(answer);
           if (isReady) ready();
@@ -124,7 +124,9 @@ for (const { vendor, first, answers, price, heartbeat, unused } of SPEECHES)
         if (first !== undefined) send(first);
       }),
     upstream: ({ url }) => socketUpstream(vendor, { key: SECRET, url }),
-    ...{ price, heartbeat, unused },
+    price,
+    heartbeat,
+    unused,
     secret: SECRET,
   });
 
@@ -141,8 +143,8 @@ describe("vendors", () => {
 
   test("Massive is asked for the other spelling after a connection without a price, and for the same one after one with prices", async () => {
     const asked: string[] = [];
-    const far = await socketFarSide((send, heard, ready) => {
-      heard((message) => {
+    const far = await socketFarSide((send, received, ready) => {
+      received((message) => {
         const { action, params } = JSON.parse(message) as { action: string; params: string };
         if (action === "auth") send('[{"ev":"status","status":"auth_success","message":"authenticated"}]');
         if (action !== "subscribe") return;
@@ -173,7 +175,7 @@ describe("vendors", () => {
   test("pairs are the same however Massive writes them", () => {
     for (const pair of ["EUR/USD", "EUR-USD", "EURUSD"])
       expect(massive.read("", [{ ev: "C", p: pair, a: 1.2, b: 1.1, t: 5 }])).toEqual([
-        { heard: [{ symbol: "EUR/USD", timeMs: 5, bid: 1.1, ask: 1.2 }] },
+        { received: [{ symbol: "EUR/USD", timeMs: 5, bid: 1.1, ask: 1.2 }] },
       ]);
   });
 
@@ -182,7 +184,7 @@ describe("vendors", () => {
     for (const vendor of [massive, tiingo, twelveData]) {
       const lines = sharedText(`upstreams/${vendor.name}/messages.jsonl`).split("\n").filter(Boolean);
       const said = lines.flatMap((line) => vendor.read(line, JSON.parse(line)));
-      expect(said.filter((one) => one !== "alive" && "heard" in one)).toHaveLength(count[vendor.name as keyof typeof count]);
+      expect(said.filter((one) => one !== "alive" && "received" in one)).toHaveLength(count[vendor.name as keyof typeof count]);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
-import type { Heard } from "../port";
+import type { Received } from "../port";
 import type { Said, Vendor } from "./vendor";
 
 const slashed: Vendor["symbolOf"] = ({ base, quote }) => `${base}/${quote}`;
@@ -22,7 +22,7 @@ function readMassive(value: unknown): Said {
   if (!parsed.success) return { odd: (value as { ev?: unknown } | null)?.ev === undefined ? "unreadable" : "unknown_type" };
   const message = parsed.data;
   if (message.ev === "C")
-    return { heard: [{ symbol: massivePair(message.p), timeMs: message.t, bid: side(message.b), ask: side(message.a) }] };
+    return { received: [{ symbol: massivePair(message.p), timeMs: message.t, bid: side(message.b), ask: side(message.a) }] };
   if (message.status === "connected") return { next: "authenticate" };
   if (message.status === "auth_success") return { next: "subscribe" };
   if (message.status === "auth_failed" || message.status === "auth_timeout")
@@ -81,7 +81,7 @@ function readTiingo(json: unknown): Said[] {
   const quote = TiingoQuote.safeParse(data);
   if (!quote.success) return [{ odd: messageType === "A" ? "unreadable" : "unknown_type" }];
   const [, symbol, time, , bid, , , ask] = quote.data;
-  return [{ heard: [{ symbol, timeMs: Date.parse(time), bid: side(bid), ask: side(ask) }] }];
+  return [{ received: [{ symbol, timeMs: Date.parse(time), bid: side(bid), ask: side(ask) }] }];
 }
 
 export const tiingo: Vendor = {
@@ -129,7 +129,7 @@ function readTwelveData(json: unknown): Said[] {
   if (message.event === "heartbeat") return ["alive"];
   if (message.event === "price") {
     const { symbol, timestamp, bid, ask } = message;
-    return [{ heard: [{ symbol, timeMs: timestamp * SECOND_MS, bid: side(bid), ask: side(ask) }] }];
+    return [{ received: [{ symbol, timeMs: timestamp * SECOND_MS, bid: side(bid), ask: side(ask) }] }];
   }
   // A subscription may succeed in part.
   const fails = (message.fails ?? []).map((): Said => ({ odd: "refused_symbol" }));
@@ -167,8 +167,8 @@ function readTraderMade(text: string, json: unknown): Said[] {
   const parsed = TraderMadeMessage.safeParse(json);
   if (parsed.success) {
     const { symbol, ts, bid, ask } = parsed.data;
-    const heard: Heard = { symbol, timeMs: Number(ts), bid: side(bid), ask: side(ask) };
-    return [{ heard: [heard] }];
+    const received: Received = { symbol, timeMs: Number(ts), bid: side(bid), ask: side(ask) };
+    return [{ received: [received] }];
   }
   // Its other messages are plain English.
   if (json !== undefined) return odd;

@@ -1,6 +1,4 @@
-import { operations } from "#lib/contract/operations";
-import { route } from "#lib/http/route";
-import { ingestKlines } from "#lib/market/ingest-klines";
+import { handler } from "#lib/operations/ingestKlines/answer";
+import { routeOf } from "#server/pages/call-route";
 
-export const POST = route(operations.ingestKlines, ingestKlines);
-export { unserved as DELETE, unserved as GET, unserved as OPTIONS, unserved as PATCH, unserved as PUT } from "#lib/http/api";
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = routeOf(handler);

@@ -1,6 +1,4 @@
-import { operations } from "#lib/contract/operations";
-import { route } from "#lib/http/route";
-import { ingestTicks } from "#lib/market/ingest";
+import { handler } from "#lib/operations/ingestTicks/answer";
+import { routeOf } from "#server/pages/call-route";
 
-export const POST = route(operations.ingestTicks, ingestTicks);
-export { unserved as DELETE, unserved as GET, unserved as OPTIONS, unserved as PATCH, unserved as PUT } from "#lib/http/api";
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = routeOf(handler);

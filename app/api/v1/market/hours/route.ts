@@ -1,6 +1,4 @@
-import { operations } from "#lib/contract/operations";
-import { route } from "#lib/http/route";
-import { marketHours } from "#lib/market/hours";
+import { handler } from "#lib/operations/marketHours/answer";
+import { routeOf } from "#server/pages/call-route";
 
-export const GET = route(operations.marketHours, marketHours);
-export { unserved as DELETE, unserved as OPTIONS, unserved as PATCH, unserved as POST, unserved as PUT } from "#lib/http/api";
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = routeOf(handler);

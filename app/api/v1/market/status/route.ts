@@ -1,6 +1,4 @@
-import { operations } from "#lib/contract/operations";
-import { route } from "#lib/http/route";
-import { marketStatus } from "#lib/market/status";
+import { handler } from "#lib/operations/marketStatus/answer";
+import { routeOf } from "#server/pages/call-route";
 
-export const GET = route(operations.marketStatus, marketStatus);
-export { unserved as DELETE, unserved as OPTIONS, unserved as PATCH, unserved as POST, unserved as PUT } from "#lib/http/api";
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = routeOf(handler);

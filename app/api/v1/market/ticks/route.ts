@@ -1,6 +1,4 @@
-import { operations } from "#lib/contract/operations";
-import { route } from "#lib/http/route";
-import { createTicks } from "#lib/market/ticks";
+import { handler } from "#lib/operations/ticks/answer";
+import { routeOf } from "#server/pages/call-route";
 
-export const GET = route(operations.ticks, createTicks());
-export { unserved as DELETE, unserved as OPTIONS, unserved as PATCH, unserved as POST, unserved as PUT } from "#lib/http/api";
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = routeOf(handler);

@@ -1,6 +1,4 @@
-import { operations } from "#lib/contract/operations";
-import { route } from "#lib/http/route";
-import { createStreamTicket } from "#lib/http/stream-ticket";
+import { handler } from "#lib/operations/createStreamTicket/answer";
+import { routeOf } from "#server/pages/call-route";
 
-export const POST = route(operations.createStreamTicket, createStreamTicket);
-export { unserved as DELETE, unserved as GET, unserved as OPTIONS, unserved as PATCH, unserved as PUT } from "#lib/http/api";
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = routeOf(handler);

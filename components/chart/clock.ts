@@ -1,0 +1,42 @@
+import { tradingDate, wallClock } from "#lib/client/trading-date";
+import type { Timeframe } from "#lib/contract/primitives";
+import { SECOND_MS } from "#lib/units";
+import { dateFormat } from "../portal/date-format";
+import { isIntraday } from "./breaks";
+
+const DAY = { timeZone: "UTC", year: "numeric", month: "short", day: "2-digit" } as const;
+const MONTH = { timeZone: "UTC", year: "numeric", month: "short" } as const;
+const TIME = { timeZone: "UTC", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+
+const format = (shape: Intl.DateTimeFormatOptions, atS: number) => dateFormat(shape).format(new Date(atS * SECOND_MS));
+
+/**
+ * How a chart says when a kline is. Klines within a day have their open time in a time zone. Those of days, weeks and months have
+ * the date of their first trading day, which is not the date on which they open: Monday's opens on Sunday.
+ */
+export interface ChartClock {
+  /** The time or date of the kline that opens at `atS` (Unix seconds), in seconds as if its clock were UTC. */
+  shown(atS: number): number;
+  /** The same in words, without the zone. */
+  text(atS: number): string;
+  /** What its times are, as a sentence. */
+  readonly note: string;
+}
+
+/** The clock of a chart's timeframe. */
+export function chartClock(timeframe: Timeframe, timeZone: string): ChartClock {
+  if (!isIntraday(timeframe)) {
+    const shape = timeframe === "MN1" ? MONTH : DAY;
+    return {
+      shown: tradingDate,
+      text: (atS) => format(shape, tradingDate(atS)),
+      note: "Dates are of trading days, which begin at 17:00 in New York.",
+    };
+  }
+  const shown = wallClock(timeZone);
+  return {
+    shown,
+    text: (atS) => `${format(DAY, shown(atS))} ${format(TIME, shown(atS))}`,
+    note: `All times ${timeZone}.`,
+  };
+}

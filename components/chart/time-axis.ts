@@ -1,0 +1,54 @@
+import {
+  createChartEx,
+  type DeepPartial,
+  defaultHorzScaleBehavior,
+  TickMarkType,
+  type Time,
+  type TimeChartOptions,
+} from "lightweight-charts";
+import { SECOND_MS } from "#lib/units";
+import { dateFormat } from "../portal/date-format";
+import type { ChartClock } from "./clock";
+
+const SHAPES: Readonly<Record<TickMarkType, Intl.DateTimeFormatOptions>> = {
+  [TickMarkType.Year]: { year: "numeric" },
+  [TickMarkType.Month]: { month: "short" },
+  [TickMarkType.DayOfMonth]: { day: "numeric" },
+  [TickMarkType.Time]: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  [TickMarkType.TimeWithSeconds]: { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
+};
+
+/** The text of a mark on the time axis. */
+export function markText(type: TickMarkType, atS: number, clock: Pick<ChartClock, "shown">): string {
+  return dateFormat({ ...SHAPES[type], timeZone: "UTC" }).format(new Date(clock.shown(atS) * SECOND_MS));
+}
+
+/** A chart whose time axis has its days, months and years where the clock has them. By itself, the library has them where UTC does. */
+export function createClockedChart(place: HTMLElement, clock: ChartClock, options: DeepPartial<TimeChartOptions>) {
+  class ClockedScale extends defaultHorzScaleBehavior() {
+    override options(): TimeChartOptions {
+      return super.options() as TimeChartOptions;
+    }
+    override fillWeightsForPoints(
+      points: Parameters<InstanceType<ReturnType<typeof defaultHorzScaleBehavior>>["fillWeightsForPoints"]>[0],
+      start: number,
+    ): void {
+      const before = Math.max(0, start - 1);
+      const shown = points.slice(before).map((point) => ({
+        ...point,
+        time: this.convertHorzItemToInternal(clock.shown(Number(point.originalTime)) as Time),
+      }));
+      super.fillWeightsForPoints(shown, start - before);
+      for (const [index, { timeWeight }] of shown.entries()) {
+        const point = points[before + index];
+        if (point !== undefined) point.timeWeight = timeWeight;
+      }
+    }
+  }
+  const { timeScale, localization } = options;
+  return createChartEx<Time, ClockedScale>(place, new ClockedScale(), {
+    ...options,
+    localization: { ...localization, timeFormatter: (time: Time) => clock.text(Number(time)) },
+    timeScale: { ...timeScale, tickMarkFormatter: (time: Time, type: TickMarkType) => markText(type, Number(time), clock) },
+  });
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findOnPath, installPackage } from "#lib/testing/packages";
+import { closedPort } from "./server";
+
+/** A proxy in front of nodes, in a process of its own. It may still be starting. */
+export interface StartedProxy {
+  readonly url: string;
+  /** Ends it, and removes what it wrote. */
+  stop(): Promise<void>;
+}
+
+/** The proxies of the recipes, which are packages of Debian, that are not installed and cannot be, with the reason. */
+export async function missingProxies(): Promise<Map<string, string>> {
+  const missing = new Map<string, string>();
+  for (const name of ["caddy", "nginx"]) {
+    const failure = findOnPath([name]) === undefined ? await installPackage(name) : null;
+    if (failure !== null) missing.set(name, `${name} is not installed, and apt-get said: ${failure}`);
+  }
+  return missing;
+}
+
+/** The block of code of a guide that contains a text, as it stands there. @throws Error unless there is exactly one */
+export async function recipeOf(guide: string, language: string, text: string): Promise<string> {
+  const page = await readFile(`lib/docs/guides/${guide}.mdx`, "utf8");
+  const blocks = [...page.matchAll(new RegExp(`^ *\`\`\`${language}\\b.*\\n([\\s\\S]*?)^ *\`\`\`$`, "gm"))];
+  const [found = "", ...more] = blocks.map(([, block = ""]) => block).filter((block) => block.includes(text));
+  if (found === "" || more.length > 0) throw new Error(`Not one block of ${guide} contains ${JSON.stringify(text)}.`);
+  return found;
+}
+
+async function begin(
+  url: string,
+  folder: string,
+  command: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<StartedProxy> {
+  const child: ChildProcess = spawn(command, args, { stdio: "ignore", env });
+  const ended = once(child, "exit");
+  return {
+    url,
+    async stop() {
+      child.kill();
+      await ended;
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+async function ownFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "spotwire-proxy-"));
+  // Workers of nginx are another user.
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+/** Runs a command that starts Caddy, with these nodes and another address in place of its own. */
+export async function startCaddy(recipe: string, nodes: readonly string[]): Promise<StartedProxy> {
+  const folder = await ownFolder();
+  const [port, admin] = [await closedPort(), await closedPort()];
+  const site = recipe.replace(/SITE_ADDRESS=\S+/, `SITE_ADDRESS=:${port}`).replace(/EDGE_UPSTREAMS="[^"]*"/, "");
+  const env = { ...process.env, HOME: folder, CADDY_ADMIN: `127.0.0.1:${admin}`, EDGE_UPSTREAMS: nodes.join(" ") };
+  return begin(`http://127.0.0.1:${port}`, folder, "bash", ["-c", `exec env ${site}`], env);
+}
+
+/**
+ * Runs nginx with a text of its `http` block, with these nodes, another address and another certificate in place of its own.
+ * Debian's main file has the rest.
+ */
+export async function startNginx(
+  recipe: string,
+  nodes: readonly string[],
+  certificate?: { readonly certFile: string; readonly keyFile: string },
+): Promise<StartedProxy> {
+  const folder = await ownFolder();
+  const port = await closedPort();
+  let text = recipe
+    .replace(/^(?<begin> *listen )\d+/m, `$<begin>127.0.0.1:${port}`)
+    .replace(/ssl_certificate \S+;/, `ssl_certificate ${certificate?.certFile};`)
+    .replace(/ssl_certificate_key \S+;/, `ssl_certificate_key ${certificate?.keyFile};`);
+  for (const [index, node] of nodes.entries()) text = text.replaceAll(`10.0.0.1${index + 1}:3000`, node);
+  text = text.replaceAll("127.0.0.1:3000", nodes[0] ?? "");
+  const site = join(folder, "site.conf");
+  await writeFile(site, text);
+  const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  const temporary = kinds.map((kind) => `${kind}_temp_path "${folder}/${kind}";`).join(" ");
+  const file = join(folder, "nginx.conf");
+  const main = `pid "${folder}/nginx.pid";\nerror_log stderr;\ndaemon off;\nevents {}\n`;
+  await writeFile(file, `${main}http { access_log off; ${temporary} include "${site}"; }\n`);
+  const scheme = certificate === undefined ? "http" : "https";
+  return begin(`${scheme}://127.0.0.1:${port}`, folder, "nginx", ["-p", folder, "-c", file], process.env);
+}

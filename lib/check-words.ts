@@ -1,0 +1,60 @@
+/** What operators read about a check: what it is, whom a problem concerns, and what to do next. */
+interface CheckWords {
+  readonly title: string;
+  readonly concerns: string;
+  readonly next: string;
+  /** A page of the portal. */
+  readonly path: string;
+}
+
+const feed = (venue: string, part = "feed"): CheckWords => ({
+  title: `${venue} ${part}`,
+  concerns: `Everybody who reads prices of the ${venue.toLowerCase()} venue.`,
+  next: "Check the feed",
+  path: "/admin/feeds",
+});
+const calls = (title: string, concerns: string): CheckWords => {
+  return { title, concerns, next: "Find the cause", path: "/docs/operate" };
+};
+
+const CHECKS: Readonly<Record<string, CheckWords>> = {
+  feed_live: feed("Live"),
+  prices_live: feed("Live", "prices"),
+  feed_sandbox: feed("Sandbox"),
+  prices_sandbox: feed("Sandbox", "prices"),
+  store: {
+    ...calls("Database", "Everybody: history, accounts and new ticks need it."),
+    path: "/docs/operate#when-the-database-is-unavailable",
+  },
+  redis: calls("Redis", "Clients of all nodes: new prices do not reach them."),
+  rest: calls("REST", "Everybody who calls the API."),
+  streams: calls("Streams", "Everybody who opens a stream."),
+  nodes: calls("Nodes", "Clients of the node that is silent."),
+  workers: calls("Edge workers", "Clients of the node: it has fewer workers than it should."),
+  process: calls("Process", "Clients of the node that drains."),
+  disk: calls("Disk", "Nobody yet. When it is full, no ticks are taken."),
+  certificate: {
+    title: "Certificate",
+    concerns: "Nobody yet. Once it has ended, browsers and clients refuse to connect.",
+    next: "Renew the certificate",
+    path: "/docs/operate#certificates-and-tokens",
+  },
+  provider_token: {
+    title: "Provider token",
+    concerns: "Nobody yet. Once it has ended, the provider refuses the connection.",
+    next: "Check the feed",
+    path: "/admin/feeds",
+  },
+  backup: {
+    title: "Backup",
+    concerns: "Nobody yet. What is lost before the next backup cannot be restored.",
+    next: "Set up backups",
+    path: "/docs/self-hosting#backups",
+  },
+  incident: { title: "Incident", concerns: "Readers of the status page.", next: "Edit the incident", path: "/admin/incidents" },
+};
+
+/** The words of a check; of one that a later release reports, its name. */
+export function wordsOf(name: string): CheckWords {
+  return CHECKS[name] ?? calls(name.replaceAll("_", " "), "See the nodes.");
+}

@@ -1,0 +1,30 @@
+import { Fault } from "#lib/fault";
+import { fileRoute, type NamedFile } from "#lib/http/file";
+import { dateOf, readFileId } from "#lib/market/file-id";
+import { requireHistory } from "#lib/market/oldest";
+import type { Call } from "#lib/market/question";
+import { findListing } from "#lib/market/tickers";
+import { SECOND_MS } from "#lib/units";
+import { requireSource } from "../files/answer";
+import { file } from "./declaration";
+
+/** The file of an id. @throws Fault unknown_file, also for a file of an instrument that the caller may not read; not_in_plan, service_unavailable */
+async function openFile(call: Call<{ readonly id: string }>): Promise<NamedFile> {
+  const id = readFileId(call.query.id);
+  const listing = id && findListing(call, id.ticker);
+  if (id === undefined || listing === undefined) throw gone();
+  const { type, ticker, date, start, revision } = id;
+  const source = requireSource(call, type);
+  // A month has no day in its id, and a day of 30 February is none.
+  if (dateOf(start, source.period) !== date) throw gone();
+  requireHistory(call, start * SECOND_MS, "id");
+  const opened = await source.open(listing, start, revision, call);
+  if (opened === undefined) throw gone();
+  return { ...opened, name: `${ticker}-${source.rowsName}-${date}`, lasting: revision !== undefined };
+}
+
+function gone(): Fault {
+  return new Fault("unknown_file", { detail: "There is no such file now. List the files again." });
+}
+
+export const handler = fileRoute(file, openFile);

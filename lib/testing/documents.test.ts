@@ -1,0 +1,80 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+
+const README_MAX_BYTES = 9_216;
+const ARCHITECTURE_MAX_LINES = 220;
+const DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map((file) => [file, readFileSync(file, "utf8")] as const);
+const textOf = (wanted: string) => DOCUMENTS.find(([file]) => file === wanted)?.[1] ?? "";
+const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
+
+const found = (text: string, pattern: RegExp) => [...new Set(Array.from(text.matchAll(pattern), ([, part = ""]) => part))];
+/** The anchors of a Markdown file. */
+const anchorsOf = (file: string) =>
+  found(readFileSync(file, "utf8"), /^#+ (.+)$/gm).map((title) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, "")
+      .replaceAll(/\s/g, "-"),
+  );
+
+describe.each(DOCUMENTS)("%s", (document, text) => {
+  test("links to files and headings that exist", () => {
+    for (const target of found(text, /\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [named = "", anchor] = target.split("#");
+      const file = named || document;
+      expect(existsSync(file), target).toBe(true);
+      if (anchor !== undefined) expect(anchorsOf(file), target).toContain(anchor);
+    }
+  });
+
+  test("names files and commands that exist", () => {
+    const files = found(text, /`((?:\.ci|app|components|e2e|lib|prisma|server)\/[\w./()[\]-]*\w\/?)`/g);
+    for (const file of files.filter((one) => !one.includes("NNNN"))) expect(existsSync(file), file).toBe(true);
+    for (const script of found(text, /npm run (?:--silent )?([\w:]+)/g)) expect(Object.keys(SCRIPTS)).toContain(script);
+  });
+});
+
+describe("README", () => {
+  test("has at most 9 KB, so that it is read to its end", () => {
+    expect(Buffer.byteLength(textOf("README.md"))).toBeLessThanOrEqual(README_MAX_BYTES);
+  });
+
+  test("has the commands that start and check a clone, as .ci/run checks it", () => {
+    const blocks = found(textOf("README.md"), /^```sh\n([^\n]+)\n```$/gm);
+    expect(blocks).toContain("npm ci --omit=dev && npm start");
+    expect(blocks).toContain(readFileSync(".ci/run", "utf8").trim().split("\n").at(-1));
+  });
+});
+
+describe("ARCHITECTURE", () => {
+  test("has at most 220 lines", () => {
+    expect(textOf("ARCHITECTURE.md").trimEnd().split("\n").length).toBeLessThanOrEqual(ARCHITECTURE_MAX_LINES);
+  });
+
+  test("names functions and settings that exist", () => {
+    const sources = ["app", "lib", "server"]
+      .flatMap((folder) => readdirSync(folder, { encoding: "utf8", recursive: true }).map((file) => `${folder}/${file}`))
+      .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|\/testing\/|^lib\/generated\//.test(file));
+    const words = new Set(sources.flatMap((file) => readFileSync(file, "utf8").match(/\w+/g) ?? []));
+    const named = found(textOf("ARCHITECTURE.md"), /`(\w+)`/g);
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((name) => !words.has(name))).toEqual([]);
+  });
+});
+
+describe("the decisions", () => {
+  const files = readdirSync("lib/decisions").sort();
+  const numbers = files.map((file) => Number.parseInt(file, 10));
+
+  test("each has the number of its file in its title", () => {
+    for (const [index, file] of files.entries())
+      expect(readFileSync(`lib/decisions/${file}`, "utf8"), file).toMatch(new RegExp(`^# ${numbers[index]}\\. \\S`));
+  });
+
+  test("they are numbered from 1 without a gap, but for the numbers that CONTRIBUTING explains", () => {
+    const [, explained = ""] = /No record has the numbers ([\d, and]+):/.exec(textOf("CONTRIBUTING.md")) ?? [];
+    const missing = explained.match(/\d+/g)?.map(Number) ?? [];
+    const all = [...numbers, ...missing].sort((a, b) => a - b);
+    expect(all).toEqual(all.map((_, index) => index + 1));
+  });
+});

@@ -1,0 +1,310 @@
+import type { KlineColumns } from "#lib/domain/columns";
+import { plausibleRange } from "#lib/domain/price-ranges";
+import {
+  type CalendarHours,
+  createClosedHours,
+  createEnds,
+  createHoursCheck,
+  type Doubt,
+  judgeOverlap,
+  likenessOf,
+  rowText,
+} from "#server/import/checks/doubts";
+import { createPriceCheck, type PriceCheck } from "#server/import/checks/prices";
+import { ImportFailure } from "#server/import/failure";
+import { contentOf } from "#server/import/files/text";
+import { type Progress, startProgress } from "#server/import/progress";
+import type { Row } from "#server/import/rows/row";
+import type { Prepared, SurveyContext } from "#server/import/survey/survey";
+import { addCounts, type BatchCounts, NO_KLINES } from "#server/store/klines/kline-batches";
+import type { KlineTable } from "#server/store/klines/kline-store";
+import { type Counts, CROSSED, createMinutes, type KlinePart, MISALIGNED, type PartBounds, storedTicks } from "./klines";
+import type { Batch, Job, Jobs } from "./store";
+
+/** How much of a file is in memory at once. */
+export interface ImportBounds extends PartBounds {
+  /** Klines and ticks that are kept of a file until it is judged, so that it is not read again. */
+  readonly keptKlines: number;
+  readonly keptTicks: number;
+}
+
+/**
+ * A part of a file is stored in one transaction. A kline that is kept takes 64 bytes, a tick 32: both bounds together 576 MB. A busy
+ * month of ticks is read once, a year twice.
+ */
+export const IMPORT_BOUNDS: ImportBounds = {
+  batchKlines: 50_000,
+  batchTicks: 200_000,
+  keptKlines: 6_000_000,
+  keptTicks: 6_000_000,
+};
+/** Klines that a trial shows of a file. */
+const FIRST_KLINES_COUNT = 3;
+/** Malformed rows that are listed; the rest are only counted. */
+const MALFORMED_LISTED_COUNT = 20;
+
+/** Reasons that are counted one by one; values in them can make each different. */
+const REASONS_MAX_COUNT = 100;
+const OTHER_REASONS = "other reasons";
+
+/** What files are judged and loaded with. */
+interface LoadContext extends SurveyContext {
+  readonly store: KlineTable;
+  readonly bounds: ImportBounds;
+}
+
+/** Klines of a part of a file with their ticks, and how far the file was read when they were complete. */
+interface FilePart extends KlinePart {
+  readonly readRows: number;
+  readonly readBytes: number;
+}
+
+/** What is known of the rows of a file; all of it once its parts are read. */
+interface Outcome {
+  readonly counts: Counts;
+  /** The first malformed rows. */
+  readonly malformed: readonly { readonly line: number; readonly reason: string }[];
+  /** Malformed rows and crossed quotes by reason. */
+  readonly refused: ReadonlyMap<string, number>;
+  readonly startMs: number;
+  /** Why reading stopped before the end of the file; null when it did not. */
+  stopped: "interrupted" | "too many malformed rows" | null;
+  /** Why the file could not be read or stored to its end; null when it could. */
+  failure: ImportFailure | null;
+}
+
+/** A file that is read in parts. */
+interface FileReading {
+  readonly outcome: Outcome;
+  /** Can be read once. A file that cannot be read to its end ends with the klines that were complete before; the outcome says why. */
+  readonly parts: AsyncIterable<FilePart>;
+}
+
+/**
+ * Reads a file in parts, whenever so much of it is complete. A part of klines ends with a month (of longer klines, a year) if one ends in it,
+ * so that a month of more parts is not written several times; a part of ticks ends with a UTC day.
+ * @param skipRows rows at the beginning that an earlier run stored
+ * @param onRow called with every valid row
+ */
+export function readFile(
+  { source, recognition, settings, listing, intervals, sample }: Prepared,
+  skipRows: number,
+  progress: Progress,
+  { options, clock, signal, bounds }: LoadContext,
+  onRow?: (row: Row) => void,
+): FileReading {
+  const startMs = clock.now();
+  const isExported = recognition.exported === true;
+  const malformed: { line: number; reason: string }[] = [];
+  const refused = new Map<string, number>();
+  const minutes = createMinutes(recognition.kind, {
+    ticker: listing.ticker,
+    intervals,
+    digits: listing.digits,
+    range: options.force || isExported ? null : plausibleRange(listing.base, listing.quote),
+    dropsFillers: sample.hasVolume && !isExported,
+    skipRows,
+    nowMs: startMs,
+    onMalformed(line, reason) {
+      if (malformed.length < MALFORMED_LISTED_COUNT) malformed.push({ line, reason });
+      const counted = refused.has(reason) || refused.size < REASONS_MAX_COUNT ? reason : OTHER_REASONS;
+      refused.set(counted, (refused.get(counted) ?? 0) + 1);
+    },
+  });
+  const { counts, sink } = minutes;
+  const watched = (row: Row, line: number) => {
+    onRow?.(row);
+    sink.row(row, line);
+  };
+  const reader = recognition.createReader(settings, { ...sink, row: onRow === undefined ? sink.row : watched });
+  const outcome: Outcome = { counts, malformed, refused, startMs, stopped: null, failure: null };
+  const stopped = (): Outcome["stopped"] =>
+    signal.aborted ? "interrupted" : counts.malformed > options.maxErrors ? "too many malformed rows" : null;
+
+  async function* parts(): AsyncGenerator<FilePart> {
+    let readBytes = 0;
+    const part = (end: "file" | "period"): FilePart => ({ ...minutes.take(end), readRows: counts.rows, readBytes });
+    const chunks = contentOf(source, (bytes) => {
+      readBytes = bytes;
+    });
+    try {
+      for await (const chunk of chunks) {
+        reader.push(chunk);
+        outcome.stopped = stopped();
+        if (outcome.stopped !== null) break;
+        if (minutes.isFull(bounds)) yield part("period");
+        progress.update(readBytes, counts.rows);
+      }
+      if (outcome.stopped === null) {
+        reader.end();
+        outcome.stopped = stopped();
+      }
+    } catch (error) {
+      if (!(error instanceof ImportFailure)) throw error;
+      outcome.failure = error;
+      return;
+    }
+    if (outcome.stopped === null) minutes.finish();
+    if (counts.crossed > 0) refused.set(CROSSED, counts.crossed);
+    if (counts.misaligned > 0) refused.set(MISALIGNED, counts.misaligned);
+    yield part("file");
+  }
+  return { outcome, parts: parts() };
+}
+
+/** Keeps the parts of a file while it is read. */
+function createKeeper({ outcome }: FileReading, { keptKlines, keptTicks }: ImportBounds) {
+  let kept: FilePart[] | null = [];
+  let [klines, ticks] = [0, 0];
+  return {
+    keep(part: FilePart): void {
+      klines += part.klines.time.length;
+      ticks += part.ticks.time.length;
+      if (klines > keptKlines || ticks > keptTicks) kept = null;
+      kept?.push(part);
+    },
+    /** The file as it was read, without reading it again; null when it has more than is kept. */
+    again(signal: AbortSignal): FileReading | null {
+      const rest = kept;
+      if (rest === null) return null;
+      async function* parts(): AsyncGenerator<FilePart> {
+        for (let part = rest?.shift(); part !== undefined; part = rest?.shift()) {
+          if (signal.aborted) {
+            outcome.stopped = "interrupted";
+            return;
+          }
+          yield part;
+        }
+      }
+      return { outcome, parts: parts() };
+    },
+  };
+}
+
+/** What is doubtful about a file, empty when nothing is, and the file as it was read; null where it has to be read again. */
+interface Judged {
+  readonly doubts: readonly Doubt[];
+  readonly read: FileReading | null;
+}
+
+/**
+ * Reads a file to its end before anything of it is stored, and compares it with the hours of its market and with what is stored
+ * at the same times, before and after them.
+ * Rows that an earlier run stored are not judged again.
+ * @throws ImportFailure when its prices cannot be those of the instrument; the error of pg when the database is unavailable
+ */
+export async function judgeFile(
+  file: Prepared,
+  skipRows: number,
+  calendar: CalendarHours,
+  context: LoadContext,
+): Promise<Judged> {
+  const { options, store, terminal, clock, listings, bounds, signal } = context;
+  const { listing, source, timeframe } = file;
+  const series = { ticker: listing.ticker, timeframe };
+  const hours = createHoursCheck(file, calendar, options.clock !== null);
+  const prices = createPriceCheck(store);
+  const ends = createEnds(series);
+  let overlap: Doubt | null = null;
+  let beginning: KlineColumns | undefined;
+  const progress = startProgress(terminal, "checking the prices", source.sizeBytes, clock);
+  const read = readFile(file, skipRows, progress, context, hours.row);
+  const keeper = createKeeper(read, bounds);
+  try {
+    // What ends a file early ends it again when it is stored: the rows before it are good.
+    for await (const part of read.parts) {
+      const { klines } = part;
+      keeper.keep(part);
+      if (klines.time.length === 0) continue;
+      if (!options.force) await prices.check(klines, timeframe, listing);
+      hours.take(klines);
+      ends.take(klines);
+      beginning ??= klines;
+      overlap ??= await judgeOverlap({ series, klines }, listing.digits, store);
+    }
+  } finally {
+    progress.stop();
+  }
+  const levels = [...(overlap === null ? [] : [overlap]), ...(await ends.judge(store))];
+  const like =
+    levels.length > 0 && beginning !== undefined ? await likenessOf({ series, klines: beginning }, listings, store) : null;
+  const named = like === null ? [] : [{ reason: `it looks like ${like}: the same prices are stored for it`, rows: [] }];
+  return { doubts: [...hours.doubts(), ...levels, ...named], read: keeper.again(signal) };
+}
+
+/** Parts that wait to be written or are: one, while the next is read. */
+const WRITING_MAX_COUNT = 2;
+
+/** What files are stored with. */
+export interface StoreContext extends LoadContext {
+  readonly batch: Pick<Batch, "file">;
+  readonly jobs: Jobs;
+  /** Against the days that earlier files of this run stored: they are computed at its end. */
+  readonly prices: PriceCheck;
+}
+
+/** How an import of one file ended. */
+export type Loaded = Awaited<ReturnType<typeof storeFile>>;
+
+/**
+ * Stores the klines of a file and their ticks in parts. Each saves its position, so that the next run resumes from there. What is
+ * stored stays stored when it ends early.
+ * @throws the error of pg when the database is unavailable
+ */
+export async function storeFile(
+  { listing, timeframe, format }: Prepared,
+  { outcome, parts }: FileReading,
+  job: Job,
+  calendar: CalendarHours,
+  progress: Progress,
+  { batch, jobs, prices, options, clock }: StoreContext,
+) {
+  const series = { ticker: listing.ticker, timeframe };
+  const closedHours = createClosedHours(calendar, timeframe);
+  const first: string[] = [];
+  const writing: Promise<unknown>[] = [];
+  const put = batch.file();
+  let counts: BatchCounts = { ...NO_KLINES };
+  let kept = 0;
+
+  async function write({ klines, ticks, rows }: FilePart): Promise<void> {
+    const part = { series, klines, ticks: storedTicks(ticks, format.id) };
+    const stored = await put(part, (client) => jobs.save(client, [{ ...job, rows }], false));
+    counts = addCounts(counts, stored);
+    kept += ticks.time.length;
+    closedHours.add(klines);
+    for (let row = 0; row < klines.time.length && first.length < FIRST_KLINES_COUNT; row += 1) first.push(rowText(klines, row));
+  }
+
+  try {
+    for await (const part of parts) {
+      if (writing.length === WRITING_MAX_COUNT) await writing.shift();
+      if (part.klines.time.length > 0 && !options.force) await prices.check(part.klines, timeframe, listing);
+      const written = write(part);
+      // Awaited later; until then its failure must not count as unhandled.
+      written.catch(() => undefined);
+      writing.push(written);
+      progress.update(part.readBytes, part.readRows);
+    }
+  } catch (error) {
+    if (!(error instanceof ImportFailure)) throw error;
+    outcome.failure = error;
+  } finally {
+    // Also when reading failed: no write may be in progress when this returns.
+    await Promise.allSettled(writing);
+  }
+  await Promise.all(writing);
+  return {
+    ...outcome,
+    /** What became of its klines; in a trial, what would. */
+    klines: counts,
+    /** How many of its ticks were kept, or in a trial would be. */
+    ticks: kept,
+    closedHours,
+    /** Its first klines. */
+    first,
+    /** Rows that an earlier run stored. */
+    skippedRows: job.rows,
+    ms: clock.now() - outcome.startMs,
+  };
+}

@@ -1,0 +1,236 @@
+import type { DateStyle, DecimalMark } from "./bytes";
+
+/** The order of year, month and day in a date. */
+export const DATE_ORDERS = ["ymd", "dmy", "mdy"] as const;
+export type DateOrder = (typeof DATE_ORDERS)[number];
+
+/** What a column of a delimited file contains. Columns without a role are ignored. */
+export type Role =
+  | "date"
+  /** Time of day, beside a date column. */
+  | "timeOfDay"
+  /** Date and time of day in one column, separated by a space or T. */
+  | "dateTime"
+  /** Unix seconds, milliseconds, microseconds or nanoseconds, distinguished by their size. */
+  | "epoch"
+  /** Milliseconds since the start of the day that the layout names. */
+  | "sinceMidnight"
+  | "symbol"
+  /** Of all rows, as the column of the symbol is. */
+  | "timeframe"
+  | "bid"
+  | "ask"
+  | "volume"
+  /** When a recorded tick came, Unix milliseconds. */
+  | "received"
+  /** What became of a recorded tick. */
+  | "outcome"
+  | "open"
+  | "high"
+  | "low"
+  | "close"
+  | "askOpen"
+  | "askClose"
+  | "tickVolume"
+  | "realVolume"
+  | "spread";
+
+/** The layout of the rows of a delimited text file: everything the reader needs to know about a format. */
+export interface Layout {
+  readonly kind: RowKind;
+  /** One ASCII character. */
+  readonly separator: string;
+  /** Lines before the first row. */
+  readonly headerLines: 0 | 1;
+  /** The role of each column, left to right. */
+  readonly roles: readonly (Role | null)[];
+  readonly dateStyle: DateStyle;
+  /** The day that times count from, where the path of the file names it; on the clock of the file. */
+  readonly startMs?: number;
+  /** Where times may also be written as people and spreadsheets write them: the order of their dates. */
+  readonly dateOrder?: DateOrder;
+  /** The decimal mark of numbers, where rows show it. */
+  readonly decimalMark?: DecimalMark | undefined;
+  /** True when every time has an offset (Z, +01:00, GMT+0100). */
+  readonly zoned?: boolean;
+  /** True where an empty price means "as in the row before". */
+  readonly carriesPrices?: boolean;
+}
+
+/** What each of several names means. */
+function meanings<Meaning extends string>(names: Readonly<Partial<Record<Meaning, string>>>): Readonly<Record<string, Meaning>> {
+  const entries = Object.entries<string>(names as Record<Meaning, string>);
+  return Object.fromEntries(entries.flatMap(([meaning, all]) => all.split(" ").map((name) => [name, meaning as Meaning])));
+}
+
+/** Column names found in files, in lower case, without <>, spaces and underscores. */
+const NAMES = meanings<Role>({
+  date: "date",
+  dateTime: "datetime gmttime utctime localtime",
+  epoch: "timemsc timems",
+  symbol: "symbol instrument ticker",
+  timeframe: "timeframe granularity",
+  bid: "bid bidprice",
+  ask: "ask askprice",
+  volume: "volume bidvolume",
+  open: "open bidopen",
+  high: "high bidhigh",
+  low: "low bidlow",
+  close: "close bidclose",
+  askOpen: "askopen",
+  askClose: "askclose",
+  tickVolume: "tickvol tickvolume",
+  realVolume: "vol realvolume",
+  spread: "spread",
+});
+
+/** Names of a time column that say nothing about the form of the time. */
+export const TIME_NAMES: readonly string[] =
+  "time timestamp datetime date opentime timemsc timems datetimeutc timeutc opentimeutc".split(" ");
+
+/** Column names of German spreadsheets and charts, as plainName strips them, and what they mean. */
+const GERMAN_NAMES = meanings({
+  date: "datum",
+  time: "zeit uhrzeit",
+  timestamp: "zeitstempel",
+  open: "eroffnung eroffnungskurs eroffn erster",
+  high: "hoch hochst hochstkurs hochkurs",
+  low: "tief tiefst tiefstkurs tiefkurs",
+  close: "schluss schlusskurs zuletzt",
+  volume: "volumen",
+  bid: "geld",
+  ask: "brief",
+});
+
+/** A name in lower case without <>, spaces and underscores; of letters that Windows writes in an encoding of its own, the basic one. */
+function stripped(name: string): string {
+  const letters = name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return letters.replace(/[<>"\s_]/g, "").replace(/^(er|h)(?:oe|\uFFFD)/, "$1o");
+}
+
+/** Whether a column has a German name: its dates begin with the day. */
+export function isGermanName(name: string): boolean {
+  return Object.hasOwn(GERMAN_NAMES, stripped(name).replace(/\.$/, ""));
+}
+
+/** Whether a column can have this name (as plainName returns it). */
+export function isColumnName(name: string): boolean {
+  return TIME_NAMES.includes(name) || Object.hasOwn(NAMES, name);
+}
+
+/** Normalizes a column name to the spelling of NAMES. */
+export function plainName(name: string): string {
+  const plain = stripped(name);
+  return GERMAN_NAMES[plain.replace(/\.$/, "")] ?? plain;
+}
+
+/** The roles of a header line; names in `own` (as plainName returns them) override the common ones. */
+export function rolesOf(header: readonly string[], own: Readonly<Record<string, Role | null>> = {}): (Role | null)[] {
+  const taken = new Set<Role>();
+  return header.map((cell) => {
+    const name = plainName(cell);
+    const role = Object.hasOwn(own, name) ? own[name] : Object.hasOwn(NAMES, name) ? NAMES[name] : null;
+    // The first of two columns with the same role counts.
+    if (!role || taken.has(role)) return null;
+    taken.add(role);
+    return role;
+  });
+}
+
+/** What a file contains: ticks or klines. */
+export type RowKind = "ticks" | "klines";
+
+const NO_ROW = {
+  /** Unix milliseconds (UTC once the clock of the source is known); the open time of a kline. */
+  timeMs: Number.NaN,
+  bid: Number.NaN,
+  ask: Number.NaN,
+  /** Real volume of a tick. */
+  volume: Number.NaN,
+  open: Number.NaN,
+  high: Number.NaN,
+  low: Number.NaN,
+  close: Number.NaN,
+  tickVolume: Number.NaN,
+  realVolume: Number.NaN,
+  /** Price units. */
+  spread: Number.NaN,
+};
+
+/**
+ * One row of a file, normalized; NaN where the source has no such column. Readers reuse one object for all rows, so copy what
+ * you keep. Of a recorded tick also when it came, Unix milliseconds (NaN where it is not known), and what became of it.
+ */
+export type Row = typeof NO_ROW & { receivedMs?: number; outcome?: string };
+
+/** An empty row. */
+export const emptyRow = (): Row => ({ ...NO_ROW });
+
+/** Receives what a reader finds, in the order of the file. What it has no function for is left out. */
+export interface RowSink {
+  /** `line` counts from 1; in a binary file it is the record. */
+  row(row: Row, line: number): void;
+  /** A row that cannot be read, and why. */
+  malformed?(line: number, reason: string): void;
+  /** A valid row without bid and ask (a last price, a volume). */
+  withoutQuote?(line: number): void;
+  /** A recorded tick that the service did not take. */
+  notTaken?(line: number): void;
+}
+
+/** Parses the bytes of a file into rows. */
+export interface RowReader {
+  push(chunk: Buffer): void;
+  end(): void;
+}
+
+/** What a reader needs besides the bytes. */
+export interface ReaderSettings {
+  /** Converts the clock of the source to UTC, both in milliseconds; NaN for a time that the clock skips. */
+  toUtcMs(localMs: number): number;
+  /** Decimal places of whole-number prices; null when prices are plain decimals. */
+  readonly pointDigits: number | null;
+  /** Decimal places of one point of spread; null when spreads are in price units. */
+  readonly spreadDigits: number | null;
+  /** True when the operator's clock overrides the offsets in the times. */
+  readonly overrulesOffset: boolean;
+  /** True to read recorded ticks whatever became of them; by default only those that were taken. */
+  readonly everyOutcome?: boolean;
+}
+
+/** Times on the clock of the file, and numbers as they are written. */
+export const AS_WRITTEN: ReaderSettings = {
+  toUtcMs: (ms) => ms,
+  pointDigits: null,
+  spreadDigits: null,
+  overrulesOffset: false,
+};
+
+/** Whether a kline stands for no quote: without volume, and with a single price. */
+export function isFiller({ high, low, tickVolume, realVolume }: Row): boolean {
+  return high === low && (tickVolume === 0 || realVolume === 0) && !(tickVolume > 0 || realVolume > 0);
+}
+
+/** No minute has as many quotes: a larger whole number is an amount. */
+const TICK_VOLUME_MAX = 100_000;
+
+/** Whether the values of a column can be numbers of quotes; null when all are 0 or empty. */
+export function areCounts(values: readonly string[]): boolean | null {
+  const numbers = values.map(Number).filter((value) => value > 0);
+  if (numbers.length === 0) return null;
+  return numbers.every((value) => Number.isInteger(value) && value < TICK_VOLUME_MAX);
+}
+
+/**
+ * What the columns "volume" and "vol" of klines contain: whatever no other column is named for, else what their values can be.
+ * @param names as plainName returns them
+ */
+export function volumeRoles(names: readonly string[], rows: readonly (readonly string[])[]): Record<string, Role | null> {
+  const [name] = ["volume", "vol"].filter((one) => names.includes(one));
+  if (name === undefined) return {};
+  const has = (...others: string[]) => others.some((other) => names.includes(other));
+  if (has("tickvolume", "tickvol")) return { [name]: has("realvolume") ? null : "realVolume" };
+  if (has("realvolume")) return { [name]: "tickVolume" };
+  const counts = areCounts(rows.map((row) => row[names.indexOf(name)] ?? ""));
+  return { [name]: counts === false ? "realVolume" : "tickVolume" };
+}

@@ -1,0 +1,418 @@
+import path from "node:path";
+import type { Clock } from "#lib/clock";
+import type { Timeframe } from "#lib/contract/primitives";
+import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import { HOUR_MS, HOUR_S } from "#lib/units";
+import { ImportFailure, outcomeOf, Unsure } from "#server/import/failure";
+import type { Source } from "#server/import/files/archives";
+import type { SourceFinder } from "#server/import/files/sources";
+import { contentOf, takeBytes } from "#server/import/files/text";
+import { knownClock, knownClocks, type SourceClock, shiftedClock } from "#server/import/formats/clocks";
+import type { ClockRule } from "#server/import/formats/format";
+import type { Options } from "#server/import/options";
+import { startProgress, type Terminal } from "#server/import/progress";
+import { AS_WRITTEN, type ReaderSettings, type Role, type RowKind } from "#server/import/rows/row";
+import type { KlineTable, StoredPrices } from "#server/store/klines/kline-store";
+import {
+  type DetectedClock,
+  detectClock,
+  distinctClocks,
+  evidenceOf,
+  isClosedOn,
+  type PricedTime,
+  type TimedFile,
+  unsureOf,
+  weeklyHours,
+} from "./clock";
+import { type Identified, type ImportListing, identify, settingsOf, statedClock, utcOn } from "./identify";
+import { checkAlignment, createIntervals, type Intervals, MISALIGNED_MAX_SHARE, misalignedReason } from "./timeframe";
+
+/** Bytes of a file that its format is detected from: two weeks of M1 klines, including the fillers of a weekend. */
+const HEAD_MAX_BYTES = 1_048_576;
+/** Times of a file of longer klines that are checked: those of decades. Later ones are checked one by one when they are stored. */
+const TIMES_MAX_COUNT = 5_000_000;
+/** Hours around a stated clock that stored prices are compared on. */
+const COMPARED_HOURS = [-3, -2, -1, 1, 2, 3];
+
+/** What the files of a run are surveyed with. */
+export interface SurveyContext {
+  readonly options: Options;
+  readonly listings: readonly ImportListing[];
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Where the rows will be stored; null where they are only played, and need not agree with anything. */
+  readonly store: Pick<KlineTable, "klinesAt"> | null;
+}
+
+/** What one reading of a file shows, before anything of it is stored. */
+interface Surveyed extends Identified, TimedFile {
+  readonly source: Source;
+  readonly intervals: Intervals;
+  /** The times of klines longer than a minute: on the clock of the file where it has to be detected, else UTC. */
+  readonly timesMs: readonly number[];
+}
+
+/** What is known of the files of a run before any of them is stored. */
+export interface Survey {
+  /**
+   * A file of the run, which is read now unless its clock was looked for.
+   * @returns null for an empty .bi5 file: an hour or day without quotes
+   * @throws ImportFailure that says what cannot be imported or must be set
+   */
+  fileOf(source: Source): Promise<Surveyed | null>;
+  /** The clock of a file whose format leaves it open. @throws Unsure when it cannot be said */
+  clockOf(file: Surveyed): DetectedClock;
+}
+
+/** Reads the beginning of a file, and the rest where only all of its times show its clock, or whether they are those of our klines. */
+async function surveySource(source: Source, context: SurveyContext): Promise<Surveyed | null> {
+  const { options, listings, terminal, clock, signal, store } = context;
+  let readBytes = 0;
+  const chunks = contentOf(source, (bytes) => {
+    readBytes = bytes;
+  })[Symbol.asyncIterator]();
+  try {
+    const head = await takeBytes(chunks, HEAD_MAX_BYTES);
+    const found = identify(source, head, head.length < HEAD_MAX_BYTES, options, listings);
+    if (found === null) return null;
+    const { recognition, listing, timeframe } = found;
+    const stated = statedClock(found, options);
+    const intervals = createIntervals(timeframe, listing.assetClass);
+    const collector = evidenceOf(found);
+    const timesMs: number[] = [];
+    const file = () => {
+      const evidence = collector.evidence();
+      // Of a stated clock, only rows to compare with stored ones are kept.
+      const kept = stated === null ? evidence : { ...evidence, runs: [], weekends: [], samples: thinned(evidence.samples) };
+      return { ...found, source, intervals, hours: weeklyHours(listing.assetClass), evidence: kept, timesMs };
+    };
+    const isLonger = timeframe !== "M1";
+    const isCompared = options.clock === null && recognition.layout !== null && store !== null;
+    if (stated !== null && !isLonger && !isCompared) return file();
+    let [rows, isHead] = [0, true];
+    const settings = stated === null ? AS_WRITTEN : { ...settingsOf(found, options), toUtcMs: utcOn(stated.clock) };
+    const reader = recognition.createReader(settings, {
+      row(row) {
+        rows += 1;
+        if (stated === null || isHead) collector.row(row);
+        if (isLonger && timesMs.length < TIMES_MAX_COUNT) timesMs.push(row.timeMs);
+      },
+    });
+    reader.push(head);
+    isHead = false;
+    if (stated !== null && !isLonger) return file();
+    const title = stated === null ? "detecting the clock" : "checking the times";
+    const progress = startProgress(terminal, title, source.sizeBytes, clock);
+    try {
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+        if (signal.aborted) throw new ImportFailure("interrupted");
+        reader.push(next.value);
+        progress.update(readBytes, rows);
+      }
+      reader.end();
+    } finally {
+      progress.stop();
+    }
+    return file();
+  } finally {
+    await chunks.return?.();
+  }
+}
+
+/** The rule for the clock of files whose format leaves it open. */
+const ruleOf = ({ recognition: { clock } }: Surveyed): ClockRule => ("detect" in clock ? clock.detect : { likely: [] });
+
+/** Files with the same one come from one source: their folder, and the form of their rows. */
+const originOf = ({ source, recognition }: Surveyed) => JSON.stringify([path.dirname(source.path), recognition.layout]);
+
+/** Files with the same key, in their order. */
+function groupsOf(files: readonly Surveyed[], keyOf: (file: Surveyed) => string): Surveyed[][] {
+  const groups = new Map<string, Surveyed[]>();
+  for (const file of files) groups.set(keyOf(file), [...(groups.get(keyOf(file)) ?? []), file]);
+  return [...groups.values()];
+}
+
+/** The clock among several of the prices that are stored for the times of a file; undefined when too little is stored to tell. */
+async function storedClock(file: Surveyed, clocks: readonly SourceClock[], store: SurveyContext["store"]) {
+  const { evidence, listing, recognition, timeframe } = file;
+  const rows = { kind: recognition.kind, timeframe };
+  if (store === null) return undefined;
+  return clockOfStored(clocks, evidence.samples, rows, (...asked) => store.klinesAt(listing.ticker, ...asked));
+}
+
+const sameOn = (a: SourceClock, b: SourceClock, file: TimedFile) => distinctClocks([a, b], [file]).length === 1;
+
+/** The clock that files of one source share, or why it cannot be said. */
+async function sharedClock(
+  files: readonly Surveyed[],
+  rule: ClockRule,
+  { store }: SurveyContext,
+): Promise<DetectedClock | Unsure> {
+  const clocks = knownClocks(rule.likely);
+  const hourOff = clocks.flatMap((clock) => [-HOUR_MS, HOUR_MS].map((ms) => shiftedClock(clock, ms)));
+  let detected: DetectedClock | Unsure;
+  try {
+    detected = detectClock(files, rule);
+  } catch (error) {
+    if (!(error instanceof Unsure)) throw error;
+    detected = error;
+  }
+  for (const file of files) {
+    const stored = await storedClock(file, distinctClocks([...clocks, ...hourOff], [file]), store);
+    if (stored === undefined) continue;
+    if (detected instanceof Unsure) {
+      const named = clocks.find((clock) => sameOn(clock, stored, file));
+      if (named === undefined || isClosedOn(named, file)) return detected;
+      detected = { clock: named, because: "the prices are those that are stored for the same times" };
+    } else if (!sameOn(detected.clock, stored, file))
+      return unsureOf(
+        `${file.source.name}: its rows fit ${detected.clock.title}, but the same minutes are stored at other times`,
+        [detected.clock],
+      );
+  }
+  return detected;
+}
+
+type Outcome = DetectedClock | ImportFailure;
+type Outcomes = Map<Source, Outcome>;
+
+/** Files one by one, where they share no clock: those whose clock is not known take the one on which all others are, if it fits. */
+async function clockOfEach(
+  files: readonly Surveyed[],
+  rule: ClockRule,
+  unsure: Unsure,
+  context: SurveyContext,
+): Promise<Outcomes> {
+  const outcomes: Outcomes = new Map();
+  const found = new Map<string, { readonly clock: SourceClock; readonly name: string }>();
+  for (const file of files) {
+    const outcome = await sharedClock([file], rule, context);
+    outcomes.set(file.source, outcome);
+    if (!(outcome instanceof Unsure)) found.set(outcome.clock.name, { clock: outcome.clock, name: file.source.name });
+  }
+  const [only, ...others] = found.values();
+  const named = [...found].map(([clock, { name }]) => `${name} on ${clock}`).join(", ");
+  const several = new Unsure(
+    `its rows do not show its clock, and the files of this run are on different clocks: ${named}. Set it with --tz`,
+  );
+  for (const file of files) {
+    if (!(outcomes.get(file.source) instanceof Unsure)) continue;
+    if (only === undefined) outcomes.set(file.source, unsure);
+    else if (others.length > 0) outcomes.set(file.source, several);
+    else if (!isClosedOn(only.clock, file))
+      outcomes.set(file.source, { clock: only.clock, because: "the other files of its source are on it" });
+  }
+  return outcomes;
+}
+
+/** The clocks of files of one format: of all together, else of each source, else of each file. */
+async function clocksOf(files: readonly Surveyed[], rule: ClockRule, context: SurveyContext): Promise<Outcomes> {
+  const shared = await sharedClock(files, rule, context);
+  const ofAll = (outcome: Outcome) => new Map(files.map(({ source }) => [source, outcome]));
+  if (!(shared instanceof Unsure)) return ofAll(shared);
+  const origins = groupsOf(files, originOf);
+  if (origins.length > 1) {
+    const outcomes: Outcomes = new Map();
+    for (const part of origins) for (const each of await clocksOf(part, rule, context)) outcomes.set(...each);
+    return outcomes;
+  }
+  if (files.every(({ evidence }) => evidence.long)) return ofAll(judgeLong(files, rule, shared));
+  return files.length > 1 ? clockOfEach(files, rule, shared, context) : ofAll(shared);
+}
+
+/** Share of the klines of a file that open at other times than ours on a clock. */
+function misalignedShare(clock: SourceClock, { evidence: { runs }, intervals }: Surveyed): number {
+  const off = runs.filter(({ fromMs }) => intervals.openOf(clock.toUtcMs(fromMs)) === null);
+  return off.length / Math.max(runs.length, 1);
+}
+
+/** Whether all clocks make the same klines of the rows, as they do of weeks. */
+function areAlike(clocks: readonly SourceClock[], { evidence: { runs }, intervals }: Surveyed): boolean {
+  const [first, ...others] = clocks;
+  if (first === undefined) return false;
+  const openOn = (clock: SourceClock, fromMs: number) => intervals.openOf(clock.toUtcMs(fromMs));
+  return runs.every(({ fromMs }) => others.every((other) => openOn(other, fromMs) === openOn(first, fromMs)));
+}
+
+/**
+ * Klines longer than an hour show little of their clock. They are taken if it makes no difference, and refused if they cannot
+ * be ours on any clock that is possible; else the clocks on which they are ours are named.
+ */
+function judgeLong(files: readonly Surveyed[], rule: ClockRule, unsure: Unsure): DetectedClock | ImportFailure {
+  const possible = distinctClocks(knownClocks(rule.likely), files).filter((clock) =>
+    files.every((file) => !isClosedOn(clock, file)),
+  );
+  const ours = possible.filter((clock) => files.every((file) => misalignedShare(clock, file) <= MISALIGNED_MAX_SHARE));
+  const [file] = files;
+  const [likely] = possible;
+  if (likely === undefined || file === undefined) return unsure;
+  if (ours.length === possible.length && files.every((one) => areAlike(possible, one)))
+    return { clock: likely, because: "all clocks that fit its rows make the same klines of them" };
+  if (ours.length > 0)
+    return unsureOf("klines longer than an hour do not show their clock: pass H1 or M1 of the same source with them", ours);
+  const timesMs = file.evidence.runs.map(({ fromMs }) => likely.toUtcMs(fromMs));
+  return new ImportFailure(`on every clock that fits, ${misalignedReason(file.intervals, timesMs)}`);
+}
+
+/**
+ * Finds the clocks of all files of a run whose format leaves it open. Files of one format are taken as one source, which has
+ * one clock; if they have none in common, those of each source are judged for themselves. Files that cannot be read are left to the import, which reports them.
+ */
+export async function surveyFiles(
+  files: readonly string[],
+  finder: Pick<SourceFinder, "sourcesOf">,
+  context: SurveyContext,
+): Promise<Survey> {
+  const surveyed = new Map<Source, Promise<Surveyed | null>>();
+  const unstated: Surveyed[] = [];
+  const clocks: Outcomes = new Map();
+  for (const file of context.options.clock === null ? files : []) {
+    const opened = await outcomeOf(finder.sourcesOf(file));
+    for (const source of opened instanceof Error ? [] : opened.sources) {
+      // Thousands of small files, whose clock is known.
+      if (/\.bi5$/i.test(source.path)) continue;
+      const reading = surveySource(source, context);
+      surveyed.set(source, reading);
+      const found = await outcomeOf(reading);
+      if (found !== null && !(found instanceof Error) && "detect" in found.recognition.clock) unstated.push(found);
+    }
+  }
+  for (const group of groupsOf(unstated, ({ format }) => format.id))
+    for (const each of await clocksOf(group, ruleOf(group[0] as Surveyed), context)) clocks.set(...each);
+  return {
+    fileOf(source) {
+      const file = surveyed.get(source) ?? surveySource(source, context);
+      // A run has thousands of them, and asks for each once.
+      surveyed.delete(source);
+      return file;
+    },
+    clockOf({ source }) {
+      const outcome = clocks.get(source);
+      if (outcome === undefined) throw new ImportFailure("it could not be read when its clock was looked for");
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    },
+  };
+}
+
+/**
+ * Checks the clock that a file states with the beginning of the file: stored prices of the same minutes an hour or more away are
+ * proof against it.
+ * @throws Unsure when there is such proof
+ */
+async function checkStated(file: Surveyed, store: SurveyContext["store"]): Promise<void> {
+  const utc = knownClock("UTC");
+  const stored = await storedClock(file, [utc, ...COMPARED_HOURS.map((hours) => shiftedClock(utc, hours * HOUR_MS))], store);
+  if (stored !== undefined && stored !== utc)
+    throw unsureOf("the same klines are stored at other times than its rows state", [utc]);
+}
+
+/** Rows of a file that are compared with stored ones. */
+const COMPARED_MAX_COUNT = 1_000;
+/** Rows that must be stored at the times of a clock before its prices count. */
+const MATCHED_MIN_COUNT = 30;
+/** How many times nearer the prices on the right clock are: sources differ by a fraction of a pip, an hour by many. */
+const NEARER_MIN_RATIO = 3;
+
+/** At most so many rows, spread evenly. */
+function thinned(samples: readonly PricedTime[]): PricedTime[] {
+  const step = Math.max(1, Math.ceil(samples.length / COMPARED_MAX_COUNT));
+  return samples.filter((_, index) => index % step === 0);
+}
+
+/** Reads stored klines of a timeframe by their open times, Unix seconds. */
+type ReadKlines = (timeframe: Timeframe, times: readonly number[]) => Promise<ReadonlyMap<number, StoredPrices>>;
+
+/** The timeframe of the stored klines that rows are compared with, and how far apart the price of a row and one of them are. */
+function comparisonOf(kind: RowKind, own: Timeframe): [Timeframe, (price: number, stored: StoredPrices) => number] {
+  if (kind === "ticks") return ["M1", (price, { low, high }) => Math.max(0, low - price, price - high)];
+  // Longer ones are compared with the hour that they begin with, because hours have no clock of their own.
+  if (TIMEFRAME_SECONDS[own] > HOUR_S) return ["H1", (price, { open }) => Math.abs(price - open)];
+  return [own, (price, { close }) => Math.abs(price - close)];
+}
+
+/**
+ * The clock on which rows of a file have the prices that are stored for their times: the same klines an hour off are proof.
+ * @returns undefined when too little is stored to tell
+ */
+export async function clockOfStored(
+  clocks: readonly SourceClock[],
+  samples: readonly PricedTime[],
+  { kind, timeframe: own }: { readonly kind: RowKind; readonly timeframe: Timeframe },
+  read: ReadKlines,
+): Promise<SourceClock | undefined> {
+  const [timeframe, distance] = comparisonOf(kind, own);
+  const slotS = TIMEFRAME_SECONDS[timeframe];
+  const slotOf = (ms: number) => Math.floor(ms / 1000 / slotS) * slotS;
+  const rows = thinned(samples);
+  const times = clocks.map((clock) => rows.map(({ timeMs }) => clock.toUtcMs(timeMs)));
+  const stored = await read(timeframe, [...new Set(times.flat().map(slotOf))]);
+  const distances = times.map((onClock) =>
+    onClock.map((atMs, index) => {
+      const kline = stored.get(slotOf(atMs));
+      return kline === undefined ? Number.NaN : distance((rows[index] as PricedTime).price, kline);
+    }),
+  );
+
+  /** The mean distance on one clock, over the rows that another one reads differently. */
+  function meanWhereDifferent(one: number, other: number): number {
+    let [sum, count] = [0, 0];
+    for (const [index, distance] of (distances[one] as number[]).entries()) {
+      if (Number.isNaN(distance) || times[one]?.[index] === times[other]?.[index]) continue;
+      sum += distance;
+      count += 1;
+    }
+    return count < MATCHED_MIN_COUNT ? Number.NaN : sum / count;
+  }
+  const beats = (one: number, other: number) => {
+    const [own, theirs] = [meanWhereDifferent(one, other), meanWhereDifferent(other, one)];
+    return theirs > 0 && own * NEARER_MIN_RATIO <= theirs;
+  };
+  return clocks.find((_, one) => clocks.every((__, other) => one === other || beats(one, other)));
+}
+
+/** A file with everything that is needed to read its rows. */
+export interface Prepared extends Surveyed {
+  readonly clock: DetectedClock;
+  readonly settings: ReaderSettings;
+  readonly notes: readonly string[];
+}
+
+/** Unknowns and assumptions, for the operator. */
+function notesOf({ recognition, sample }: Identified, settings: ReaderSettings, { dateMs, months }: Options): string[] {
+  const { layout, inPoints, kind } = recognition;
+  const has = (role: Role) => layout?.roles.includes(role) === true;
+  const notes: string[] = [];
+  if (layout === null && dateMs === null)
+    notes.push(`months in its path counted from ${months} (01 is ${months === 0 ? "February" : "January"})`);
+  if (settings.pointDigits !== null && !inPoints)
+    notes.push(`whole-number prices read as points of ${settings.pointDigits} decimals`);
+  if (kind === "ticks" || recognition.exported) return notes;
+  const hasSpread = has("spread") && sample.hasSpread;
+  if (hasSpread && settings.spreadDigits !== null) notes.push(`spreads read as points of ${settings.spreadDigits} decimals`);
+  if (!hasSpread && !has("askOpen")) notes.push("no spread in this file: it stays unknown");
+  if (has("askOpen")) notes.push("spread taken from the first and last quote of each kline");
+  if (!has("tickVolume") || !sample.hasVolume) notes.push("no number of quotes in this file: tick_volume stored as 0");
+  return notes;
+}
+
+/**
+ * Detects everything that is needed to read the rows of a file.
+ * @returns null for an empty .bi5 file: an hour or day without quotes
+ * @throws ImportFailure that says what cannot be imported or must be set.
+ */
+export async function prepare(source: Source, survey: Survey, { options, store }: SurveyContext): Promise<Prepared | null> {
+  const file = await survey.fileOf(source);
+  if (file === null) return null;
+  const { recognition, timeframe, intervals, timesMs } = file;
+  const { clock: rule, layout } = recognition;
+  const written = settingsOf(file, options);
+  const stated = statedClock(file, options);
+  const clock = stated ?? survey.clockOf(file);
+  const settings = { ...written, toUtcMs: utcOn(clock.clock) };
+  if ("fixed" in rule && options.clock === null && layout !== null) await checkStated(file, store);
+  const utcMs = stated === null ? timesMs.map(settings.toUtcMs) : timesMs;
+  const notes = [...notesOf(file, settings, options), ...(timeframe === "M1" ? [] : checkAlignment(intervals, utcMs))];
+  return { ...file, clock, settings, notes };
+}

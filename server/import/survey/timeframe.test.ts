@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { UsageError } from "#server/cli/usage-error";
+import { ImportFailure, Unsure } from "#server/import/failure";
+import { at, readFile } from "#server/testing/import-rows";
+import { createIntervals, misalignedReason, timeframeIn, timeframeOf } from "./timeframe";
+
+const open = (timeframe: Parameters<typeof createIntervals>[0], instant: string, market: "forex" | "metals" = "forex") => {
+  const openS = createIntervals(timeframe, market).openOf(at(instant));
+  return openS === null ? null : new Date(openS * 1000).toISOString().slice(0, 16);
+};
+
+test.each([
+  ["a minute", "M1", "2024-03-06T10:07:00Z", "2024-03-06T10:07"],
+  ["seconds past it", "M1", "2024-03-06T10:07:01Z", null],
+  ["an hour", "H1", "2024-03-06T10:00:00Z", "2024-03-06T10:00"],
+  ["half past an hour", "H1", "2024-03-06T10:30:00Z", null],
+  ["four hours from 17:00 in New York, in winter", "H4", "2024-03-06T22:00:00Z", "2024-03-06T22:00"],
+  ["four hours from 17:00 in New York, in summer", "H4", "2024-06-05T21:00:00Z", "2024-06-05T21:00"],
+  ["four hours of UTC", "H4", "2024-06-05T20:00:00Z", null],
+  ["midnight of an EET server in winter", "D1", "2024-01-09T22:00:00Z", "2024-01-09T22:00"],
+  ["midnight of an EET server while only New York has summer time", "D1", "2024-03-12T22:00:00Z", null],
+  ["a day of UTC", "D1", "2024-01-10T00:00:00Z", null],
+  ["a week from Sunday 00:00 of an EET server", "W1", "2024-01-13T22:00:00Z", "2024-01-14T22:00"],
+  ["a week from Sunday 00:00 UTC", "W1", "2024-06-09T00:00:00Z", "2024-06-09T21:00"],
+  ["a week from Monday 00:00 UTC", "W1", "2024-06-10T00:00:00Z", null],
+  ["a month of an EET server that begins on a weekday", "MN1", "2024-04-30T21:00:00Z", "2024-04-30T21:00"],
+  ["a month of UTC", "MN1", "2024-06-01T00:00:00Z", null],
+] as const)("%s is a kline of ours only if it has the same trading hours", (_, timeframe, instant, expected) => {
+  expect(open(timeframe, instant)).toBe(expected);
+});
+
+test("a day of a metal that opens an hour later, after the daily break, is ours", () => {
+  expect(open("D1", "2024-03-12T22:00:00Z", "metals")).toBe("2024-03-12T21:00");
+  expect(open("H4", "2024-03-13T02:00:00Z", "metals")).toBe(null);
+});
+
+test("a refusal says when the klines of the file open, when ours do, and what to import", () => {
+  const days = Array.from({ length: 20 }, (_, day) => at("2024-01-08T00:00:00Z") + day * 86_400_000);
+  expect(misalignedReason(createIntervals("D1", "forex"), days)).toBe(
+    "its D1 klines open at other times than those of Spotwire, for example at 2024-01-08T00:00Z instead of 2024-01-07T22:00Z: " +
+      "the trading day of Spotwire opens at 17:00 in New York, its klines open at 00:00 UTC. Import M1 or H1 of this source instead",
+  );
+  const hours = Array.from({ length: 20 }, (_, index) => at("2024-01-08T00:00:00Z") + index * 14_400_000);
+  expect(misalignedReason(createIntervals("H4", "forex"), hours)).toContain("open at 00:00 UTC and every four hours from there");
+  expect(misalignedReason(createIntervals("H1", "forex"), [at("2024-01-08T00:30:00Z")])).toContain("set it with --tz");
+});
+
+/** A file with rows some seconds apart. */
+async function sampleOf(count: number, stepS: number) {
+  const rows = Array.from({ length: count }, (_, index) => `${1_704_153_600 + index * stepS},1.1,1.1,1.1,1.1`);
+  return (await readFile("x.csv", `time,open,high,low,close\n${rows.join("\n")}\n`)).sample;
+}
+
+const judge = async (count: number, stepS: number, path = "EURUSD.csv", given: "M1" | "H1" | "H4" | null = null) =>
+  timeframeOf({ kind: "klines", sample: await sampleOf(count, stepS), path, given });
+
+test.each([
+  ["EURUSD_H1.csv", "H1"],
+  ["eurusd-4h.csv", "H4"],
+  ["GBPUSD60.csv", "H1"],
+  ["GBPUSD1440.csv", "D1"],
+  ["OANDA_EURUSD, 240.csv", "H4"],
+  ["EURUSD_Daily_197101040000_201912300000.csv", "D1"],
+  ["EURUSD_Monthly.csv", "MN1"],
+  ["folder_H1/EURUSD.csv", null],
+  ["EURUSD_H1_D1.csv", null],
+  ["EURUSD_1M.csv", null],
+  ["EURUSD_2019_01_04_00h_ticks.csv", null],
+  ["EURUSD15_2.csv", "M15"],
+  ["EURUSD2015.csv", null],
+])("the name %s says %s", (path, timeframe) => {
+  expect(timeframeIn(path)).toBe(timeframe);
+});
+
+test.each([
+  [60, "M1"],
+  [300, "M5"],
+  [900, "M15"],
+  [1_800, "M30"],
+  [3_600, "H1"],
+  [14_400, "H4"],
+  [86_400, "D1"],
+  [604_800, "W1"],
+])("rows %i s apart are klines of %s", async (stepS, timeframe) => {
+  expect(await judge(30, stepS)).toBe(timeframe);
+});
+
+test("weeks of which one is an hour short, because the clock of the source was put forward, are still weeks", async () => {
+  const rows = Array.from({ length: 30 }, (_, index) => `${1_704_153_600 + index * 604_800 - (index > 12 ? 3_600 : 0)},1,1,1,1`);
+  const { sample } = await readFile("x.csv", `time,open,high,low,close\n${rows.join("\n")}\n`);
+  expect(timeframeOf({ kind: "klines", sample, path: "x.csv", given: null })).toBe("W1");
+});
+
+test("few rows that could be minutes with gaps ask for the timeframe, unless the name or the option says it", async () => {
+  await expect(judge(3, 3_600)).rejects.toThrow(Unsure);
+  await expect(judge(3, 3_600)).rejects.toThrow(/--timeframe H1 or --timeframe M1/);
+  expect(await judge(3, 3_600, "EURUSD_H1.csv")).toBe("H1");
+  expect(await judge(3, 3_600, "EURUSD.csv", "M1")).toBe("M1");
+  expect(await judge(1, 0)).toBe("M1");
+  expect(await judge(1, 0, "EURUSD_D1.csv")).toBe("D1");
+});
+
+test("a name or option that contradicts the rows is refused", async () => {
+  await expect(judge(30, 300, "EURUSD_H1.csv")).rejects.toThrow(ImportFailure);
+  await expect(judge(30, 300, "EURUSD_H1.csv")).rejects.toThrow("its name says H1, but its rows are those of M5");
+  await expect(judge(30, 3_600, "EURUSD_M5.csv")).rejects.toThrow("its name says M5, but its rows are those of H1");
+  await expect(judge(30, 3_600, "EURUSD.csv", "H4")).rejects.toThrow("--timeframe is H4, but its rows are those of H1");
+  // Minutes show themselves, and H1 is the first half of a year.
+  expect(await judge(30, 60, "EURUSD_2024_H1.csv")).toBe("M1");
+  const sample = await sampleOf(30, 60);
+  expect(() => timeframeOf({ kind: "ticks", sample, path: "x", given: "H1" })).toThrow(UsageError);
+});

@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type ManualClock, manualClock } from "#lib/clock";
+import type { ControlMessage } from "#lib/control";
+import type { Repeating } from "#lib/repeat";
+import { collectingLog } from "#lib/testing/collecting-log";
+import { DAY_MS, HOUR_MS } from "#lib/units";
+import { addTick, type TickChunk } from "#server/store/history/tick-tail";
+import { createKlineStore } from "#server/store/klines/kline-store";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { storeFeed } from "#server/testing/layered";
+import { testKline } from "#server/testing/market";
+import { startUpkeep } from "./upkeep";
+
+const NEW_YEAR_MS = Date.UTC(2040, 0);
+
+let db: TestDatabase;
+let clock: ManualClock;
+let logged: Record<string, unknown>[];
+const running: Repeating[] = [];
+
+beforeEach(async () => {
+  db = await testDatabase();
+  clock = manualClock(NEW_YEAR_MS - 31 * DAY_MS);
+  logged = [];
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(({ stop }) => stop()));
+  await db.close();
+});
+
+const partsOf = (years: number) => ({
+  clock,
+  log: collectingLog(logged, "info"),
+  env: { KLINE_RETENTION_YEARS: years, TICKS_MAX_DAYS: undefined, TICKS_MAX_MB: undefined },
+});
+const start = (years = 0) => running.push(startUpkeep({ ...partsOf(years), db }));
+
+async function years(): Promise<string[]> {
+  const { rows } = await db.pool.query(
+    "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'kline'::regclass",
+  );
+  return rows.map(({ name }) => name);
+}
+
+describe("upcoming partitions", () => {
+  test("partitions exist from the start, and the one of the next year 30 days before it begins", async () => {
+    start();
+    await vi.waitFor(async () => expect(await years()).toContain("kline_y2039"));
+    await clock.advance(DAY_MS - HOUR_MS);
+    expect(await years()).not.toContain("kline_y2040");
+    // A run begins an hour after the one before it has ended.
+    await vi.waitFor(async () => {
+      await clock.advance(HOUR_MS);
+      expect(await years()).toContain("kline_y2040");
+    });
+    expect(logged).toEqual([]);
+  });
+});
+
+describe("expired klines", () => {
+  test("klines beyond the retention are dropped by one of several nodes, and every process is notified", async () => {
+    await storeFeed(
+      db,
+      [2036, 2037, 2038].map((year) => testKline("EURUSD", "M1", Date.UTC(year, 5) / 1000)),
+    );
+    const messages: ControlMessage[] = [];
+    const listener = await db.control.listen((message) => messages.push(message));
+    for (const _node of [1, 2, 3]) start(2);
+    const { read } = createKlineStore(db);
+    const left = async () =>
+      (await read({ ticker: "EURUSD", timeframe: "M1", from: 0, to: 4e9, limit: 9, end: "oldest" })).map(({ time }) =>
+        new Date(time * 1000).getUTCFullYear(),
+      );
+    const published = [{ kind: "klines", venue: "live", ticker: "EURUSD" }];
+    await vi.waitFor(async () => expect(await left()).toEqual([2037, 2038]));
+    await vi.waitFor(() => expect(messages).toEqual(published));
+    clock.set(NEW_YEAR_MS - HOUR_MS);
+    // A run begins an hour after the one before it has ended, which can be after the clock was moved.
+    await vi.waitFor(async () => {
+      await clock.advance(HOUR_MS);
+      expect(await left()).toEqual([2038]);
+    });
+    await vi.waitFor(() => expect(messages).toEqual([...published, ...published]));
+    expect(logged.map(({ msg, tickers }) => [msg, tickers])).toEqual(
+      [1, 2].map(() => ["dropped klines shorter than a day beyond the retention", ["EURUSD"]]),
+    );
+    await listener.stop();
+  });
+
+  test("the upkeep waits for an unavailable database", async () => {
+    const { pool } = db;
+    let away = true;
+    const unlessAway =
+      (work: (...args: unknown[]) => unknown) =>
+      (...args: unknown[]) =>
+        away ? Promise.reject(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" })) : work(...args);
+    const cut = Object.create(pool, {
+      connect: { value: unlessAway(() => pool.connect()) },
+      query: { value: unlessAway(pool.query.bind(pool) as never) },
+    });
+    running.push(startUpkeep({ ...partsOf(0), db: { ...db, pool: cut } }));
+    await vi.waitFor(() => expect(logged).toMatchObject(Array(6).fill({ level: 40 })));
+    away = false;
+    await vi.waitFor(async () => {
+      await clock.advance(HOUR_MS);
+      expect(await years()).toContain("kline_y2039");
+    });
+  });
+});
+
+describe("ticks", () => {
+  test("those of past hours are moved into segments, and those of days beyond TICKS_MAX_DAYS are dropped", async () => {
+    const chunkAt = (ms: number) => {
+      const chunk: TickChunk = { id: randomUUID(), ticker: "EURUSD", source: "push", numbers: [], outcomes: [] };
+      addTick(chunk, { time_msc: ms, bid: 1, ask: 2 }, ms, "taken");
+      return chunk;
+    };
+    const [old, recent, now] = [clock.now() - 5 * DAY_MS, clock.now() - 2 * HOUR_MS, clock.now()];
+    await createKlineStore(db).writeBatch([], [], [old, recent, now].map(chunkAt));
+    const parts = partsOf(0);
+    running.push(startUpkeep({ ...parts, env: { ...parts.env, TICKS_MAX_DAYS: 3 }, db }));
+    const stored = async () => (await db.pool.query("SELECT last::float8 FROM tick_segment")).rows.map(({ last }) => last);
+    await vi.waitFor(async () => expect(await stored()).toEqual([recent]));
+    const { rows } = await db.pool.query("SELECT last::float8 FROM tick_tail");
+    expect(rows).toEqual([{ last: now }]);
+    await vi.waitFor(() =>
+      expect(logged).toMatchObject([{ msg: "dropped ticks beyond TICKS_MAX_DAYS or TICKS_MAX_MB", segments: 1 }]),
+    );
+  });
+});
+
+describe("addresses in the audit log", () => {
+  const [old, young] = [31, 28];
+  const ENTRIES: [address: string | null, days: number, kept: string | null][] = [
+    ["198.51.100.77", old, "198.51.100.0/24"],
+    ["::ffff:198.51.100.78", old, "198.51.100.0/24"],
+    ["2001:db8:1:2:3::4", old, "2001:db8:1::/48"],
+    ["unknown", old, null],
+    [null, old, null],
+    ["198.51.100.79", young, "198.51.100.79"],
+  ];
+
+  test("an address is cut to its network when its entry is 30 days old, and nothing else of the entry changes", async () => {
+    // The database compares with its own time.
+    clock.set(Date.now());
+    const entry = (id: string, days: number, address: string | null) => ({
+      id,
+      at: new Date(clock.now() - days * DAY_MS),
+      actor: "ada@example.com",
+      action: "key.create",
+      target: id,
+      after: { name: "first" },
+      address,
+    });
+    const entries = ENTRIES.map(([address, days], index) => entry(`00000000-0000-4000-8000-00000000000${index}`, days, address));
+    // More than one batch.
+    const many = Array.from({ length: 1_500 }, (_, index) => entry(crypto.randomUUID(), old, `203.0.113.${index % 250}`));
+    await db.prisma.auditEntry.createMany({ data: [...entries, ...many] });
+    for (const _node of [1, 2]) start();
+    const whole = () =>
+      db.prisma.auditEntry.count({ where: { address: { startsWith: "203.0.113." }, NOT: { address: { contains: "/" } } } });
+    await vi.waitFor(async () => expect(await whole()).toBe(0));
+    const kept = await db.prisma.auditEntry.findMany({
+      where: { id: { in: entries.map(({ id }) => id) } },
+      orderBy: { id: "asc" },
+    });
+    expect(kept).toMatchObject(entries.map((before, index) => ({ ...before, address: ENTRIES[index]?.[2] ?? null })));
+    expect(logged).toEqual([]);
+  });
+});

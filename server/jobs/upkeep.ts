@@ -1,0 +1,98 @@
+import type { Clock } from "#lib/clock";
+import type { Env } from "#lib/env";
+import type { Logger } from "#lib/log";
+import { type Repeating, startRepeating } from "#lib/repeat";
+import { DAY_MS, DAY_S, HOUR_MS, MINUTE_MS } from "#lib/units";
+import { cutAuditAddresses } from "#server/store/access/audit-addresses";
+import type { Database } from "#server/store/database/db";
+import { dropExpired } from "#server/store/history/retention";
+import { sweepSegments } from "#server/store/history/sweep";
+import { sealTails } from "#server/store/history/tail";
+import { dropTicks } from "#server/store/history/tick-days";
+import { sealTicks } from "#server/store/history/tick-tail";
+import { forgetMended } from "#server/store/klines/lacking-minutes";
+import { createPartitions } from "#server/store/klines/partitions";
+import { forgetImports } from "#server/store/market/backfills";
+
+/** Interval of the upkeep; also the delay before failed or skipped work is retried. */
+const INTERVAL_MS = HOUR_MS;
+const MEGABYTE = 1_000_000;
+/** How long before a year begins its partition is created. */
+const AHEAD_S = 30 * DAY_S;
+
+interface UpkeepOptions {
+  readonly db: Pick<Database, "pool" | "segments" | "control">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly env: Pick<Env, "KLINE_RETENTION_YEARS" | "TICKS_MAX_DAYS" | "TICKS_MAX_MB">;
+}
+
+/**
+ * Works now and then every hour until stopped: it creates upcoming kline partitions, moves the minutes of past days and the ticks of past
+ * hours into segments, drops klines beyond KLINE_RETENTION_YEARS and ticks beyond TICKS_MAX_DAYS and TICKS_MAX_MB, forgets old imports of
+ * which nothing is stored, deletes segments that nothing names and cuts old addresses in the audit log. Every node may run it; one at a
+ * time does the work. It does not throw: failures are logged and retried.
+ */
+export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
+  const ensure = createPartitions(db.pool);
+  /** One run of the sweep walks a part of the segments, and the next one continues. */
+  let sweptTo = "";
+
+  async function attempt(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      log.warn({ err: error }, `cannot ${what}; retrying`);
+    }
+  }
+
+  /** Forgets imports of which nothing is stored, and where ticks lacked that were mended. */
+  async function forget(): Promise<void> {
+    await forgetImports(db);
+    await forgetMended(db, clock.now());
+  }
+
+  async function sealDays(): Promise<void> {
+    // An hour later: a tick can come late, and a database that was away is written then.
+    const day = Math.floor((clock.now() - HOUR_MS) / DAY_MS) * DAY_S;
+    const sealed = await sealTails(db, day);
+    if (sealed > 0) log.debug({ rows: sealed }, "moved the minutes of past days into layers");
+  }
+
+  async function sealHours(): Promise<void> {
+    // A little later, so that what came at the end of the hour is written.
+    const sealed = await sealTicks(db, Math.floor((clock.now() - MINUTE_MS) / HOUR_MS) * HOUR_MS);
+    if (sealed > 0) log.debug({ chunks: sealed }, "moved the ticks of past hours into segments");
+  }
+
+  async function dropOldTicks(): Promise<void> {
+    const { TICKS_MAX_DAYS: days = null, TICKS_MAX_MB: megabytes = null } = env;
+    const dropped = await dropTicks(db.pool, clock.now(), { days, bytes: megabytes === null ? null : megabytes * MEGABYTE });
+    if (dropped > 0) log.info({ segments: dropped }, "dropped ticks beyond TICKS_MAX_DAYS or TICKS_MAX_MB");
+  }
+
+  /** Drops short klines of years beyond the retention, and notifies every process. */
+  async function dropOld(): Promise<void> {
+    const tickers = await dropExpired(db, clock.now(), env.KLINE_RETENTION_YEARS);
+    if (tickers.length > 0) log.info({ tickers }, "dropped klines shorter than a day beyond the retention");
+    for (const ticker of tickers) await db.control.publish({ kind: "klines", venue: "live", ticker });
+  }
+
+  async function sweep(): Promise<void> {
+    const { dropped, after } = await sweepSegments(db, clock.now(), sweptTo);
+    sweptTo = after;
+    if (dropped > 0) log.debug({ segments: dropped }, "deleted segments that nothing names");
+  }
+
+  return startRepeating({ clock, pause: INTERVAL_MS, atOnce: true }, async () => {
+    const nowS = clock.now() / 1_000;
+    await attempt("cut addresses in the audit log", () => cutAuditAddresses(db.pool, clock));
+    await attempt("forget old imports and mended minutes", forget);
+    await attempt("create upcoming kline partitions", () => ensure(nowS, nowS + AHEAD_S));
+    await attempt("move the minutes of past days into layers", sealDays);
+    await attempt("move the ticks of past hours into segments", sealHours);
+    await attempt("drop expired klines", dropOld);
+    await attempt("drop old ticks", dropOldTicks);
+    await attempt("delete segments that nothing names", sweep);
+  });
+}

@@ -1,0 +1,459 @@
+import { encode } from "next-auth/jwt";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ALERT_SWITCHES } from "#lib/contract/alerts";
+import { INVITATION_LIFETIME_S, RIGHTS, ROLES, type Role } from "#lib/contract/roles";
+import { DAY_MS, SECOND_MS } from "#lib/units";
+import { createInvitation } from "#server/store/users/invitations";
+import { type PortalBrowser, portalBrowser, signedInBrowser, tokenMailedBy } from "#server/testing/portal-browser";
+import { createMember } from "#server/testing/portal-session";
+import { failed, freshAddress, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { PORTAL_ROUTES } from "./api";
+import { setPortal } from "./runtime";
+
+const PASSWORD = "correct horse battery";
+
+let t: TestRuntime;
+let count = 0;
+beforeAll(async () => {
+  t = await testRuntime();
+});
+afterEach(() => setPortal(t));
+afterAll(() => t.close());
+
+const fresh = (name: string) => `${name}${++count}@example.com`;
+
+interface Person {
+  readonly email: string;
+  readonly browser: PortalBrowser;
+}
+
+/** Somebody who signed up and verified the address. */
+async function person(name: string): Promise<Person> {
+  const email = fresh(name);
+  const browser = portalBrowser();
+  const token = await tokenMailedBy(t.capturedMails, email, () =>
+    browser.send("POST /sign-up", { body: { email, password: PASSWORD } }),
+  );
+  await browser.send("POST /verify", { body: { token } });
+  expect(await browser.signInBy("entry")).toBeNull();
+  return { email, browser };
+}
+
+const organisationOf = async ({ browser }: Person) => (await browser.send("GET /organisation")).body.data;
+const memberOf = async (owner: Person, email: string) =>
+  (await organisationOf(owner)).members.find((member: { email: string }) => member.email === email);
+
+/** The token of a copied invitation. */
+async function invited(owner: Person, email: string, role: Role = "developer"): Promise<string> {
+  const { body } = await owner.browser.send("POST /organisation/invitations", { body: { email, role, mail: false } });
+  return new URLSearchParams(new URL(body.data.link).hash.slice(1)).get("token") ?? "";
+}
+
+/** A member of the organisation of an owner. */
+async function member(owner: Person, role: Role): Promise<Person> {
+  const joined = await person(role);
+  const token = await invited(owner, joined.email, role);
+  expect((await joined.browser.send("POST /invitations/accept", { body: { token } })).status).toBe(200);
+  return joined;
+}
+
+const accept = ({ browser }: Person, token: string) => browser.send("POST /invitations/accept", { body: { token } });
+const INVALID = failed("invalid_parameter", { parameter: "token" });
+
+describe("an invitation", () => {
+  test("makes its address a member, who works in that organisation and no longer has the unused one of the sign-up", async () => {
+    const owner = await person("owner");
+    const dev = await member(owner, "developer");
+    const { id, members } = await organisationOf(owner);
+    expect(members).toMatchObject([
+      { email: owner.email, role: "owner" },
+      { email: dev.email, role: "developer" },
+    ]);
+    expect((await dev.browser.send("GET /organisations")).body.data.items).toEqual([
+      { id, name: owner.email, role: "developer" },
+    ]);
+    expect(await organisationOf(dev)).toMatchObject({ id, invitations: [] });
+  });
+
+  test("keeps an organisation of the sign-up that has a key, and lets its owner switch between both", async () => {
+    const owner = await person("owner");
+    const dev = await person("dev");
+    const key = { name: "k", venue: "sandbox", scopes: ["market:read"], origins: [], expires_at: null };
+    expect((await dev.browser.send("POST /keys", { body: key })).status).toBe(200);
+    await accept(dev, await invited(owner, dev.email));
+    const { items } = (await dev.browser.send("GET /organisations")).body.data;
+    expect(items.map(({ name }: { name: string }) => name).sort()).toEqual([dev.email, owner.email].sort());
+    expect((await dev.browser.send("GET /keys")).body.data.items).toEqual([]);
+    const own = items.find(({ name }: { name: string }) => name === dev.email);
+    await dev.browser.send("POST /organisations/current", { body: { id: own.id } });
+    expect((await dev.browser.send("GET /keys")).body.data.items).toHaveLength(1);
+  });
+
+  test("works once, for its address alone, until it expires or is withdrawn, and only while whoever invited may invite", async () => {
+    const owner = await person("owner");
+    const [ann, bob] = [await person("ann"), await person("bob")];
+    const token = await invited(owner, ann.email);
+    expect(await accept(bob, token)).toMatchObject(INVALID);
+    expect(await accept(ann, "nonsense")).toMatchObject(INVALID);
+    expect((await accept(ann, token)).status).toBe(200);
+    expect(await accept(ann, token)).toMatchObject(INVALID);
+
+    const withdrawn = await invited(owner, bob.email);
+    const [{ id }] = (await organisationOf(owner)).invitations;
+    expect((await owner.browser.send("DELETE /organisation/invitations/[id]", { params: { id } })).status).toBe(200);
+    expect(await accept(bob, withdrawn)).toMatchObject(INVALID);
+
+    const second = await member(owner, "owner");
+    const bySecond = await invited(second, bob.email);
+    const { id: secondId } = await memberOf(owner, second.email);
+    await owner.browser.send("PATCH /organisation/members/[id]", { params: { id: secondId }, body: { role: "developer" } });
+    expect(await accept(bob, bySecond)).toMatchObject(INVALID);
+
+    const late = await invited(owner, bob.email);
+    await t.clock.advance(INVITATION_LIFETIME_S * SECOND_MS);
+    expect(await portalBrowser().send("POST /invitations/read", { body: { token: late } })).toMatchObject(INVALID);
+  });
+
+  test("of two uses at the same time only one succeeds", async () => {
+    const owner = await person("owner");
+    const ann = await person("ann");
+    const token = await invited(owner, ann.email);
+    const statuses = await Promise.all([accept(ann, token), accept(ann, token)]);
+    expect(statuses.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  test("that is accepted while calls of its user are read does not sign them out", async () => {
+    const owner = await person("owner");
+    for (let round = 0; round < 10; round += 1) {
+      const ann = await person("ann");
+      const accepting = accept(ann, await invited(owner, ann.email));
+      const others = await Promise.all(Array.from({ length: 8 }, () => ann.browser.send("GET /organisation")));
+      expect([(await accepting).status, ...others.map(({ status }) => status)]).toEqual(Array(9).fill(200));
+    }
+  });
+
+  test("that was mailed signs its reader up and in, without a second email", async () => {
+    const owner = await person("owner");
+    const email = fresh("new");
+    const body = { email, role: "reader", mail: true };
+    const token = await tokenMailedBy(t.capturedMails, email, () =>
+      owner.browser.send("POST /organisation/invitations", { body }),
+    );
+    const browser = portalBrowser();
+    expect((await browser.send("POST /invitations/read", { body: { token } })).body.data).toMatchObject({
+      organisation: owner.email,
+      email,
+      role: "reader",
+      inviter: owner.email,
+      has_account: false,
+    });
+    const answer = await browser.send("POST /invitations/sign-up", { body: { token, password: PASSWORD } });
+    expect(answer.body.data).toMatchObject({ entry: "ready" });
+    expect(await browser.signInBy("entry")).toBeNull();
+    expect((await organisationOf({ email, browser })).name).toBe(owner.email);
+    expect(await browser.send("POST /invitations/sign-up", { body: { token, password: PASSWORD } })).toMatchObject(INVALID);
+  });
+
+  test("whose link was passed on makes nobody a member before the address is verified", async () => {
+    const owner = await person("owner");
+    const email = fresh("new");
+    const token = await invited(owner, email);
+    const browser = portalBrowser();
+    const verify = await tokenMailedBy(t.capturedMails, email, async () => {
+      const answer = await browser.send("POST /invitations/sign-up", { body: { token, password: PASSWORD } });
+      expect(answer.body.data).toMatchObject({ entry: "none" });
+    });
+    expect(await memberOf(owner, email)).toBeUndefined();
+    await browser.send("POST /verify", { body: { token: verify } });
+    expect(await memberOf(owner, email)).toMatchObject({ role: "developer" });
+    expect(await browser.signInBy("entry")).toBeNull();
+    expect((await browser.send("GET /organisations")).body.data.items).toHaveLength(1);
+  });
+
+  test("is refused for a member, for an address that is none, and past the limit of those that wait", async () => {
+    const owner = await person("owner");
+    const send = (email: string) =>
+      owner.browser.send("POST /organisation/invitations", { body: { email, role: "reader", mail: false } });
+    expect(await send(owner.email)).toMatchObject(failed("invalid_parameter", { parameter: "email" }));
+    expect(await send("nonsense")).toMatchObject(failed("invalid_parameter", { parameter: "email" }));
+    const { id } = await organisationOf(owner);
+    const by = { actor: { name: "test" }, address: null };
+    for (let made = 0; made < 100; made += 1)
+      await createInvitation(t.keyContext, id, { email: `many${made}@example.com`, role: "reader", mail: false }, by);
+    expect(await send(fresh("one-more"))).toMatchObject(failed("invalid_parameter", { parameter: "email" }));
+    expect((await send("many7@example.com")).status).toBe(200);
+  });
+});
+
+describe("members", () => {
+  test("the last owner can neither leave, be removed, become something else, nor delete the account", async () => {
+    const owner = await person("owner");
+    await member(owner, "developer");
+    const { id } = await memberOf(owner, owner.email);
+    const refused = failed("invalid_parameter");
+    expect(await owner.browser.send("POST /organisation/leave")).toMatchObject(refused);
+    expect(
+      await owner.browser.send("DELETE /organisation/members/[id]", { params: { id }, body: { revoke_keys: false } }),
+    ).toMatchObject(refused);
+    expect(
+      await owner.browser.send("PATCH /organisation/members/[id]", { params: { id }, body: { role: "reader" } }),
+    ).toMatchObject(refused);
+    expect(await owner.browser.send("DELETE /account", { body: { confirm: owner.email } })).toMatchObject(
+      failed("invalid_parameter", { parameter: "confirm" }),
+    );
+    const second = await member(owner, "owner");
+    expect((await owner.browser.send("POST /organisation/leave")).status).toBe(200);
+    expect((await organisationOf(second)).members).toHaveLength(2);
+    expect((await organisationOf(owner)).members).toMatchObject([{ email: owner.email, role: "owner" }]);
+  });
+
+  test("two owners who demote each other at the same time leave one owner", async () => {
+    const owner = await person("owner");
+    const second = await member(owner, "owner");
+    const ids = [(await memberOf(owner, second.email)).id, (await memberOf(owner, owner.email)).id];
+    const demote = (by: Person, id: string) =>
+      by.browser.send("PATCH /organisation/members/[id]", { params: { id }, body: { role: "reader" } });
+    const answers = await Promise.all([demote(owner, ids[0]), demote(second, ids[1])]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  test("a removed member works in an organisation of their own, and the keys that they made are revoked if asked", async () => {
+    const owner = await person("owner");
+    const dev = await member(owner, "developer");
+    const key = { name: "k", venue: "sandbox", scopes: ["market:read"], origins: [], expires_at: null };
+    const { text, key: made } = (await dev.browser.send("POST /keys", { body: key })).body.data;
+    const kept = (await owner.browser.send("POST /keys", { body: key })).body.data;
+    const { token } = (await dev.browser.send("POST /tokens", { body: { key_id: made.id } })).body.data;
+    const origin = { headers: { origin: "http://spotwire.test" } };
+    expect((await t.ask("/api/v1/key", { key: token, ...origin })).status).toBe(200);
+    const { id, active_keys } = await memberOf(owner, dev.email);
+    expect(active_keys).toBe(1);
+    await owner.browser.send("DELETE /organisation/members/[id]", { params: { id }, body: { revoke_keys: true } });
+    await t.settle();
+    expect((await t.ask("/api/v1/key", { key: text })).status).toBe(401);
+    expect((await t.ask("/api/v1/key", { key: token, ...origin })).status).toBe(401);
+    expect((await t.ask("/api/v1/key", { key: kept.text })).status).toBe(200);
+    expect((await dev.browser.send("GET /keys")).body.data.items).toEqual([]);
+    expect(await organisationOf(dev)).toMatchObject({ name: dev.email, members: [{ role: "owner" }] });
+  });
+
+  test("deleting a user deletes the organisations in which they are alone, and no other", async () => {
+    const owner = await person("owner");
+    const dev = await member(owner, "developer");
+    const { id } = await organisationOf(owner);
+    expect((await dev.browser.send("DELETE /account", { body: { confirm: dev.email } })).status).toBe(200);
+    expect((await organisationOf(owner)).members).toHaveLength(1);
+    expect((await owner.browser.send("DELETE /account", { body: { confirm: owner.email } })).status).toBe(200);
+    expect(await t.db.prisma.account.findUnique({ where: { id } })).toBeNull();
+  });
+
+  test("an owner sees what each member changed, as CSV too; others see what they did themselves", async () => {
+    const owner = await person("owner");
+    const dev = await member(owner, "developer");
+    const key = { name: "of dev", venue: "sandbox", scopes: ["market:read"], origins: [], expires_at: null };
+    await dev.browser.send("POST /keys", { body: key });
+    const { id } = await memberOf(owner, dev.email);
+    const actors = async ({ browser }: Person, query: Record<string, string> = {}) =>
+      new Set((await browser.send("GET /audit", { query })).body.data.items.map(({ actor }: { actor: string }) => actor));
+    expect(await actors(owner)).toEqual(new Set([owner.email, dev.email]));
+    expect(await actors(owner, { member: id })).toEqual(new Set([dev.email]));
+    expect(await actors(dev)).toEqual(new Set([dev.email]));
+    const csv = await (await owner.browser.request("GET /audit/export", { query: { member: id } })).text();
+    expect(csv).toMatch(/^at,actor,action,target,before,after,address\r\n/);
+    expect(csv).toContain("key.create");
+    expect(csv).not.toContain(owner.email);
+    expect(await dev.browser.send("GET /audit/export")).toMatchObject(failed("role_required"));
+  });
+
+  test("an organisation that requires a second factor lets a member without one do nothing but add one", async () => {
+    const owner = await person("owner");
+    const dev = await member(owner, "developer");
+    const require = () => owner.browser.send("PATCH /organisation", { body: { require_second_factor: true } });
+    expect(await require()).toMatchObject(failed("second_factor_required"));
+    await t.db.prisma.user.update({ where: { email: owner.email }, data: { totpSince: new Date(t.clock.now()) } });
+    expect((await require()).status).toBe(200);
+    expect(await dev.browser.send("GET /keys")).toMatchObject(failed("second_factor_required"));
+    expect((await dev.browser.send("GET /sessions")).status).toBe(200);
+    await t.db.prisma.user.update({ where: { email: dev.email }, data: { totpSince: new Date(t.clock.now()) } });
+    expect((await dev.browser.send("GET /keys")).status).toBe(200);
+  });
+
+  test("an owner chooses which alerts are sent, each once, of those that there are, and the audit log has it", async () => {
+    const owner = await person("owner");
+    const set = (alerts_off: readonly string[]) => owner.browser.send("PATCH /organisation", { body: { alerts_off } });
+    expect((await organisationOf(owner)).alerts_off).toEqual([]);
+    expect((await set(["key_refused.webhook", "quota.email", "quota.email"])).status).toBe(200);
+    expect((await organisationOf(owner)).alerts_off).toEqual(["quota.email", "key_refused.webhook"]);
+    for (const wrong of [["quota"], ["quota.sms"], Array(ALERT_SWITCHES.length + 1).fill("quota.email")])
+      expect(await set(wrong)).toMatchObject(failed("invalid_parameter"));
+    expect((await set([])).status).toBe(200);
+    const [entry] = (await owner.browser.send("GET /audit")).body.data.items;
+    expect(entry).toMatchObject({
+      action: "organisation.change",
+      before: { alerts_off: ["key_refused.webhook", "quota.email"] },
+      after: { alerts_off: [] },
+    });
+  });
+
+  test("the name of another organisation is refused", async () => {
+    const [ann, bob] = [await person("ann"), await person("bob")];
+    expect(await ann.browser.send("PATCH /organisation", { body: { name: bob.email } })).toMatchObject(
+      failed("invalid_parameter", { parameter: "name" }),
+    );
+    expect((await ann.browser.send("PATCH /organisation", { body: { name: `Ann's ${count}` } })).status).toBe(200);
+    expect((await organisationOf(ann)).name).toBe(`Ann's ${count}`);
+  });
+});
+
+describe("what a role may do", () => {
+  test.each(ROLES)("a member with the role %s is let through by exactly the routes of the table", async (role) => {
+    const { accountId } = await signedInBrowser(t, fresh("account"));
+    const user = await createMember(t.db, accountId, { email: fresh(role), role });
+    for (const { name, user: admission } of PORTAL_ROUTES) {
+      if (!(admission in RIGHTS)) continue;
+      const browser = await signedInAs(user.id);
+      const answer = await browser.request(name, { params: { id: UNKNOWN, request_id: "req_unknown" } });
+      const allowed = RIGHTS[admission as keyof typeof RIGHTS].some((one) => one === role);
+      expect([name, (await answer.text()).includes("role_required")]).toEqual([name, !allowed]);
+    }
+  });
+
+  test("no route shows or changes what belongs to another organisation, whatever ids it is given", async () => {
+    const owner = await person("owner");
+    const dev = await member(owner, "developer");
+    const stranger = await person("stranger");
+    const key = { name: "k", venue: "sandbox", scopes: ["market:read"], origins: [], expires_at: null };
+    const { key: made } = (await owner.browser.send("POST /keys", { body: key })).body.data;
+    const { id: devId } = await memberOf(owner, dev.email);
+    await invited(owner, fresh("waiting"));
+    const organisation = await organisationOf(owner);
+    const expires_at = new Date(t.clock.now() + DAY_MS).toISOString();
+    const link = { key_id: made.id, name: "l", operation: "latestQuotes", parameters: { tickers: "EURUSD" }, expires_at };
+    const ids: Record<string, unknown> = {
+      key: made.id,
+      member: devId,
+      organisation: organisation.id,
+      invitation: organisation.invitations[0].id,
+      link: (await owner.browser.send("POST /links", { body: link })).body.data.link.id,
+      session: (await owner.browser.send("GET /sessions")).body.data.items[0].id,
+    };
+    const before = JSON.stringify([await organisationOf(owner), (await owner.browser.send("GET /keys")).body.data]);
+    const bodies = [
+      { role: "reader" },
+      { revoke_keys: true },
+      { grace: "now" },
+      { name: "taken over" },
+      { confirm: "k" },
+      { key_id: made.id },
+      { id: organisation.id },
+      {},
+    ];
+    for (const { name, user } of PORTAL_ROUTES) {
+      if (user === "none" || user === "operator" || !(name.includes("[") || /tokens|current/.test(name))) continue;
+      for (const id of Object.values(ids) as string[])
+        for (const body of bodies) {
+          const { status } = await stranger.browser.send(name, { params: { id, request_id: id }, body });
+          expect([name, id, status]).toEqual([name, id, expect.toSatisfy((code: number) => code >= 400)]);
+        }
+    }
+    expect(JSON.stringify([await organisationOf(owner), (await owner.browser.send("GET /keys")).body.data])).toBe(before);
+  });
+});
+
+describe("who may sign up", () => {
+  const rules = (more: object) => setPortal({ ...t, users: { ...t.users, rules: { ...t.users.rules, ...more } } });
+  const signUp = (email: string, more: object = {}) =>
+    portalBrowser(freshAddress()).send("POST /sign-up", { body: { email, password: PASSWORD, ...more } });
+
+  test("closed: nobody without an invitation, whether or not the address has an account", async () => {
+    const known = await person("known");
+    rules({ SIGNUP: "closed" });
+    for (const email of [known.email, fresh("new")])
+      expect(await signUp(email)).toMatchObject({ status: 403, ...failed("sign_up_closed") });
+  });
+
+  test("invited: whoever has no address of the domains waits, has no keys, and is told once an operator decides", async () => {
+    rules({ SIGNUP: "invited", SIGNUP_DOMAINS: ["partner.example"] });
+    const waiting = await person("waiting");
+    const key = { name: "k", venue: "sandbox", scopes: ["market:read"], origins: [], expires_at: null };
+    const refused = failed("invalid_parameter", { parameter: "account" });
+    expect(await waiting.browser.send("POST /keys", { body: key })).toMatchObject(refused);
+    const { browser: operator } = await signedInBrowser(t, fresh("operator"));
+    await t.db.prisma.user.updateMany({
+      where: { sessions: { some: {} }, account: { name: { startsWith: "operator" } } },
+      data: { operator: true, totpSince: new Date(t.clock.now()) },
+    });
+    const listed = async () =>
+      (await operator.send("GET /admin/accounts", { query: { waiting: "true" } })).body.data.items as {
+        id: string;
+        name: string;
+      }[];
+    const { id = "" } = (await listed()).find(({ name }) => name === waiting.email) ?? {};
+    expect((await operator.send("POST /admin/accounts/[id]/approve", { params: { id } })).status).toBe(200);
+    expect(await operator.send("POST /admin/accounts/[id]/approve", { params: { id } })).toMatchObject(
+      failed("invalid_parameter", { parameter: "id" }),
+    );
+    expect((await waiting.browser.send("POST /keys", { body: key })).status).toBe(200);
+    const subjects = t.capturedMails
+      .list()
+      .filter(({ to }) => to === waiting.email)
+      .map(({ subject }) => subject);
+    expect(subjects).toContain("Your account is approved");
+
+    const other = await person("refused");
+    const { id: otherId = "" } = (await listed()).find(({ name }) => name === other.email) ?? {};
+    expect((await operator.send("POST /admin/accounts/[id]/refuse", { params: { id: otherId } })).status).toBe(200);
+    expect((await other.browser.send("GET /sessions")).status).toBe(401);
+    expect(await t.db.prisma.user.findUnique({ where: { email: other.email } })).toBeNull();
+
+    const partner = `ann${++count}@partner.example`;
+    await signUp(partner);
+    expect((await t.db.prisma.account.findUniqueOrThrow({ where: { name: partner } })).waitingSince).toBeNull();
+  });
+
+  test("an operator creates a customer and invites its owner, also where nobody else can sign up", async () => {
+    rules({ SIGNUP: "closed" });
+    const { browser: operator, accountId } = await signedInBrowser(t, fresh("operator"));
+    const data = { operator: true, totpSince: new Date(t.clock.now()) };
+    await t.db.prisma.user.updateMany({ where: { accountId }, data });
+    const name = `Acme ${++count}`;
+    const { account } = (await operator.send("POST /admin/accounts", { body: { name, plan: "standard" } })).body.data;
+    expect(account).toMatchObject({ name, plan: "standard", members: 0, live_access: false });
+    expect(await operator.send("POST /admin/accounts", { body: { name, plan: "free" } })).toMatchObject(
+      failed("invalid_parameter", { parameter: "name" }),
+    );
+    const email = fresh("customer");
+    const body = { email, role: "owner", mail: true };
+    const token = await tokenMailedBy(t.capturedMails, email, () =>
+      operator.send("POST /admin/accounts/[id]/invitations", { params: { id: account.id }, body }),
+    );
+    const browser = portalBrowser();
+    await browser.send("POST /invitations/sign-up", { body: { token, password: PASSWORD } });
+    expect(await browser.signInBy("entry")).toBeNull();
+    expect(await organisationOf({ email, browser })).toMatchObject({ name, members: [{ email, role: "owner" }] });
+  });
+
+  test("terms have to be accepted where there are some; their version and the time are kept", async () => {
+    rules({ TERMS_URL: "https://example.com/terms", TERMS_VERSION: "2026-11" });
+    const email = fresh("new");
+    for (const terms of [undefined, false])
+      expect(await signUp(email, { terms })).toMatchObject(failed("missing_parameter", { parameter: "terms" }));
+    expect((await signUp(email, { terms: true })).status).toBe(200);
+    expect(await t.db.prisma.user.findUnique({ where: { email } })).toMatchObject({
+      termsVersion: "2026-11",
+      termsAt: new Date(t.clock.now()),
+    });
+  });
+});
+
+const UNKNOWN = "00000000-0000-4000-8000-000000000000";
+
+/** A browser of this user, who proved who they are just now. */
+async function signedInAs(userId: string): Promise<PortalBrowser> {
+  const now = new Date(t.clock.now());
+  const data = { userId, provedAt: now, lastSeenAt: now, createdAt: now, expiresAt: new Date(t.clock.now() + DAY_MS) };
+  const { id: sid } = await t.db.prisma.portalSession.create({ data });
+  const browser = portalBrowser();
+  browser.cookies.set("spotwire.session", await encode({ token: { sid }, secret: TEST_SECRET }));
+  return browser;
+}

@@ -1,0 +1,39 @@
+import type { Clock } from "#lib/clock";
+import { type Answers, openChannel } from "./channel";
+
+/** What a process that has started another one answers to it. */
+export type ParentAnswers = {
+  /** The child could not start, and ends. */
+  failed(reason: string): void;
+};
+
+/** What a process answers to the one that has started it. */
+export type ChildAnswers<Start, Numbers> = {
+  /** Starts what needs these options. */
+  start(options: Start): void;
+  /** Proves that its event loop runs. */
+  ping(): void;
+  metrics(): Promise<Numbers>;
+  /** Stops it after the requests in flight. */
+  stop(): void;
+};
+
+interface ParentOptions<Numbers> {
+  readonly metrics: () => Promise<Numbers>;
+  /** Ends this process. */
+  readonly leave: (code: number) => void;
+  readonly clock: Clock;
+  /** Questions that may wait for an answer. */
+  readonly pendingMaxCount?: number;
+}
+
+/** Opens the channel to the process that has started this one. `told` resolves when that process says with what to start. */
+export function openParent<Start, Theirs extends ParentAnswers & Answers, Numbers = unknown>(options: ParentOptions<Numbers>) {
+  const { metrics, leave, clock, pendingMaxCount } = options;
+  let start: (told: Start) => void = () => undefined;
+  const told = new Promise<Start>((resolve) => {
+    start = resolve;
+  });
+  const answers: ChildAnswers<Start, Numbers> = { start, ping: () => undefined, metrics, stop: () => leave(0) };
+  return { parent: openChannel<Theirs>(process, answers, clock, pendingMaxCount), told };
+}

@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { Permissions } from "#lib/access/permissions";
+import { PLAIN_TEXT } from "#lib/contract/primitives";
+import { mustBeOneOf } from "#lib/contract/validate";
+import { Fault } from "#lib/fault";
+import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
+import type { KeyContext } from "./keys";
+
+const ACCOUNT_NAME_MAX_CHARACTERS = 120;
+
+/** An account as keys are made for it. */
+interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: string;
+  readonly suspended: boolean;
+}
+
+/** What may be changed of an account; what is absent stays. */
+export interface AccountChange {
+  readonly plan?: string;
+  readonly permissions?: Permissions;
+  readonly suspended?: boolean;
+  /** Whether it may use the live venue, whatever its plan says. */
+  readonly liveAccess?: boolean;
+  /** Whole UTC days of history that it may read, at most those of its plan; null for no bound of its own. */
+  readonly historyDays?: number | null;
+  /** Domain whose new users join it when a provider vouches for them; null for none. */
+  readonly signInDomain?: string | null;
+}
+
+const Name = z.string().trim().min(1).max(ACCOUNT_NAME_MAX_CHARACTERS).regex(PLAIN_TEXT);
+
+async function requirePlan({ db }: KeyContext, plan: string): Promise<void> {
+  const plans = await db.prisma.plan.findMany({ select: { name: true }, orderBy: { name: "asc" } });
+  const allowed = plans.map(({ name }) => name);
+  if (!allowed.includes(plan))
+    throw new Fault("invalid_parameter", { parameter: "plan", detail: `\`plan\` ${mustBeOneOf(allowed)}`, allowed });
+}
+
+/** @throws Fault invalid_parameter for a domain that another account has */
+async function requireFreeDomain({ db }: KeyContext, signInDomain: string, id: string | undefined): Promise<void> {
+  const holder = await db.prisma.account.findUnique({ where: { signInDomain } });
+  if (holder !== null && holder.id !== id)
+    throw new Fault("invalid_parameter", { parameter: "sign_in_domain", detail: `${holder.name} has this domain.` });
+}
+
+/**
+ * The columns that a change of an account sets.
+ * @throws Fault invalid_parameter for a plan that there is not, and for a domain that another account has
+ */
+export async function changeColumns(context: KeyContext, change: AccountChange, id?: string) {
+  const { plan, permissions, suspended, liveAccess, historyDays, signInDomain } = change;
+  if (plan !== undefined) await requirePlan(context, plan);
+  if (signInDomain !== undefined && signInDomain !== null) await requireFreeDomain(context, signInDomain, id);
+  return {
+    ...(plan !== undefined && { planName: plan }),
+    ...(permissions !== undefined && { permissions: Permissions.parse(permissions) }),
+    ...(suspended !== undefined && { suspendedAt: suspended ? new Date(context.clock.now()) : null }),
+    ...(liveAccess !== undefined && { liveAccess }),
+    ...(historyDays !== undefined && { historyDays }),
+    ...(signInDomain !== undefined && { signInDomain }),
+  };
+}
+
+type Row = Awaited<ReturnType<KeyContext["db"]["prisma"]["account"]["findUniqueOrThrow"]>>;
+
+/** What the audit log keeps of an account. */
+const audited = ({ planName, permissions, suspendedAt, liveAccess, historyDays }: Row) => ({
+  plan: planName,
+  permissions,
+  suspended: suspendedAt !== null,
+  live_access: liveAccess,
+  history_days: historyDays,
+});
+
+/**
+ * The account of this name with the changes given. When there is none, an operator makes it: on plan free and with live access,
+ * unless given. Changes count on every process within a second.
+ * @throws Fault invalid_parameter for a name or plan that cannot be.
+ */
+export async function putAccount(
+  context: KeyContext,
+  name: string,
+  change: AccountChange = {},
+  by: ChangedBy = COMMAND_LINE,
+): Promise<Account> {
+  const { db, clock } = context;
+  const parsed = Name.safeParse(name);
+  if (!parsed.success)
+    throw new Fault("invalid_parameter", {
+      parameter: "account",
+      detail: `\`account\` must have 1 to ${ACCOUNT_NAME_MAX_CHARACTERS} characters and no control characters.`,
+    });
+  const data = await changeColumns(context, change);
+  const where = { name: parsed.data };
+  const account = await db.prisma.$transaction(async (tx) => {
+    const before = await tx.account.findUnique({ where });
+    const create = { ...where, liveAccess: true, createdAt: new Date(clock.now()), ...data };
+    const after = await tx.account.upsert({ where, create, update: data });
+    const entry = { accountId: after.id, target: after.name, after: audited(after) };
+    if (before === null) await audit(tx, { ...by, ...entry, action: "account.create" });
+    else if (Object.keys(data).length > 0)
+      await audit(tx, { ...by, ...entry, action: "account.change", before: audited(before) });
+    return after;
+  });
+  await db.control.publish({ kind: "account", accountId: account.id });
+  return { id: account.id, name: account.name, plan: account.planName, suspended: account.suspendedAt !== null };
+}

@@ -1,0 +1,31 @@
+import type { Access } from "#lib/access/access";
+import { requireAccount } from "#lib/access/principal";
+import type { PortalUser } from "#lib/contract/portal";
+import { Fault } from "#lib/fault";
+import type { Database } from "#server/store/database/db";
+import { unverified } from "./key-owner";
+
+interface TokenContext {
+  readonly access: Pick<Access, "mintPortalToken" | "refresh">;
+  readonly db: Pick<Database, "prisma">;
+}
+
+/**
+ * Issues a token that can be used instead of a key of the user's account, from this origin, in this session.
+ * @throws Fault not_found for a key of another account, or one that is no longer valid; invalid_parameter for a user who has
+ * not verified the address; account_suspended, live_access_required
+ */
+export async function issuePortalToken(
+  { access, db }: TokenContext,
+  { accountId, sessionId, emailVerified }: Pick<PortalUser, "accountId" | "sessionId" | "emailVerified">,
+  keyId: string,
+  origin: string,
+): Promise<{ token: string; expires_at: string }> {
+  if (!emailVerified) throw unverified({ accountId });
+  const own = await db.prisma.apiKey.count({ where: { id: keyId, accountId } });
+  const principal = own > 0 ? await access.refresh({ keyId }) : undefined;
+  if (principal === undefined) throw new Fault("not_found", { detail: "No active key of yours has this id." });
+  requireAccount(principal);
+  const { token, expiresAtMs } = access.mintPortalToken({ key: keyId, session: sessionId, origin });
+  return { token, expires_at: new Date(expiresAtMs).toISOString() };
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PORTAL_TOKEN_LIFETIME_S } from "#lib/contract/portal";
+import { openPortalSession } from "#server/testing/portal-session";
+import { type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { revokeKey } from "./keys";
+
+const PORTAL = "https://portal.example.com";
+
+let t: TestRuntime;
+beforeAll(async () => {
+  t = await testRuntime();
+});
+afterAll(() => t.close());
+
+/** A key, its owner's open session, and a token that replaces the key. */
+async function signedIn(scopes: string[] = ["market:read"], expiresAt: Date | null = null) {
+  const { record } = await t.issueKey({ scopes, origins: ["https://own.example.com"], expiresAt });
+  const { accountId } = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } });
+  const session = await openPortalSession(t.db, accountId, t.clock.now());
+  const { token } = t.access.mintPortalToken({ key: record.id, session, origin: PORTAL });
+  return { record, session, token };
+}
+
+const ask = (key: string, headers = {}) => t.ask("/api/v1/market/instruments", { key, headers });
+
+async function endSession(sessionId: string): Promise<void> {
+  await t.db.prisma.portalSession.update({ where: { id: sessionId }, data: { revokedAt: new Date(t.clock.now()) } });
+  await t.db.control.publish({ kind: "sessions", sessionId });
+  await t.settle();
+}
+
+describe("a token that replaces a key", () => {
+  test("may what its key may, from the portal's origin alone", async () => {
+    const { token } = await signedIn();
+    expect(await ask(token)).toMatchObject({ status: 200 });
+    expect(await ask(token, { origin: PORTAL })).toMatchObject({ status: 200 });
+    expect(await ask(token, { origin: "https://own.example.com" })).toMatchObject({ body: { message: "origin_not_allowed" } });
+    expect(await ask((await signedIn(["market:stream"])).token)).toMatchObject({ body: { message: "insufficient_scope" } });
+  });
+
+  test("ends with the session it was made in", async () => {
+    const { token, session } = await signedIn();
+    const other = await signedIn();
+    expect((await ask(token)).status).toBe(200);
+    await endSession(session);
+    expect(await ask(token)).toMatchObject({ status: 401, body: { message: "unauthorized" } });
+    expect((await ask(other.token)).status).toBe(200);
+  });
+
+  test("ends with its key", async () => {
+    const { token, record } = await signedIn();
+    expect((await ask(token)).status).toBe(200);
+    await revokeKey(t.keyContext, record.id);
+    await t.settle();
+    expect((await ask(token)).status).toBe(401);
+  });
+
+  test("ends by itself after ten minutes", async () => {
+    const { token } = await signedIn();
+    expect((await ask(token)).status).toBe(200);
+    t.clock.set(t.clock.now() + PORTAL_TOKEN_LIFETIME_S * 1000);
+    expect((await ask(token)).status).toBe(401);
+  });
+
+  test("does not outlive its key, though no message says that the key's time is over", async () => {
+    const ends = t.clock.now() + (PORTAL_TOKEN_LIFETIME_S * 1000) / 2;
+    const { token } = await signedIn(undefined, new Date(ends));
+    t.clock.set(ends - 1);
+    expect((await ask(token)).status).toBe(200);
+    t.clock.set(ends);
+    expect((await ask(token)).status).toBe(401);
+  });
+
+  test("is void in the session of another account, and when it was changed", async () => {
+    const { record, token } = await signedIn();
+    const { session } = await signedIn();
+    const foreign = t.access.mintPortalToken({ key: record.id, session, origin: PORTAL });
+    expect((await ask(foreign.token)).status).toBe(401);
+    expect((await ask(`${token.slice(0, -2)}AA`)).status).toBe(401);
+  });
+});

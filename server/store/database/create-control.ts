@@ -1,0 +1,64 @@
+import type { Clock } from "#lib/clock";
+import { type Control, type ControlChannel, type ControlMessage, SEND_MAX_MS } from "#lib/control";
+import type { Logger } from "#lib/log";
+import { type Backoff, repeat } from "#lib/repeat";
+import { withTimeout } from "#lib/with-timeout";
+import { listenOn } from "./listener";
+
+const RETRY: Backoff = { firstMs: 100, longestMs: 1_000 };
+/** Messages kept for a retry; past it one `everything` replaces them all. */
+const PENDING_MAX_COUNT = 100;
+
+interface ControlOptions {
+  readonly channel: ControlChannel;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Makes the control of one process over the channel of its installation. */
+export function createControl({ channel, clock, log }: ControlOptions): Control {
+  const closing = new AbortController();
+  let pending: ControlMessage[] = [];
+  let retrying = false;
+
+  const send = (message: ControlMessage) =>
+    withTimeout(channel.send(JSON.stringify(message)), SEND_MAX_MS, clock, closing.signal);
+
+  async function retry(): Promise<void> {
+    retrying = true;
+    let done = false;
+    const options = { clock, signal: closing.signal, pause: RETRY, until: () => done, onError: () => undefined };
+    await repeat(options, async () => {
+      for (let next = pending[0]; next !== undefined && !closing.signal.aborted; next = pending[0]) {
+        await send(next);
+        // While it was sent, more may have arrived and `everything` replaced it.
+        if (pending[0] === next) pending.shift();
+      }
+      done = true;
+      retrying = false;
+      if (!closing.signal.aborted) log.info("pending control messages sent");
+    });
+  }
+
+  function sendLater(message: ControlMessage): void {
+    pending = pending.length < PENDING_MAX_COUNT ? [...pending, message] : [{ kind: "everything" }];
+    if (!retrying) void retry();
+  }
+
+  return {
+    async publish(message) {
+      // Pending messages go first, to keep the order.
+      if (pending.length > 0) return sendLater(message);
+      try {
+        await send(message);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        log.warn({ reason, kind: message.kind }, "control message not sent; retrying");
+        sendLater(message);
+      }
+    },
+    listen: (onMessage) => listenOn({ channel, onMessage, clock, log }),
+    pending: () => pending.length,
+    close: () => closing.abort(),
+  };
+}

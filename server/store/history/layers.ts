@@ -1,0 +1,273 @@
+import type { Timeframe } from "#lib/contract/primitives";
+import { emptyColumns, rowFrom, rowsBetween } from "#lib/domain/columns";
+import { FEED_LAYER, type Folded, fold, joinStatements, knownAt, RANKS, type RankOf, type Statements } from "#lib/domain/fold";
+import { type Period, periodOf } from "#lib/domain/period";
+import type { Queries } from "#server/store/segments/segment-store";
+import { type Segments, saidBy } from "#server/store/segments/segments";
+
+/** A series of stored klines. */
+export interface Series {
+  readonly ticker: string;
+  readonly timeframe: Timeframe;
+}
+
+/** What a layer said of a period. */
+export interface LayerRow {
+  readonly layer: number;
+  readonly content: string;
+  readonly by_operator: boolean;
+}
+
+/** A period as it is stored. */
+export interface VisibleRow {
+  readonly start: number;
+  readonly content: string | null;
+  readonly rows: number;
+  /** How many of the rows have ask and mid prices. */
+  readonly sides: number;
+  readonly sources: readonly number[];
+  readonly struck: readonly number[];
+  readonly struck_by: readonly number[];
+}
+
+/** The columns of VisibleRow. */
+export const VISIBLE_ROW = "start::float8, content, rows, sides, sources, struck::float8[], struck_by";
+
+const DIGITS = "SELECT digits FROM listing WHERE venue = 'live' AND ticker = $1";
+const LAYERS = `SELECT s.layer, s.content, coalesce(b.by_operator, false) AS by_operator
+  FROM history_layer s LEFT JOIN backfill b ON b.number = s.layer
+  WHERE s.ticker = $1 AND s.timeframe = $2 AND s.start = $3 AND b.undone_at IS NULL ORDER BY s.layer`;
+const SAID = "SELECT content FROM history_layer WHERE ticker = $1 AND timeframe = $2 AND start = $3 AND layer = $4";
+const LATEST = "SELECT max(known)::float8 AS known FROM history_layer WHERE ticker = $1 AND timeframe = $2 AND start = $3";
+const SAY = `INSERT INTO history_layer (ticker, timeframe, start, layer, content, rows, first, last, known)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  ON CONFLICT (ticker, timeframe, start, layer) DO UPDATE SET (content, rows, first, last, known) = ($5, $6, $7, $8, $9)`;
+const FORGET = "DELETE FROM history_layer WHERE ticker = $1 AND timeframe = $2 AND start = $3";
+const SHOW = `INSERT INTO history_visible (ticker, timeframe, start, content, rows, first, last, sources, struck, struck_by, sides)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  ON CONFLICT (ticker, timeframe, start) DO UPDATE SET (content, rows, first, last, sources, struck, struck_by, sides, changed_at)
+    = ($4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())`;
+const PERIODS = `SELECT ticker, timeframe, start::float8 AS start, first::float8 AS first, last::float8 AS last, rows
+  FROM history_layer WHERE layer = $1 ORDER BY ticker, timeframe, start`;
+
+/** Pairs of a layer and the number of rows in a row that it said. */
+function runsOf(layer: Int32Array): number[] {
+  const runs: number[] = [];
+  for (const source of layer)
+    if (runs.at(-2) === source) runs[runs.length - 1] = (runs.at(-1) as number) + 1;
+    else runs.push(source, 1);
+  return runs;
+}
+
+const NOTHING: Statements = saidBy(emptyColumns(0), FEED_LAYER, Number.NaN);
+
+/** Statements that take out klines: rows of the named layers without prices. */
+export function strikes(times: ArrayLike<number>, layers: ArrayLike<number>, knownMs: number): Statements {
+  const columns = emptyColumns(times.length);
+  columns.time.set(times);
+  for (const column of Object.values(columns)) if (column !== columns.time) column.fill(Number.NaN);
+  const said = saidBy(columns, 1, knownMs);
+  said.layer.set(layers);
+  return said;
+}
+
+/** What a fold shows, with what was taken out. */
+export function foldedStatements({ rows, struck }: Folded): Statements {
+  return struck.time.length === 0 ? rows : joinStatements([rows, strikes(struck.time, struck.layer, 0)]);
+}
+
+/** What shows of a stored period, with the layers of its rows and what was taken out. */
+export function visibleStatements(row: VisibleRow, content: Statements | undefined): Statements {
+  const parts: Statements[] = [];
+  if (content !== undefined) {
+    const layer = new Int32Array(row.rows);
+    for (let run = 0, at = 0; run < row.sources.length; run += 2) {
+      const end = at + (row.sources[run + 1] as number);
+      layer.fill(row.sources[run] as number, at, end);
+      at = end;
+    }
+    parts.push({ ...content, layer });
+  }
+  if (row.struck.length > 0) parts.push(strikes(row.struck, row.struck_by, 0));
+  return parts.length === 0 ? NOTHING : joinStatements(parts);
+}
+
+/** The ranks of layers, where only the feed matters: what shows of the others is folded already. */
+export const overFeed: RankOf = (layer) => (layer === FEED_LAYER ? RANKS.feed : RANKS.source);
+
+/** Whether a file of these statements is what shows: of one layer and instant, one row for each time. */
+function isPlain({ layer, known }: Statements): boolean {
+  return layer.every((value) => value === layer[0]) && known.every((value) => Object.is(value, known[0]));
+}
+
+/** Digits after the point of the prices of an instrument; 0 of one that was deleted. */
+export async function digitsOf(client: Queries, ticker: string): Promise<number> {
+  const { rows } = await client.query<{ digits: number }>(DIGITS, [ticker]);
+  return rows[0]?.digits ?? 0;
+}
+
+/** Stores statements of a series as a segment. @returns its name */
+async function writeSegment(client: Queries, segments: Segments, series: Series, statements: Statements): Promise<string> {
+  return segments.write(client, statements, series, await digitsOf(client, series.ticker));
+}
+
+async function readParts(client: Queries, segments: Segments, layers: readonly LayerRow[]): Promise<Statements[]> {
+  const contents = await segments.read(
+    client,
+    layers.map(({ content }) => content),
+  );
+  return layers.map(({ content }) => contents.get(content) ?? NOTHING);
+}
+
+function ranksOf(timeframe: Timeframe, layers: readonly LayerRow[]): RankOf {
+  const ofFeed = timeframe === "M1" ? RANKS.feed : RANKS.kept;
+  const rankOf = ({ layer, by_operator }: LayerRow) =>
+    layer === FEED_LAYER ? ofFeed : by_operator ? RANKS.operator : RANKS.source;
+  const ranks = new Map(layers.map((row) => [row.layer, rankOf(row)]));
+  return (layer) => ranks.get(layer) ?? RANKS.source;
+}
+
+/** What shows of a period, folded from its layers without storing it. */
+async function foldLayers(client: Queries, segments: Segments, key: readonly unknown[], without: number | null) {
+  const { rows } = await client.query<LayerRow>(LAYERS, [...key]);
+  const layers = rows.filter(({ layer }) => layer !== without);
+  const parts = await readParts(client, segments, layers);
+  return { layers, parts, folded: fold(parts, ranksOf(key[1] as Timeframe, layers)) };
+}
+
+/** What showed of a period at an instant, Unix milliseconds. @param layers that counted then */
+export async function foldAt(
+  client: Queries,
+  segments: Segments,
+  timeframe: Timeframe,
+  layers: readonly LayerRow[],
+  { atMs, endMsOf }: { readonly atMs: number; readonly endMsOf: (time: number) => number },
+): Promise<Folded> {
+  const parts = await readParts(client, segments, layers);
+  return fold(
+    parts.map((part) => knownAt(part, atMs, endMsOf)),
+    ranksOf(timeframe, layers),
+  );
+}
+
+/** What would show of a period without a layer. */
+export async function foldWithout(
+  client: Queries,
+  segments: Segments,
+  series: Series,
+  start: number,
+  layer: number,
+): Promise<Folded> {
+  return (await foldLayers(client, segments, [series.ticker, series.timeframe, start], layer)).folded;
+}
+
+/** Folds the layers of a period, and stores what shows. */
+async function show(client: Queries, segments: Segments, series: Series, period: Period): Promise<void> {
+  const key = [series.ticker, series.timeframe, period.from];
+  const { layers, parts, folded } = await foldLayers(client, segments, key, null);
+  const { rows, struck } = folded;
+  let content: string | null = null;
+  const [only] = layers;
+  if (layers.length === 1 && only !== undefined && rows === parts[0] && isPlain(rows)) content = only.content;
+  else if (rows.time.length > 0) content = await writeSegment(client, segments, series, saidBy(rows, FEED_LAYER, Number.NaN));
+  const { time } = rows;
+  await client.query(SHOW, [
+    ...key,
+    content,
+    time.length,
+    time[0] ?? null,
+    time.at(-1) ?? null,
+    runsOf(rows.layer),
+    [...struck.time],
+    [...struck.layer],
+    rows.askClose.reduce((count, close) => count + (Number.isNaN(close) ? 0 : 1), 0),
+  ]);
+}
+
+/** Statements that are known later than all others of their period, whatever the clock of this process says. */
+async function inOrder(client: Queries, key: readonly unknown[], said: Statements): Promise<Statements> {
+  const [knownMs = Number.NaN] = said.known;
+  if (Number.isNaN(knownMs)) return said;
+  const { rows } = await client.query<{ known: number | null }>(LATEST, [...key]);
+  const latestMs = rows[0]?.known ?? 0;
+  return latestMs < knownMs ? said : { ...said, known: new Float64Array(said.known.length).fill(latestMs + 1) };
+}
+
+/**
+ * Adds statements of one layer to a series, in the caller's transaction, which must hold the lock of the ticker. Statements that
+ * a layer made before stay: what was known earlier is still known. Those of the feed are replaced, because it keeps one kline of a minute.
+ */
+export async function say(client: Queries, segments: Segments, series: Series, statements: Statements): Promise<void> {
+  const { time, layer: layers } = statements;
+  const layer = layers[0] ?? FEED_LAYER;
+  for (let from = 0; from < time.length; ) {
+    const period = periodOf(series.timeframe, time[from] as number);
+    const to = rowFrom(time, period.to);
+    const key = [series.ticker, series.timeframe, period.from];
+    const said = await inOrder(client, key, rowsBetween(statements, from, to));
+    from = to;
+    const earlier = await saidOf(client, segments, series, period.from, layer);
+    let all = earlier === undefined ? said : joinStatements([earlier, said]);
+    if (layer === FEED_LAYER && earlier !== undefined) all = fold([all], () => RANKS.feed).rows;
+    const content = await writeSegment(client, segments, series, all);
+    const known = Number.isNaN(said.known[0]) ? 0 : said.known[0];
+    await client.query(SAY, [...key, layer, content, all.time.length, all.time[0], all.time.at(-1), known]);
+    await show(client, segments, series, period);
+  }
+}
+
+/**
+ * Replaces all that was said of a period, in the caller's transaction, which must hold the lock of the ticker.
+ * @param parts what each layer said
+ */
+export async function restate(
+  client: Queries,
+  segments: Segments,
+  series: Series,
+  period: Period,
+  parts: readonly Statements[],
+): Promise<void> {
+  const key = [series.ticker, series.timeframe, period.from];
+  await client.query(FORGET, key);
+  for (const part of parts) {
+    const { time, layer, known } = part;
+    const content = await writeSegment(client, segments, series, part);
+    const latestMs = layer[0] === FEED_LAYER ? 0 : known.reduce((latest, ms) => Math.max(latest, ms), 0);
+    await client.query(SAY, [...key, layer[0], content, time.length, time[0], time.at(-1), latestMs]);
+  }
+  await show(client, segments, series, period);
+}
+
+/** What a layer said of a period; undefined when it said nothing. */
+export async function saidOf(
+  client: Queries,
+  segments: Segments,
+  series: Series,
+  start: number,
+  layer: number,
+): Promise<Statements | undefined> {
+  const { rows } = await client.query<{ content: string }>(SAID, [series.ticker, series.timeframe, start, layer]);
+  return rows[0] && (await segments.read(client, [rows[0].content])).get(rows[0].content);
+}
+
+/** A period of a layer. */
+interface LayerPeriod {
+  readonly ticker: string;
+  readonly timeframe: Timeframe;
+  readonly start: number;
+  /** The first and the last time that it says something of, Unix seconds. */
+  readonly first: number;
+  readonly last: number;
+  readonly rows: number;
+}
+
+/** The periods of a layer, by series. */
+export async function periodsOf(client: Queries, layer: number): Promise<LayerPeriod[]> {
+  return (await client.query<LayerPeriod>(PERIODS, [layer])).rows;
+}
+
+/** Shows the periods of a layer again after it was undone or put back, in the caller's transaction, which must hold the locks of its tickers. */
+export async function showAgain(client: Queries, segments: Segments, layer: number): Promise<void> {
+  for (const { ticker, timeframe, start } of await periodsOf(client, layer))
+    await show(client, segments, { ticker, timeframe }, periodOf(timeframe, start));
+}

@@ -1,0 +1,167 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Timeframe } from "#lib/contract/primitives";
+import { joinColumns, type KlineColumns } from "#lib/domain/columns";
+import { FEED_LAYER, type Folded, joinStatements, type Statements } from "#lib/domain/fold";
+import type { Period } from "#lib/domain/period";
+import type { TradingAlignment } from "#lib/domain/timeframe";
+import { DAY_S, MINUTE_S, SECOND_MS } from "#lib/units";
+import type { Queries } from "#server/store/segments/segment-store";
+import type { Segments } from "#server/store/segments/segments";
+import { foldAt, foldedStatements, type LayerRow, VISIBLE_ROW, type VisibleRow, visibleStatements } from "./layers";
+import { TAIL_OF, type TailRow } from "./minutes";
+
+/** Longer than any interval: MN1 has 31 days and an hour. */
+const INTERVAL_MAX_S = 32 * DAY_S;
+
+/** A period of a series, and which it is. */
+export interface PeriodRow extends VisibleRow {
+  readonly timeframe: Timeframe;
+  /** Folds what showed of it at an instant in the past; null where the row says what shows. Folded once, however often it is called. */
+  readonly past: (() => Promise<Folded>) | null;
+}
+
+/** The periods of some timeframes of a ticker, and its tail. */
+interface PeriodsQuery {
+  readonly ticker: string;
+  readonly timeframes: readonly Timeframe[];
+  /** Months in it, and all periods of longer timeframes before its end. */
+  readonly range: Period;
+}
+
+/** What is stored of a ticker as of one moment, before its segments are read. */
+interface Periods {
+  /** Ascending, by timeframe. */
+  readonly periods: readonly PeriodRow[];
+  /** Ascending. */
+  readonly tail: readonly TailRow[];
+}
+
+/** More statements would have to be folded than a read may. */
+export class TooManyStatements extends Error {
+  override readonly name = "TooManyStatements";
+}
+
+/** An instant in the past, and how much may be done to know what showed then. */
+export interface PastInstant {
+  /** Unix seconds. */
+  readonly atS: number;
+  /** Statements to fold at most. */
+  readonly maxStatements: number;
+}
+
+type Row = VisibleRow & TailRow & { readonly timeframe: Timeframe; readonly layers?: readonly PastLayer[] | null };
+
+interface PastLayer extends LayerRow {
+  readonly rows: number;
+}
+
+/** One statement is one snapshot. */
+const NOW = `SELECT timeframe, ${VISIBLE_ROW}, NULL::float8[] AS tail
+    FROM history_visible WHERE ticker = $1 AND timeframe = ANY($2) AND start < $4 AND (start >= $3 OR timeframe <> 'M1')
+  UNION ALL SELECT 'M1', time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail WHERE ticker = $1 AND time >= $3 AND time < $4`;
+
+/**
+ * The same at an instant. A layer counted if its import had begun, and if the last change before the instant did not undo it; of one that an
+ * earlier release undid, only the time of that is known. Where the layers that counted are those that count, and said all before the instant,
+ * what shows is what showed.
+ */
+const THEN = `WITH said AS (
+    SELECT s.timeframe, s.start, s.layer, s.content, s.rows, s.last, s.known,
+      coalesce(b.by_operator, false) AS by_operator, b.undone_at IS NULL AS counts,
+      CASE WHEN s.layer = ${FEED_LAYER} THEN s.start < $5::bigint
+        ELSE coalesce(b.started_at <= to_timestamp($5::bigint), true) AND NOT coalesce(
+          (SELECT c.undone FROM history_change c WHERE c.layer = s.layer AND c.at <= to_timestamp($5::bigint) ORDER BY c.id DESC LIMIT 1),
+          (SELECT NOT c.undone FROM history_change c WHERE c.layer = s.layer ORDER BY c.id LIMIT 1),
+          b.undone_at <= to_timestamp($5::bigint), false) END AS counted
+    FROM history_layer s LEFT JOIN backfill b ON b.number = s.layer
+    WHERE s.ticker = $1 AND s.timeframe = ANY($2) AND s.start < $4 AND (s.start >= $3 OR s.timeframe <> 'M1')
+  ), past AS (
+    SELECT timeframe, start,
+      bool_or(counts <> counted OR counted AND (known > $5::bigint * ${SECOND_MS} OR layer = ${FEED_LAYER}
+        AND last > $5::bigint - CASE WHEN timeframe = 'M1' THEN ${MINUTE_S} ELSE ${INTERVAL_MAX_S} END)) AS changed,
+      json_agg(json_build_object('layer', layer, 'content', content, 'rows', rows, 'by_operator', by_operator) ORDER BY layer)
+        FILTER (WHERE counted) AS layers
+    FROM said GROUP BY timeframe, start
+  )
+  SELECT timeframe, ${VISIBLE_ROW}, NULL::float8[] AS tail, CASE WHEN changed THEN coalesce(layers, '[]') END AS layers
+    FROM history_visible JOIN past USING (timeframe, start) WHERE ticker = $1
+  UNION ALL SELECT 'M1', time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF}, NULL FROM kline_tail
+    WHERE ticker = $1 AND time >= $3 AND time < $4 AND time <= $5::bigint - ${MINUTE_S}`;
+
+const byStart = (a: { readonly start: number }, b: { readonly start: number }) => a.start - b.start;
+
+function periodsOf(rows: readonly Row[], pastOf: (row: Row) => PeriodRow["past"]): Periods {
+  const periods = rows.filter(({ tail }) => tail === null).map((row) => ({ ...row, past: pastOf(row) }));
+  return { periods: periods.sort(byStart), tail: rows.filter(({ tail }) => tail !== null).sort(byStart) };
+}
+
+const valuesOf = ({ ticker, timeframes, range }: PeriodsQuery) => [ticker, timeframes, range.from, range.to];
+
+/** The periods as they show. */
+export async function periodsNow(client: Queries, query: PeriodsQuery): Promise<Periods> {
+  const { rows } = await client.query<Row>(NOW, valuesOf(query));
+  return periodsOf(rows, () => null);
+}
+
+/**
+ * The periods as they showed at an instant: what imports had said by then, unless they were undone then, and the feed's klines that had
+ * ended. Folding more than `maxStatements` throws TooManyStatements.
+ */
+export async function periodsThen(
+  client: Queries,
+  segments: Segments,
+  query: PeriodsQuery,
+  { atS, maxStatements }: PastInstant,
+  alignment: TradingAlignment,
+): Promise<Periods> {
+  const { rows } = await client.query<Row>(THEN, [...valuesOf(query), atS]);
+  let left = maxStatements;
+  return periodsOf(rows, ({ layers, timeframe }) => {
+    if (!layers) return null;
+    const endMsOf = (time: number) => alignment.nextOpenTime(timeframe, time) * SECOND_MS;
+    let folded: Promise<Folded> | undefined;
+    async function fold(counted: readonly PastLayer[]): Promise<Folded> {
+      left -= counted.reduce((sum, layer) => sum + layer.rows, 0);
+      if (left < 0) throw new TooManyStatements();
+      // A fold of many months must not keep other requests waiting.
+      await nextTurn();
+      return foldAt(client, segments, timeframe, counted, { atMs: atS * SECOND_MS, endMsOf });
+    }
+    return () => {
+      folded ??= fold(layers);
+      return folded;
+    };
+  });
+}
+
+/** Whether what showed of a period still shows. */
+export const isAsNow = ({ past }: PeriodRow) => past === null;
+
+function readShown(client: Queries, segments: Segments, periods: readonly PeriodRow[]) {
+  return segments.read(
+    client,
+    periods.filter(isAsNow).flatMap(({ content }) => content ?? []),
+  );
+}
+
+/** The klines of consecutive periods. */
+export async function columnsShown(client: Queries, segments: Segments, periods: readonly PeriodRow[]): Promise<KlineColumns> {
+  const found = await readShown(client, segments, periods);
+  const parts: KlineColumns[] = [];
+  for (const { past, content } of periods) {
+    const columns = past === null ? found.get(content ?? "") : (await past()).rows;
+    if (columns !== undefined) parts.push(columns);
+  }
+  return joinColumns(parts);
+}
+
+/** The klines of periods, with what was taken out. */
+export async function statementsShown(client: Queries, segments: Segments, periods: readonly PeriodRow[]): Promise<Statements> {
+  const found = await readShown(client, segments, periods);
+  const parts: Statements[] = [];
+  for (const period of periods)
+    parts.push(
+      period.past === null ? visibleStatements(period, found.get(period.content ?? "")) : foldedStatements(await period.past()),
+    );
+  return joinStatements(parts);
+}

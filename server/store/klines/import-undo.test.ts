@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { manualClock } from "#lib/clock";
+import { TIMEFRAMES } from "#lib/contract/primitives";
+import type { Kline } from "#lib/domain/kline";
+import { inTransaction } from "#server/store/history/transaction";
+import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { beginTestImport } from "#server/testing/imports";
+import { type HistoryAdmin, redoImport, undoImport } from "./import-undo";
+import { addCounts, createTrial, NO_KLINES, partOf, storeBatch } from "./kline-batches";
+import { createKlineStore, type KlineTable } from "./kline-store";
+
+/** Monday before a month and a year end. */
+const START_S = Date.UTC(2025, 11, 29, 21, 50) / 1000;
+const clock = manualClock(Date.UTC(2026, 5, 1));
+
+let db: TestDatabase;
+let store: KlineTable;
+let admin: HistoryAdmin;
+beforeAll(async () => {
+  db = await testDatabase();
+  store = createKlineStore(db);
+  admin = { db, clock, record: async () => undefined };
+});
+afterAll(() => db.close());
+
+const minute = (ticker: string, slot: number, value: number): Kline => ({
+  type: "kline",
+  ticker,
+  timeframe: "M1",
+  time: START_S + slot * 60,
+  tick_volume: value + 1,
+  spread: value === 1 ? null : 0.0001,
+  open: 1 + value / 10,
+  high: 1.5 + value / 10,
+  low: 0.5,
+  close: 1.2,
+  real_volume: value % 2 === 0 ? null : value,
+});
+
+const beginBatch = () => beginTestImport({ db, clock });
+
+/** A batch of several writes, as an import stores them. @returns its number */
+async function importBatch(parts: readonly (readonly Kline[])[]): Promise<number> {
+  const number = await beginBatch();
+  for (const part of parts) await inTransaction(db.pool, (client) => storeBatch(client, db.segments, number, part, clock.now()));
+  return number;
+}
+
+const stored = (ticker: string, timeframe: (typeof TIMEFRAMES)[number]) =>
+  store.read({ ticker, timeframe, from: 0, to: 4_000_000_000, limit: 100_000, end: "oldest" });
+
+test("each kline of an import counts once: new, already there, overwritten, repeated or conflicting, in a trial too", async () => {
+  const first = [0, 1, 2].map((slot) => minute("EURUSD", slot, 0));
+  const begun = await importBatch([first]);
+  const parts = [
+    [minute("EURUSD", 1, 0), minute("EURUSD", 2, 1), minute("EURUSD", 3, 0), minute("EURUSD", 3, 0), minute("EURUSD", 4, 0)],
+    [minute("EURUSD", 4, 0), minute("EURUSD", 3, 2), minute("EURUSD", 5, 0), minute("EURUSD", 5, 1)],
+  ];
+  const expected = { stored: 3, alreadyThere: 1, overwritten: 1, repeated: 2, conflicting: 2, covered: 0 };
+  const client = await db.pool.connect();
+  let trial = { ...NO_KLINES };
+  const tried = createTrial(db.segments);
+  for (const part of parts) trial = addCounts(trial, await tried(client, partOf(part)));
+  client.release(true);
+  expect(trial).toEqual(expected);
+  expect(await stored("EURUSD", "M1")).toEqual(first);
+  const number = await beginBatch();
+  let counts = { ...NO_KLINES };
+  for (const part of parts)
+    counts = addCounts(
+      counts,
+      await inTransaction(db.pool, (connection) => storeBatch(connection, db.segments, number, part, clock.now())),
+    );
+  expect(counts).toEqual(expected);
+  expect(await db.prisma.backfillSeries.findMany({ where: { batch: number } })).toEqual([
+    {
+      batch: number,
+      ticker: "EURUSD",
+      first: BigInt(START_S + 60),
+      last: BigInt(START_S + 300),
+      stored: 3n,
+      alreadyThere: 1n,
+      overwritten: 1n,
+    },
+  ]);
+  await undoImport(admin, number);
+  expect(await stored("EURUSD", "M1")).toEqual(first);
+  await undoImport(admin, begun);
+  expect(await stored("EURUSD", "M1")).toEqual([]);
+});
+
+const HOUR_S = START_S - (START_S % 3_600);
+const hours = (ticker: string, values: readonly number[]) =>
+  values.map((value, index): Kline => ({ ...minute(ticker, 0, value), timeframe: "H1", time: HOUR_S + index * 3_600 }));
+
+test("each longer kline of an import counts once: new, already there, overwritten, covered, repeated or conflicting, in a trial too", async () => {
+  await importBatch([hours("CADJPY", [0, 0])]);
+  await importBatch([[{ ...minute("CADJPY", 0, 0), time: HOUR_S + 2 * 3_600 + 600 }]]);
+  const last = { ...(hours("CADJPY", [0, 0, 0, 0, 2])[4] as Kline) };
+  const parts = [hours("CADJPY", [0, 1, 0, 0, 0]), [...hours("CADJPY", [0]), last]];
+  const counts = { stored: 2, alreadyThere: 1, overwritten: 1, covered: 1, repeated: 1, conflicting: 1 };
+  const before = await stored("CADJPY", "H1");
+  const tried = createTrial(db.segments);
+  const client = await db.pool.connect();
+  let trial = { ...NO_KLINES };
+  for (const part of parts) trial = addCounts(trial, await tried(client, partOf(part)));
+  client.release();
+  expect(trial).toEqual(counts);
+  expect(await stored("CADJPY", "H1")).toEqual(before);
+  const number = await beginBatch();
+  let real = { ...NO_KLINES };
+  for (const part of parts)
+    real = addCounts(real, await inTransaction(db.pool, (on) => storeBatch(on, db.segments, number, part, clock.now())));
+  expect(real).toEqual(counts);
+  expect(await db.prisma.importedSeries.findFirst({ where: { batch: number } })).toMatchObject({
+    ticker: "CADJPY",
+    timeframe: "H1",
+    first: BigInt(HOUR_S),
+    last: BigInt(HOUR_S + 4 * 3_600),
+    stored: 2n,
+    alreadyThere: 1n,
+    overwritten: 1n,
+    covered: 1n,
+  });
+  await undoImport(admin, number);
+  expect(await stored("CADJPY", "H1")).toEqual(before);
+});
+
+test("one import of minutes and longer klines is undone as a whole", async () => {
+  const number = await importBatch([hours("CHFJPY", [1, 1, 1]), [{ ...minute("CHFJPY", 0, 0), time: HOUR_S }]]);
+  expect((await stored("CHFJPY", "H1")).map(({ open }) => open)).toEqual([1, 1.1, 1.1]);
+  expect(await undoImport(admin, number)).toMatchObject([{ timeframe: "H1", removed: 3 }, { timeframe: "M1" }]);
+  for (const timeframe of TIMEFRAMES) expect(await stored("CHFJPY", timeframe)).toEqual([]);
+});
+
+test("an undo is refused with its reason: unknown, done twice, running, or while its history changes", async () => {
+  await expect(undoImport(admin, 999_999)).rejects.toMatchObject({ id: "not_found" });
+  const number = await importBatch([[minute("GBPUSD", 0, 0)]]);
+  const holder = await db.pool.connect();
+  const detail = (text: string) => ({ data: { parameter: "number", detail: expect.stringContaining(text) } });
+  try {
+    await holder.query("SELECT pg_advisory_lock($1, $2)", [0x62617463, number]);
+    await expect(undoImport(admin, number)).rejects.toMatchObject(detail("still running"));
+    await holder.query("SELECT pg_advisory_unlock_all()");
+    await holder.query("SELECT pg_advisory_lock($1, hashtext($2))", [0x7469636b, "GBPUSD"]);
+    await expect(undoImport(admin, number)).rejects.toMatchObject(detail("Another command is changing the history of GBPUSD"));
+  } finally {
+    holder.release(true);
+  }
+  expect(await stored("GBPUSD", "D1")).toHaveLength(1);
+  await undoImport(admin, number);
+  expect(await stored("GBPUSD", "D1")).toEqual([]);
+  await expect(undoImport(admin, number)).rejects.toMatchObject(detail("already undone"));
+});
+
+test("an undo that fails changes nothing and can be repeated", async () => {
+  const number = await importBatch([[minute("AUDUSD", 0, 0), minute("AUDUSD", 1, 0)]]);
+  const failing = { ...admin, record: () => Promise.reject(new Error("the audit log is full")) };
+  await expect(undoImport(failing, number)).rejects.toThrow("the audit log is full");
+  expect(await stored("AUDUSD", "M1")).toHaveLength(2);
+  expect(await stored("AUDUSD", "W1")).toHaveLength(1);
+  await undoImport(admin, number);
+  expect(await stored("AUDUSD", "M1")).toEqual([]);
+});
+
+test("an import that was undone can be put back, in any order and as often as wanted", async () => {
+  const first = await importBatch([[minute("USDCHF", 0, 0), minute("USDCHF", 1, 0)]]);
+  const second = await importBatch([[minute("USDCHF", 1, 2)]]);
+  const both = [minute("USDCHF", 0, 0), minute("USDCHF", 1, 2)];
+  await undoImport(admin, first);
+  expect(await stored("USDCHF", "M1")).toEqual([minute("USDCHF", 1, 2)]);
+  await redoImport(admin, first);
+  expect(await stored("USDCHF", "M1")).toEqual(both);
+  await undoImport(admin, second);
+  await undoImport(admin, first);
+  await redoImport(admin, second);
+  expect(await stored("USDCHF", "M1")).toEqual([minute("USDCHF", 1, 2)]);
+  await redoImport(admin, first);
+  expect(await stored("USDCHF", "M1")).toEqual(both);
+  await expect(redoImport(admin, first)).rejects.toMatchObject({ data: { detail: expect.stringContaining("not undone") } });
+});
+
+test("an import whose replaced klines an earlier release deleted cannot be undone", async () => {
+  const number = await importBatch([[minute("NZDUSD", 0, 0)]]);
+  await db.pool.query("UPDATE backfill SET sealed_at = now() WHERE number = $1", [number]);
+  await expect(undoImport(admin, number)).rejects.toMatchObject({
+    data: { detail: expect.stringContaining("can no longer be undone") },
+  });
+  expect(await stored("NZDUSD", "M1")).toHaveLength(1);
+});
+
+test("an import of a ticker that is not converted yet can be neither undone nor put back, and stays as it was", async () => {
+  const number = await importBatch([[minute("EURNOK", 0, 0)]]);
+  const waiting = {
+    data: { detail: expect.stringContaining("The history of EURNOK is still being converted for this release.") },
+  };
+  const isUndone = async () => (await db.prisma.backfill.findUniqueOrThrow({ where: { number } })).undoneAt !== null;
+  // Its klines are rows until then: it has a count of them, and no layer.
+  await db.pool.query("DELETE FROM history_layer WHERE layer = $1", [number]);
+  await db.pool.query("INSERT INTO history_unconverted VALUES ('EURNOK')");
+  await expect(undoImport(admin, number)).rejects.toMatchObject(waiting);
+  expect(await isUndone()).toBe(false);
+  await db.pool.query("UPDATE backfill SET undone_at = now() WHERE number = $1", [number]);
+  await expect(redoImport(admin, number)).rejects.toMatchObject(waiting);
+  expect(await isUndone()).toBe(true);
+  await db.pool.query("DELETE FROM history_unconverted");
+});
+
+test("an import that an earlier release undid cannot be put back, because its klines are gone", async () => {
+  const number = await importBatch([[minute("EURSEK", 0, 0)]]);
+  await db.pool.query("DELETE FROM history_layer WHERE layer = $1", [number]);
+  await db.pool.query("UPDATE backfill SET undone_at = now(), sealed_at = now() WHERE number = $1", [number]);
+  await expect(redoImport(admin, number)).rejects.toMatchObject({
+    data: { detail: `Import ${number} cannot be put back: none of its klines are kept.` },
+  });
+  expect(await db.prisma.backfill.findUniqueOrThrow({ where: { number } })).toMatchObject({ undoneAt: expect.any(Date) });
+});

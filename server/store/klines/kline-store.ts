@@ -1,0 +1,140 @@
+import type { Timeframe } from "#lib/contract/primitives";
+import { klineAt } from "#lib/domain/columns";
+import type { Kline } from "#lib/domain/kline";
+import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "#lib/market/ports";
+import { awaitsConversion } from "#server/store/conversion/conversion-state";
+import { type Database, promptQuery } from "#server/store/database/db";
+import { readRows } from "#server/store/history/kline-sql";
+import { struckKlines } from "#server/store/history/minutes";
+import { createReader } from "#server/store/history/reader";
+import { minutesSince, storedRuns } from "#server/store/history/runs";
+import type { TickChunk } from "#server/store/history/tick-tail";
+import { readTicks } from "#server/store/history/ticks";
+import type { Queries } from "#server/store/segments/segment-store";
+import { beginWriter, type VenueWriter, type WriteNumbers, writeRows } from "./kline-writer";
+import { createPastRead } from "./past-klines";
+
+const VENUE = "live";
+
+/** The prices of a stored kline. */
+export type StoredPrices = Pick<Kline, "open" | "low" | "high" | "close">;
+
+/** Stored klines and last quotes of the live venue: layers of segments, and the minutes that are in none yet. */
+export interface KlineTable extends KlineStore {
+  /** Klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
+  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[], ticks?: readonly TickChunk[]): Promise<void>;
+  /**
+   * Begins to write what a process makes of ticks.
+   * @param token of the venue's lease; null where one process runs the venue
+   * @param above a number that an earlier writer had, as far as the caller knows
+   * @returns null when another process holds the lease
+   */
+  beginWriter(token: number | null, above: number): Promise<VenueWriter | null>;
+  minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
+  storedRuns: NonNullable<KlineStore["storedRuns"]>;
+  struckBy: NonNullable<KlineStore["struckBy"]>;
+  importedTimes: NonNullable<KlineStore["importedTimes"]>;
+  readAt: NonNullable<KlineStore["readAt"]>;
+  readTicks: NonNullable<KlineStore["readTicks"]>;
+  /** The stored klines of a series with these open times, Unix seconds. */
+  klinesAt(ticker: string, timeframe: Timeframe, times: readonly number[]): Promise<Map<number, StoredPrices>>;
+}
+
+/** Reads stored klines of the live venue on any connection, as they show and as they showed at an instant. */
+export function createStoredReads({ pool, segments }: Pick<Database, "pool" | "segments">) {
+  const reader = createReader(segments, pool);
+  const isUnconverted = awaitsConversion();
+  return {
+    reader,
+    async read(client: Queries, query: KlineQuery): Promise<Kline[]> {
+      const { ticker, timeframe } = query;
+      // Rows of an earlier release have no other price than the bid.
+      if (await isUnconverted(client, ticker)) return query.price === undefined ? readRows(client, query) : [];
+      const { columns } = await reader.read(client, query);
+      return Array.from(columns.time, (_, row) => klineAt(columns, row, ticker, timeframe));
+    },
+    readAt: createPastRead(reader, isUnconverted),
+  };
+}
+
+/**
+ * The klines of the live venue. The recorder writes minutes; everything longer is computed from them.
+ * Every call throws pg's own error when the database is unavailable or rejects the query, and SegmentMissing or SegmentDamaged when
+ * a segment cannot be read.
+ */
+export function createKlineStore(db: Pick<Database, "pool" | "segments">): KlineTable {
+  const { pool, segments } = db;
+  const stored = createStoredReads(db);
+  /** Klines of an earlier release are written in all timeframes until they are converted. */
+  let isConverting = true;
+  /** Fails early if the database does not answer. */
+  const prompt = {
+    query: (text: string, values: unknown[]) => pool.query(promptQuery({ text, values })),
+  } as unknown as Database["pool"];
+
+  const read = (query: KlineQuery) => stored.read(query.prompt ? prompt : pool, query);
+
+  async function lastQuotes(atMs: number): Promise<Map<string, LastQuote>> {
+    const { rows } = await pool.query<LastQuote>(
+      `SELECT ticker, time_msc::float8 AS time_msc, bid, ask, ask_high, ask_low FROM last_quote
+        WHERE venue = $1 AND time_msc <= $2`,
+      [VENUE, Math.floor(atMs)],
+    );
+    return new Map(rows.map((quote) => [quote.ticker, quote]));
+  }
+
+  async function write(
+    klines: readonly Kline[],
+    quotes: readonly LastQuote[],
+    ticks: readonly TickChunk[],
+    numbers: WriteNumbers | null,
+  ): Promise<boolean> {
+    const rows = isConverting ? klines : klines.filter(({ timeframe }) => timeframe === "M1");
+    const outcome = await writeRows(pool, VENUE, [rows, quotes, ticks], numbers);
+    isConverting = outcome.isConverting;
+    return outcome.isWritten;
+  }
+
+  const all = { limit: Number.MAX_SAFE_INTEGER, end: "oldest" } as const;
+  return {
+    read,
+    async readAt(query, atS) {
+      const columns = await stored.readAt(query.prompt ? prompt : pool, query, atS);
+      return Array.from(columns.time, (_, row) => klineAt(columns, row, query.ticker, query.timeframe));
+    },
+    readTicks: (query) => readTicks({ client: pool, segments }, query),
+    lastQuotes,
+    minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),
+    storedRuns: (ticker, from, to) => storedRuns(pool, segments, ticker, from, to),
+    struckBy: (correction, ticker) => struckKlines(pool, segments, correction, ticker),
+    async writeBatch(klines, quotes, ticks = []) {
+      await write(klines, quotes, ticks, null);
+    },
+    async beginWriter(token, above) {
+      const begun = await beginWriter(pool, VENUE, token, above);
+      let count = 0;
+      return (
+        begun && {
+          ...begun,
+          async write(klines, quotes, ticks, place) {
+            count += 1;
+            return write(klines, quotes, ticks, { ...place, token, writer: begun.number, write: count });
+          },
+        }
+      );
+    },
+    async importedTimes(ticker, timeframe, from, to) {
+      const { imported } = await stored.reader.read(pool, { ticker, timeframe, from, to, ...all });
+      return [...imported].sort((a, b) => a - b);
+    },
+    async klinesAt(ticker, timeframe, times) {
+      const asked = new Set(times);
+      const [from, to] = times.reduce(([least, most], time) => [Math.min(least, time), Math.max(most, time + 1)], [
+        Number.POSITIVE_INFINITY,
+        0,
+      ] as [number, number]);
+      const found = from < to ? await read({ ticker, timeframe, from, to, ...all }) : [];
+      return new Map(found.filter(({ time }) => asked.has(time)).map((kline) => [kline.time, kline]));
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { Pool } from "pg";
+import {
+  INCIDENT_JOIN_MINUTES,
+  INCIDENT_MIN_MINUTES,
+  INCIDENT_TITLES,
+  INCIDENTS_MAX_COUNT,
+  type IncidentImpact,
+  type IncidentPart,
+  UPTIME_DAYS,
+} from "#lib/contract/uptime";
+import { DAY_MS, MINUTE_MS } from "#lib/units";
+import { stateIn } from "./sample-state";
+
+/** Minutes of failures that follow each other. */
+interface Run {
+  readonly part: IncidentPart;
+  readonly since: Date;
+  readonly until: Date;
+  /** The connection to the provider was lost in one of them. */
+  readonly away: boolean;
+  /** The database did not answer in one of them. */
+  readonly unstored: boolean;
+}
+
+// A service that does not run records nothing, so a hole between two samples is an incident as well.
+const RUNS = `
+  WITH sample AS (
+    SELECT at, venue, rest, stream, stored IS FALSE AS unstored, away IS TRUE AS away, ${stateIn("health_sample")} AS state,
+           lag(at) OVER (PARTITION BY venue ORDER BY at) AS before
+      FROM health_sample WHERE at BETWEEN $1 AND $2),
+  bad AS (
+    SELECT 'rest' AS part, at, unstored, false AS away FROM sample WHERE venue = 'sandbox' AND NOT rest
+    UNION ALL SELECT 'stream', at, unstored, false FROM sample WHERE venue = 'sandbox' AND NOT stream
+    UNION ALL SELECT venue, at, false, away FROM sample WHERE state = 'down'),
+  marked AS (
+    SELECT *, (at - lag(at) OVER (PARTITION BY part ORDER BY at) > $3::interval)::int AS first FROM bad),
+  numbered AS (SELECT *, sum(first) OVER (PARTITION BY part ORDER BY at) AS number FROM marked)
+  SELECT part, min(at) AS since, max(at) + interval '1 minute' AS until, bool_or(unstored) AS unstored, bool_or(away) AS away
+    FROM numbered GROUP BY part, coalesce(number, 0) HAVING count(*) >= $4
+  UNION ALL
+  SELECT 'service', before + interval '1 minute', at, false, false FROM sample WHERE venue = 'sandbox' AND at - before > $3::interval
+   ORDER BY since DESC, part LIMIT $5`;
+
+// A run that was noticed before has grown, perhaps out of the samples that were read: it is known by any minute that both have. What an
+// operator edited stays as it is.
+const SAME = "n.part = r.part AND n.measured_from <= r.until AND n.measured_until >= r.since";
+const NOTE = `
+  WITH r AS (
+    SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[], $7::text[])
+      AS r (part, since, until, ends_at, title, text, impact)),
+  grown AS (
+    UPDATE incident_note AS n SET measured_until = r.until,
+           ends_at = CASE WHEN n.automatic THEN r.ends_at ELSE n.ends_at END,
+           text = CASE WHEN n.automatic THEN r.text ELSE n.text END,
+           updated_at = CASE WHEN n.automatic AND (n.ends_at, n.text) IS DISTINCT FROM (r.ends_at, r.text) THEN $8 ELSE n.updated_at END
+      FROM r WHERE ${SAME} AND (n.measured_until <> r.until OR n.automatic AND (n.ends_at, n.text) IS DISTINCT FROM (r.ends_at, r.text)))
+  INSERT INTO incident_note (id, title, text, impact, starts_at, ends_at, updated_at, part, measured_from, measured_until, automatic)
+  SELECT gen_random_uuid(), r.title, r.text, r.impact, r.since, r.ends_at, $8, r.part, r.since, r.until, true
+    FROM r WHERE NOT EXISTS (SELECT FROM incident_note n WHERE ${SAME})
+  ON CONFLICT (part, measured_from) DO NOTHING`;
+const FORGET = "DELETE FROM incident_note WHERE automatic AND ends_at < $1";
+
+/** Why a part failed, for everybody: what a provider or the database said is for operators. */
+function causeOf({ part, away, unstored }: Run): string {
+  switch (part) {
+    case "service":
+      return "Nothing was recorded: the service did not run, or could not store anything.";
+    case "rest":
+    case "stream":
+      return unstored ? "The database did not respond." : "The service's own calls got no valid response.";
+    case "live":
+    case "sandbox":
+      return away
+        ? "No connection to the provider while a market was open."
+        : "More than half of the instruments got no prices while their market was open.";
+  }
+}
+
+const impactOf = (part: IncidentPart): IncidentImpact => (part === "live" || part === "sandbox" ? "degraded" : "down");
+
+/**
+ * Notes the times in which a part failed as incidents: opens those that are new, and closes those that are over. Every node may do it,
+ * and each incident is noted once. @param sinceMs the oldest sample that is read, Unix milliseconds @throws pg's error
+ */
+export async function noteMeasured(pool: Pick<Pool, "query">, nowMs: number, sinceMs: number): Promise<void> {
+  const bounds = [new Date(sinceMs), new Date(nowMs), `${INCIDENT_JOIN_MINUTES} minutes`];
+  const { rows } = await pool.query<Run>(RUNS, [...bounds, INCIDENT_MIN_MINUTES, INCIDENTS_MAX_COUNT]);
+  // A part that failed in the latest minutes still does, as far as anybody knows.
+  const endOf = ({ part, until }: Run) => (part !== "service" && nowMs - until.getTime() < 2 * MINUTE_MS ? null : until);
+  if (rows.length > 0)
+    await pool.query(NOTE, [
+      rows.map(({ part }) => part),
+      rows.map(({ since }) => since),
+      rows.map(({ until }) => until),
+      rows.map(endOf),
+      rows.map(({ part }) => INCIDENT_TITLES[part]),
+      rows.map(causeOf),
+      rows.map(({ part }) => impactOf(part)),
+      new Date(nowMs),
+    ]);
+  await pool.query(FORGET, [new Date(nowMs - UPTIME_DAYS * DAY_MS)]);
+}

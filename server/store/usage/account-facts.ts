@@ -1,0 +1,43 @@
+import { PLAN_COLUMNS, type Plan, type PlanRow, toPlan } from "#lib/access/limits/plans";
+import type { Overview } from "#lib/contract/portal";
+import { firstDay, monthEndMs, monthOf } from "#lib/domain/month";
+import type { Database } from "#server/store/database/db";
+
+const DONE = `
+  SELECT EXISTS (SELECT FROM api_key WHERE account_id = $1) AS key,
+         EXISTS (SELECT FROM usage_bucket WHERE account_id = $1 AND grain = 'day' AND code = 0) AS call,
+         EXISTS (SELECT FROM stream_usage_bucket WHERE account_id = $1 AND grain = 'day') AS stream`;
+const PLAN = `
+  SELECT ${PLAN_COLUMNS},
+         a.live_access OR p.live_access AS live_access,
+         (SELECT coalesce(sum(units), 0)::float8 FROM month_usage WHERE account_id = a.id AND month = $2) AS month_used
+    FROM account a JOIN plan p ON p.name = a.plan WHERE a.id = $1`;
+
+/** What an account has done so far, and what it may do. */
+interface AccountFacts extends Pick<Overview, "live_access" | "checklist"> {
+  readonly plan: Plan;
+  readonly month: Overview["month"];
+}
+
+/** @throws Error for an account that does not exist */
+export async function accountFacts({ pool }: Pick<Database, "pool">, accountId: string, nowMs: number): Promise<AccountFacts> {
+  const month = monthOf(nowMs);
+  const [done, plans] = await Promise.all([
+    pool.query<Overview["checklist"]>(DONE, [accountId]),
+    pool.query<PlanRow & Pick<Overview, "live_access"> & { month_used: number }>(PLAN, [accountId, firstDay(month)]),
+  ]);
+  const [row] = plans.rows;
+  if (row === undefined) throw new Error(`account ${accountId} has no plan`);
+  const plan = toPlan(row);
+  return {
+    live_access: row.live_access,
+    checklist: done.rows[0] ?? { key: false, call: false, stream: false },
+    plan,
+    month: {
+      used: row.month_used,
+      units: plan.monthUnits,
+      hard: plan.monthHard,
+      resets_at: new Date(monthEndMs(month)).toISOString(),
+    },
+  };
+}
