@@ -5,6 +5,7 @@ import pg, { type Pool } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { WORK_STARTED } from "#lib/spans";
+import { proxyTo } from "#lib/testing/breakable-proxy";
 import { recordedWork } from "#lib/testing/recorded-work";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { createTracedPool } from "./traced-pool";
@@ -62,4 +63,21 @@ test("a query that waited for a connection belongs to the work that made it", as
   onTestFinished(() => void channel(WORK_STARTED).unsubscribe(note));
   await Promise.all(["first", "second", "third"].map((name) => by.run(name, () => pool.query("SELECT 1"))));
   expect(seen.sort()).toEqual(["first", "second", "third"]);
+});
+
+test("after connections have gone silent, one query fails for all: the others are not used again", async () => {
+  const door = await proxyTo(db.url);
+  await door.open();
+  const pool = createTracedPool({ connectionString: door.url, max: 5 });
+  onTestFinished(() => pool.end());
+  const clients = await Promise.all([1, 2, 3, 4, 5].map(() => pool.connect()));
+  for (const client of clients.slice(1)) client.release();
+  door.silence();
+  const held = clients[0];
+  const failed = { text: "SELECT 1", query_timeout: 100 };
+  await expect(pool.query(failed)).rejects.toThrow("Query read timeout");
+  // These would wait for ever on a connection of before. One that was held meanwhile is not used again either.
+  held?.release();
+  const answers = await Promise.all([1, 2, 3, 4, 5].map((one) => pool.query<{ one: number }>("SELECT $1::int AS one", [one])));
+  expect(answers.map(({ rows }) => rows[0]?.one)).toEqual([1, 2, 3, 4, 5]);
 });

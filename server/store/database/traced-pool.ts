@@ -29,23 +29,34 @@ function describe(text: string): Work {
 
 type Callback = (error: unknown, result: unknown) => void;
 
+/** What pg says of a query that got no answer in time. */
+const NO_ANSWER = "Query read timeout";
+
 /**
- * A connection whose queries are recorded as parts of the work that makes them; streams of rows (pg-copy-streams) are not. The
- * signatures of `never` stand for all overloads of the driver's.
+ * A connection whose queries are recorded as parts of the work that makes them, and that reports queries without an answer; streams of
+ * rows (pg-copy-streams) do neither. The signatures of `never` stand for all overloads of the driver's.
  */
 class TracedClient extends pg.Client {
+  /** Called when a query got no answer in time. */
+  onSilence = (): void => undefined;
+
   override query(...given: never[]): never {
     const query = super.query as unknown as (...given: readonly unknown[]) => unknown;
     const at = given.findLastIndex((each: unknown) => typeof each === "function");
     const text = textOf(given[0], at !== -1);
-    if (text === undefined || !recordsWork()) return query.apply(this, given) as never;
-    const end = beginWork(describe(text));
+    if (text === undefined) return query.apply(this, given) as never;
+    const endWork = recordsWork() ? beginWork(describe(text)) : undefined;
+    const end = (error?: unknown) => {
+      if (error instanceof Error && error.message === NO_ANSWER) this.onSilence();
+      endWork?.(error);
+    };
     if (at === -1) {
       const result = query.apply(this, given) as Promise<unknown>;
       result.then(() => end(), end);
       return result as never;
     }
     const callback: Callback = given[at] as never;
+    // The pool hears of it before it takes the connection back.
     const ending: Callback = (error, result) => {
       end(error);
       callback(error, result);
@@ -62,16 +73,42 @@ function textOf(query: unknown, hasCallback: boolean): string | undefined {
   return told && typeof text === "string" ? text : undefined;
 }
 
+type Release = (error?: unknown) => void;
+type Connected = (error: unknown, client: TracedClient | undefined, release: Release) => void;
+
+/**
+ * A pool whose connections are suspected together: when a query gets no answer in time, those that were opened before are closed instead
+ * of used again. After a network has gone silent, each of them would make its next query wait as long.
+ */
 class TracedPool extends pg.Pool {
+  /** Connections opened before this are not used again; ms of the process. */
+  #silentMs = 0;
+  readonly #openedMs = new WeakMap<object, number>();
+
   constructor(config: pg.PoolConfig) {
     super({ ...config, Client: TracedClient });
+    this.on("connect", (client) => {
+      this.#openedMs.set(client, performance.now());
+      (client as unknown as TracedClient).onSilence = () => {
+        this.#silentMs = performance.now();
+      };
+    });
   }
 
   /** One who waited for a connection goes on as a part of the work that asked, not of the work that released it. */
   override connect(...given: never[]): never {
-    const connect = super.connect as unknown as (...given: readonly unknown[]) => unknown;
-    const [callback] = given;
-    return connect.call(this, callback !== undefined && recordsWork() ? AsyncResource.bind(callback) : callback) as never;
+    const connect = super.connect as unknown as (callback: Connected) => void;
+    const take = (callback: Connected): void =>
+      connect.call(this, (error, client, release) => {
+        if (client === undefined || (this.#openedMs.get(client) ?? 0) >= this.#silentMs) return callback(error, client, release);
+        release(true);
+        take(callback);
+      });
+    const [callback] = given as unknown as [Connected | undefined];
+    if (callback !== undefined) return take(recordsWork() ? AsyncResource.bind(callback) : callback) as never;
+    return new Promise((resolve, reject) => {
+      take((error, client) => (client === undefined ? reject(error) : resolve(client)));
+    }) as never;
   }
 }
 
