@@ -110,6 +110,9 @@ function paramOf(sent: string): string {
   throw new Fault("not_found");
 }
 
+/** Prisma's code for a record that a query requires and that is not there. */
+const NO_RECORD = "P2025";
+
 /** Makes the function that answers a route's requests; see portalHandler. */
 function answerer<Input, Admitted extends Admission, Param extends string>(
   { input: schema, user: admission, raw = false, proof }: RouteOptions<Input, Admitted>,
@@ -161,7 +164,13 @@ function answerer<Input, Admitted extends Admission, Param extends string>(
     try {
       running = portal();
       const answerHeaders = new Headers(headers);
-      const data = await answer(request, params, running, answerHeaders);
+      const attempt = answer.bind(undefined, request, params, running, answerHeaders);
+      // Between the session and what it leads to, the organisation can go: its last member accepts an invitation. Then the session
+      // leads elsewhere now.
+      const data = await attempt().catch((error: unknown) => {
+        if (request.method !== "GET" || (error as { code?: unknown }).code !== NO_RECORD) throw error;
+        return attempt();
+      });
       return data instanceof Response ? data : new Response(successBody(data), { headers: answerHeaders });
     } catch (error) {
       if (!isFault(error) && faultOf(error).id === "internal_error")
