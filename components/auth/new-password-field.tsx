@@ -8,22 +8,27 @@ import { PasswordField } from "../ui/password-field";
 
 /** A password is rated when nothing was typed for so long. */
 const PAUSE_MS = 400;
+/** What got no rating is asked again after so long, so often: the service rates only a few passwords at once. */
+const AGAIN_MS = 2_000;
+const TRIES_MAX_COUNT = 10;
 /** Bars of the meter; the best score lights all. */
 const BARS = [1, 2, 3, 4] as const;
 
-/** Rates what is typed into a field, from its shortest valid length on. Without an answer there is no rating. */
+/** Rates what is typed into a field, from its shortest valid length on. Until there is an answer, there is no rating. */
 function useRating(minCharacters: number) {
   const [rating, setRating] = useState<PasswordRating>();
   const timer = useRef<number>(undefined);
   const asked = useRef(0);
   useEffect(() => () => window.clearTimeout(timer.current), []);
 
-  async function rate(password: string, form: FormData): Promise<void> {
+  async function rate(password: string, form: FormData, tries = 1): Promise<void> {
     const question = ++asked.current;
     const owner = { email: textOf(form, "email"), name: textOf(form, "name") };
     const result = await callPortal<PasswordRating>("POST", "password/strength", { password, ...owner });
     // Only the latest answer is about what the field holds.
-    if (question === asked.current) setRating("data" in result ? result.data : undefined);
+    if (question !== asked.current) return;
+    if ("data" in result) setRating(result.data);
+    else if (tries < TRIES_MAX_COUNT) timer.current = window.setTimeout(() => void rate(password, form, tries + 1), AGAIN_MS);
   }
 
   function onChange({ currentTarget: { value, form } }: ChangeEvent<HTMLInputElement>): void {
