@@ -29,15 +29,20 @@ const COLUMNS: readonly Column<DataTicker>[] = [
 /** All instruments of the live venue, those with history first. */
 export function DataOverview() {
   const { items, failure, reload, complete } = useAllPages<DataTicker>("admin/data", "");
-  const sizeOf = (bytes: (row: DataTicker) => number) => sizeText(items?.reduce((sum, row) => sum + bytes(row), 0) ?? 0);
+  const counted = complete || failure !== undefined;
+  const sizeOf = (bytes: (row: DataTicker) => number) => (
+    // As wide before it is counted: else the sentence takes more lines then, and what is below it moves.
+    <span className="inline-block min-w-[8ch]">
+      {counted ? sizeText(items?.reduce((sum, row) => sum + bytes(row), 0) ?? 0) : "…"}
+    </span>
+  );
   const rows = items?.toSorted((a, b) => Number(b.rows > 0) - Number(a.rows > 0));
   return (
     <>
       <PageHead title="Stored data">
-        Stored history of the live venue. Open an instrument for its gaps, suspicious places and sources.
-        {complete || failure !== undefined
-          ? ` Klines take ${sizeOf(({ bytes }) => bytes)} and ticks ${sizeOf(({ tick_bytes }) => tick_bytes)}, of which the last 30 days ${sizeOf(({ tick_month_bytes }) => tick_month_bytes)}.`
-          : " Counting…"}
+        Stored history of the live venue. Open an instrument for its gaps, suspicious places and sources. Klines take{" "}
+        {sizeOf(({ bytes }) => bytes)} and ticks {sizeOf(({ tick_bytes }) => tick_bytes)}, of which the last 30 days{" "}
+        {sizeOf(({ tick_month_bytes }) => tick_month_bytes)}.
       </PageHead>
       <ImportFiles onImported={reload} />
       <div className="mt-10" />
