@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Locator, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { reservePort } from "#lib/testing/ports";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser, STEP_MAX_MS } from "./browser";
 import { keyHolder, makeLiveKey, runCommand } from "./commands";
 import { createFeeder } from "./feeder";
 import { type Mailbox, openMailbox, tokenIn } from "./mailbox";
-import { closedPort, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { codeOf, createVisitor, signUp, type Visitor } from "./visitor";
 
 const PASSWORD = "correct horse battery";
@@ -90,7 +91,7 @@ async function become(visitor: Visitor, address: string): Promise<void> {
 beforeAll(
   async () => {
     mailbox = await openMailbox();
-    hookHost = `127.0.0.1:${await closedPort()}`;
+    hookHost = `127.0.0.1:${await reservePort()}`;
     [product, browser, folder] = await Promise.all([
       startProduct({
         SMTP_URL: mailbox.url,

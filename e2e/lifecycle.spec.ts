@@ -5,10 +5,11 @@ import { encode } from "next-auth/jwt";
 import pg from "pg";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
+import { reservePort } from "#lib/testing/ports";
 import { DAY_S } from "#lib/units";
 import { stranger } from "./client";
 import { makeKey } from "./commands";
-import { API_ONLY, closedPort, type Product, portalPid, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { API_ONLY, type Product, portalPid, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const CASE_TIMEOUT_MS = 3 * SERVER_TIMEOUT_MS;
 
@@ -137,7 +138,7 @@ describe("the product", () => {
     "with METRICS_TOKEN and METRICS_PORT, /metrics and /api/ready need the token at the port of clients, and none at the other, also with workers",
     async () => {
       const token = "a token of this test";
-      const port = await closedPort();
+      const port = await reservePort();
       running = await startProduct({ ...API_ONLY, WORKERS: "2", METRICS_TOKEN: token, METRICS_PORT: String(port) });
       for (const path of ["/metrics", "/api/ready"]) {
         const status = async (base: string, headers = {}) => (await fetch(base + path, { headers })).status;

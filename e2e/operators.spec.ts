@@ -4,11 +4,12 @@ import { join } from "node:path";
 import pg from "pg";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { reservePort } from "#lib/testing/ports";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { expectToFit } from "./reading";
-import { closedPort, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { signUp, type Visitor } from "./visitor";
 
 const OPERATOR = "operator@example.test";
@@ -132,7 +133,7 @@ test("checks the settings of a provider before they are used, and ends with the 
   await page.getByLabel("FIX_PASSWORD", { exact: true }).fill("secret word");
   await button("Check").click();
   await expect.poll(() => page.locator(":focus").getAttribute("name")).toBe("FIX_PORT");
-  const port = String(await closedPort());
+  const port = String(await reservePort());
   await page.getByLabel("FIX_PORT").fill(port);
   await button("Check").click();
   const findings = page.getByRole("list", { name: "What the check found" });

@@ -1,7 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -26,16 +24,6 @@ const LISTENING = /"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"|listening
 const DEMO_KEY = /\bsw_test_[0-9A-Za-z]{36}\b/;
 /** How much output of a failed start an error repeats. */
 const OUTPUT_TAIL_CHARACTERS = 4_000;
-
-/** A port that nothing listens on. */
-export async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** The product, running in its own process with its own data. */
 export interface Product {

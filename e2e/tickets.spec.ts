@@ -6,11 +6,12 @@ import path from "node:path";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, test } from "vitest";
+import { reservePort } from "#lib/testing/ports";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, returnBrowser } from "./browser";
 import { installClient } from "./client-package";
 import { makeKey } from "./commands";
 import { type Program, startProgram } from "./sample-programs";
-import { API_ONLY, closedPort, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
+import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const ROOT = path.join(import.meta.dirname, "..");
 const GUIDE = path.join(ROOT, "lib", "docs", "guides", "clients.mdx");
@@ -42,12 +43,12 @@ async function bundled(
 
 beforeAll(async () => {
   // A restart keeps its address, as behind a reader's domain.
-  const port = String(await closedPort());
+  const port = String(await reservePort());
   [product, browser] = await Promise.all([startProduct({ ...API_ONLY, PORT: port }), borrowBrowser()]);
   folder = mkdtempSync(path.join(tmpdir(), "spotwire-tickets-"));
   installClient(folder);
 
-  const backendPort = String(await closedPort());
+  const backendPort = String(await reservePort());
   let html = "";
   site = createServer(async ({ url }, response) => {
     if (url === "/") return response.setHeader("content-type", "text/html").end(html);

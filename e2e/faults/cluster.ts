@@ -2,7 +2,8 @@ import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { type BreakableProxy, closedPort, makeProxy } from "#lib/testing/breakable-proxy";
+import { type BreakableProxy, makeProxy } from "#lib/testing/breakable-proxy";
+import { reservePort } from "#lib/testing/ports";
 import { type RedisServer, startRedis } from "#lib/testing/redis-server";
 import { type BreakablePostgres, startBreakablePostgres } from "#server/testing/breakable-postgres";
 import { makeKey, runCommand } from "../commands";
@@ -80,7 +81,7 @@ export async function startCluster(program: string, dataDir?: string): Promise<C
     const through = { postgres: await makeProxy(postgres.url()), redis: await makeProxy(redis.url) };
     await Promise.all([through.postgres.open(), through.redis.open()]);
     const variables = { ...MEASURED, DATABASE_URL: through.postgres.url, REDIS_URL: through.redis.url, NEXTAUTH_SECRET: SECRET };
-    doors.set(createNode({ name, role, port: await closedPort(), variables }), through);
+    doors.set(createNode({ name, role, port: await reservePort(), variables }), through);
   }
   const nodes = [...doors.keys()];
   const edges = nodes.filter(({ role }) => role === "edge") as [Node, Node];

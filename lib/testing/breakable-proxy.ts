@@ -1,14 +1,6 @@
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
-
-/** A port of this machine on which nothing listens. */
-export async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+import { reservePort } from "./ports";
 
 /** A proxy to a server that can be opened and shut. */
 export interface BreakableProxy {
@@ -39,7 +31,7 @@ export async function makeProxy(server: string): Promise<BreakableProxy> {
   const { host } = new URL(server);
   let target = new URL(server);
   let silent = false;
-  const port = await closedPort();
+  const port = await reservePort();
   const sockets = new Set<Socket>();
   const silence = () => {
     for (const socket of sockets) socket.unpipe().resume();

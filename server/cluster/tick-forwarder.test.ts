@@ -13,7 +13,7 @@ import type { MendedMarket } from "#lib/market/ingest-klines";
 import { createLeader } from "#lib/market/leader";
 import type { KlinePush } from "#lib/market/mending";
 import type { Leader } from "#lib/market/ports";
-import { closedPort } from "#lib/testing/breakable-proxy";
+import { reservePort } from "#lib/testing/ports";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { createTestMarket } from "#server/testing/market";
 import { createTickForwarder, FORWARDED_TICKS_PATH } from "./tick-forwarder";
@@ -217,7 +217,7 @@ describe("ticks pushed to a node without the lease", () => {
   test("pushed ticks are refused when the lease holder does not answer, or when something else answers in its place", async () => {
     const asked = await openNode();
     const forward = (address: string) => asked.forward(LIVE, address, bodyOf([line(1)]));
-    await expect(forward(`http://127.0.0.1:${await closedPort()}`)).rejects.toMatchObject(NOBODY);
+    await expect(forward(`http://127.0.0.1:${await reservePort()}`)).rejects.toMatchObject(NOBODY);
     await expect(forward("not an address")).rejects.toMatchObject(NOBODY);
     const answers: RequestListener[] = [
       (_request, response) => response.writeHead(200, { "content-type": "text/html" }).end("<h1>It works</h1>"),

@@ -3,7 +3,8 @@ import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Clock, systemClock } from "#lib/clock";
 import { createLog } from "#lib/log";
-import { type BreakableProxy, closedPort, proxyTo } from "#lib/testing/breakable-proxy";
+import { type BreakableProxy, proxyTo } from "#lib/testing/breakable-proxy";
+import { reservePort } from "#lib/testing/ports";
 import { holdMigrations, migrate } from "#prisma/migrate";
 import { testServerUrl } from "#server/testing/database";
 import { execute, onDatabase } from "#server/testing/database-server";
@@ -147,7 +148,7 @@ test("the error of a start that loses the database in the middle of the seed nam
 });
 
 test("the error of a start without a database names host, port and reason, and no password", async () => {
-  const port = await closedPort();
+  const port = await reservePort();
   const error: Error = await start(`postgresql://someone:${PASSWORD}@127.0.0.1:${port}/market`, hurriedClock()).then(
     () => expect.unreachable("it started"),
     (thrown) => thrown,

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type Clock, manualClock, systemClock } from "#lib/clock";
 import { createLog } from "#lib/log";
 import { isDatabaseAway } from "#lib/storage-errors";
-import { closedPort, proxyTo } from "#lib/testing/breakable-proxy";
+import { proxyTo } from "#lib/testing/breakable-proxy";
+import { reservePort } from "#lib/testing/ports";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { databaseTime, openDatabase } from "./db";
 
@@ -75,7 +76,7 @@ describe("openDatabase", () => {
   });
 
   test("openDatabase retries with growing waits while the database is unavailable, then reports where it tried to connect and why it failed", async () => {
-    const port = await closedPort();
+    const port = await reservePort();
     const clock = hurriedClock();
     const error = await failure(`postgresql://someone:${SECRET}@127.0.0.1:${port}/market?sslmode=disable`, clock);
     expect(error.message).toBe(

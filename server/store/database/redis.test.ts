@@ -1,8 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { closedPort, proxyTo } from "#lib/testing/breakable-proxy";
+import { proxyTo } from "#lib/testing/breakable-proxy";
 import { collectingLog } from "#lib/testing/collecting-log";
-import { ready, redisDescribe } from "#server/testing/redis-nodes";
+import { reservePort } from "#lib/testing/ports";
+import { describeRedis, ready } from "#server/testing/redis-nodes";
 import { openRedis, type Redis } from "./redis";
 
 const SOON = { interval: 5 };
@@ -13,9 +14,7 @@ function open(url: string, lines: Record<string, unknown>[] = []): Redis {
   return redis;
 }
 
-const withRedis = await redisDescribe();
-
-withRedis("the connection to Redis", (nodes) => {
+describeRedis("the connection to Redis", (nodes) => {
   test("the Redis connection notices a silent server, refuses commands meanwhile, and recovers when the server answers again", async () => {
     const redis = open(nodes.server.url);
     let readied = 0;
@@ -120,7 +119,7 @@ withRedis("the connection to Redis", (nodes) => {
   });
 
   test("a Redis connection that never connected can be closed, even twice", async () => {
-    const redis = open(`redis://127.0.0.1:${await closedPort()}`);
+    const redis = open(`redis://127.0.0.1:${await reservePort()}`);
     redis.close();
     expect(redis.connected()).toBe(false);
     await expect(redis.client.ping()).rejects.toThrow();

@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cacheFolder } from "#lib/testing/cache-folder";
+import { reservePort } from "#lib/testing/ports";
 import { hasSharedData } from "#lib/testing/shared-data";
 import { start, until } from "#server/testing/upstream-scene";
 import { fixUpstream } from ".";
@@ -34,14 +34,6 @@ function program(): string {
   return file;
 }
 
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
@@ -50,7 +42,7 @@ afterEach(async () => {
 /** A venue of QuickFIX; `lines` is what it received. */
 async function venue() {
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-quickfix-"));
-  const port = await freePort();
+  const port = await reservePort();
   const settings = path.join(folder, "acceptor.cfg");
   const dictionary = hasSharedData ? ["UseDataDictionary=Y", `DataDictionary=${DICTIONARY}`] : ["UseDataDictionary=N"];
   const text = [
