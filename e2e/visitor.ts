@@ -16,7 +16,7 @@ export interface Visitor {
   readonly cookies: Map<string, string>;
   /** Calls the portal's API, below /api/portal. */
   call(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<PortalAnswer>;
-  /** Turns an authenticator app on; resolves with its secret. Its code of now can still be used. */
+  /** Turns an authenticator app on; resolves with its secret. Its next code can still be used. */
   addApp(): Promise<string>;
   /** Signs in; resolves to the `error` of the page it leads to, null on success. */
   signIn(email: string, password: string): Promise<string | null>;
@@ -68,8 +68,8 @@ export function createVisitor(baseUrl: string, address: string): Visitor {
     call,
     async addApp() {
       const secret = String((await call("POST", "second-factors/app")).data.secret);
-      // The code before the current one is accepted too, and leaves the current one for signing in.
-      const { status } = await call("PUT", "second-factors/app", { code: codeOf(secret, -1) });
+      // A code is accepted in the step before it, too: the next one is left for signing in, however long this takes.
+      const { status } = await call("PUT", "second-factors/app", { code: codeOf(secret) });
       if (status !== 200) throw new Error(`the authenticator app was refused with ${status}`);
       return secret;
     },

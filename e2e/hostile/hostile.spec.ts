@@ -24,7 +24,7 @@ const GROWTH_MAX_SHARE = 0.1;
 /** Resident memory that no object needs: V8 enlarges the two halves of its young generation to 16 MiB each when it sees fit. */
 const YOUNG_MAX_BYTES = 2 * 16 * MIB;
 /** The allocator returns memory at its own pace. */
-const BACK_MAX_MS = 15_000;
+const BACK_MAX_MS = 60_000;
 const CASE_TIMEOUT_MS = 120_000;
 /** How often each stream of a flood of pongs is opened again, and the part of a core that they may take, others included. */
 const PONG_ROUNDS = 3;

@@ -27,12 +27,15 @@ export async function openTestEndpoint(answer: (request: IncomingMessage) => Pro
 
 /**
  * Opens an endpoint of a test run, through which its worker processes share something that only some of them need: a text that is
- * made at the first request.
+ * made at the first request, and tried again at the next one if it cannot be made.
  */
 export function openLazyEndpoint(make: () => Promise<string>): Promise<TestEndpoint> {
   let made: Promise<string> | undefined;
   return openTestEndpoint(() => {
-    made ??= make();
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
     return made;
   });
 }

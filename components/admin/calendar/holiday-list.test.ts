@@ -134,10 +134,10 @@ describe("iCalendar", () => {
   });
 
   test("long runs of any sign are read in linear time", () => {
-    const signs = ['"', ",", ";", ":", " ", "=", "\\"].map((sign) => `X${sign.repeat(HOLIDAY_LIST_MAX_CHARACTERS / 10)}`);
-    const from = performance.now();
-    ics(...signs);
-    csv(...signs);
-    expect(performance.now() - from).toBeLessThan(2_000);
+    // In quadratic time, one of these alone would take minutes.
+    for (const sign of ['"', ",", ";", ":", " ", "=", "\\"]) {
+      const line = `X${sign.repeat(HOLIDAY_LIST_MAX_CHARACTERS - 100)}`;
+      expect([ics(line), csv(line)].map(({ rows }) => rows)).toEqual([[], []]);
+    }
   });
 });
