@@ -1,15 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { type Browser, type BrowserContext, chromium, type Page, type Request } from "playwright";
-import { asRoot, findOnPath, installPackage, isExecutable, PACKAGE_TIMEOUT_MS, run } from "#lib/testing/packages";
+import { asRoot, BROWSERS, findOnPath, isExecutable } from "#lib/testing/packages";
 
-/** Playwright's download, then the distribution's package: neither may hold a test run forever. */
-const DOWNLOAD_TIMEOUT_MS = 240_000;
-/** The most time that a hook that opens a browser needs, with a first installation. */
-export const BROWSER_TIMEOUT_MS = DOWNLOAD_TIMEOUT_MS + PACKAGE_TIMEOUT_MS + 60_000;
+/** The most time that a hook that opens a browser needs. */
+export const BROWSER_TIMEOUT_MS = 120_000;
 
-/** The headless shell takes a third of the time of a full browser to draw a page, because it has no window. */
-const SHELL = "chromium-headless-shell";
-const WHOLE_BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
 /** All pages of a product share one process, because starting a process costs as much processor time as loading a page. */
 const FLAGS = [
   "--process-per-site",
@@ -20,55 +15,24 @@ const FLAGS = [
   "--disable-gpu",
 ];
 
-type Found = { readonly executablePath?: string };
-
-function findInstalled(names: readonly string[]): Found | undefined {
-  const executablePath = findOnPath(names);
-  return executablePath === undefined ? undefined : { executablePath };
-}
-
-/** Playwright's download, which brings its own headless shell. */
-function findDownloaded(): Found | undefined {
-  return isExecutable(chromium.executablePath()) ? {} : undefined;
-}
-
-/** The browser that CHROMIUM_PATH names. @throws Error when it names nothing that can be run. */
-function findNamed(): Found | undefined {
+/**
+ * The best browser available: CHROMIUM_PATH, a headless shell, Playwright's download, or else a full browser.
+ * @throws Error when CHROMIUM_PATH names nothing that can be run, or when there is none
+ */
+function findBrowser(): { readonly executablePath?: string } {
   const named = process.env.CHROMIUM_PATH;
-  if (!named) return undefined;
-  if (!isExecutable(named)) throw new Error(`CHROMIUM_PATH is ${named}, which is not an executable file.`);
-  return { executablePath: named };
+  if (named && !isExecutable(named)) throw new Error(`CHROMIUM_PATH is ${named}, which is not an executable file.`);
+  if (named) return { executablePath: named };
+  const shell = findOnPath(BROWSERS.slice(0, 1));
+  if (shell === undefined && isExecutable(chromium.executablePath())) return {};
+  const executablePath = shell ?? findOnPath(BROWSERS);
+  if (executablePath === undefined) throw new Error("No Chromium was found. Install one, or set CHROMIUM_PATH to it.");
+  return { executablePath };
 }
 
-function download(): Promise<string | null> {
-  // --with-deps asks for a password unless it runs as root.
-  return run("npx", ["playwright", "install", ...(asRoot ? ["--with-deps"] : []), "chromium"], DOWNLOAD_TIMEOUT_MS);
-}
-
-/**
- * The best browser available: CHROMIUM_PATH, a headless shell, or else a full browser. Installs a headless shell where that takes
- * only a package, and downloads one where there is no browser at all. Both installers hold their own locks.
- */
-async function findOrInstall(): Promise<Found> {
-  const ready = findNamed() ?? findInstalled([SHELL]) ?? findDownloaded();
-  if (ready !== undefined) return ready;
-  const unpackaged = await installPackage(SHELL);
-  const found = findInstalled([SHELL]) ?? findInstalled(WHOLE_BROWSERS);
-  if (found !== undefined) return found;
-  const failed = await download();
-  const downloaded = findDownloaded();
-  if (downloaded !== undefined) return downloaded;
-  throw new Error(
-    `No Chromium was found and none could be installed. Install one and set CHROMIUM_PATH to it.\napt-get: ${unpackaged}\nplaywright install: ${failed}`,
-  );
-}
-
-/**
- * Opens a headless Chromium, installing one where none is found.
- * @throws Error that says what was tried when none can be found or installed.
- */
+/** Opens a headless Chromium. @throws Error when there is none */
 export async function openBrowser(): Promise<Browser> {
-  const browser = await chromium.launch({ ...(await findOrInstall()), args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
+  const browser = await chromium.launch({ ...findBrowser(), args: asRoot ? [...FLAGS, "--no-sandbox"] : FLAGS });
   browser.on("context", (context) => {
     context.setDefaultTimeout(STEP_MAX_MS);
     followReads(context);
@@ -94,7 +58,7 @@ export async function returnBrowser(browser: Browser | undefined): Promise<void>
 }
 
 /** What stands for content that is still to come: a placeholder, or a table without its rows. */
-const PLACEHOLDERS = "[data-placeholder], [aria-busy=true]";
+export const PLACEHOLDERS = "[data-placeholder], [aria-busy=true]";
 
 /** Longest wait for one step of a page, on a machine several times slower than usual. */
 export const STEP_MAX_MS = 60_000;

@@ -1,33 +1,25 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installPackage, PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
+import { DEBIAN_PYTHON, missing } from "#lib/testing/packages";
 import { makeKey } from "./commands";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const GUIDE = new URL("../lib/docs/guides/csv.mdx", import.meta.url);
 const SAMPLE = /^```python norun\n([\s\S]*?)^```$/gm;
 const RUN_MAX_MS = 180_000;
-/** First the Python of Debian, for which pandas is packaged: another one may come first on the path. */
-const PYTHONS = ["/usr/bin/python3", "python3"];
-
-const withPandas = () => PYTHONS.find((python) => spawnSync(python, ["-c", "import pandas"]).status === 0);
+const ABSENT = missing("python3-pandas");
 
 let product: Product;
 let key: string;
-let python: string | undefined;
-let failure: string | null = null;
 
 beforeAll(async () => {
   product = await startProduct(API_ONLY);
   key = (await makeKey(product, { venue: "sandbox", scopes: "market:read" })).text;
-  python = withPandas();
-  if (python === undefined) failure = await installPackage("python3-pandas");
-  python ??= withPandas();
-}, SERVER_TIMEOUT_MS + PACKAGE_TIMEOUT_MS);
+}, SERVER_TIMEOUT_MS);
 afterAll(() => product?.dispose(), SERVER_TIMEOUT_MS);
 
 /** Runs the guide's samples with pandas as a reader would, and more lines after each. */
@@ -36,7 +28,7 @@ async function pandas(sample: number, more: string): Promise<string> {
   const code = `${samples[sample]?.[1]}\n${more}`
     .replaceAll(/sw_test_DEMO\w+/g, () => key)
     .replaceAll("http://localhost:3000", () => product.baseUrl);
-  const { stdout } = await promisify(execFile)(python ?? "", ["-c", code], { timeout: RUN_MAX_MS });
+  const { stdout } = await promisify(execFile)(DEBIAN_PYTHON, ["-c", code], { timeout: RUN_MAX_MS });
   return stdout;
 }
 
@@ -58,13 +50,13 @@ test("five thousand rows are the same in every coding, and to a client of HTTP/1
 });
 
 test("pandas reads klines with a key in a header, as numbers by UTC time", { timeout: 2 * RUN_MAX_MS }, async ({ skip }) => {
-  skip(python === undefined, `python3-pandas is not installed, and apt-get said: ${failure}`);
+  skip(ABSENT !== null, ABSENT ?? "");
   const seen = await pandas(0, `print(len(klines), klines.index.tz, klines.close.dtype, klines.tick_volume.dtype)`);
   expect(seen).toMatch(/\n500 UTC float64 int64\n$/);
 });
 
 test("pandas reads every page by its link, without a row twice", { timeout: 2 * RUN_MAX_MS }, async ({ skip }) => {
-  skip(python === undefined, `python3-pandas is not installed, and apt-get said: ${failure}`);
+  skip(ABSENT !== null, ABSENT ?? "");
   // The sandbox is always open: 59 days of hours in pages of 1000.
   const seen = await pandas(1, "print(klines.index.is_unique, klines.index.is_monotonic_increasing)");
   expect(seen).toBe("1416 2026-01-01 00:00:00+00:00 2026-02-28 23:00:00+00:00\nTrue True\n");

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, collectProblems, STEP_MAX_MS } from "./browser";
+import { ANSWERED, collectProblems, PLACEHOLDERS, STEP_MAX_MS } from "./browser";
 import { type FoundFirefox, openFirefox } from "./firefox";
 import { type Mailbox, openMailbox } from "./mailbox";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
@@ -10,6 +10,8 @@ const KEY = /sw_test_[0-9A-Za-z]{36}/;
 const QUOTES = "/api/v1/market/quotes/latest?tickers=EURUSD";
 /** The request log is written every two seconds. */
 const LOGGED = { timeout: 60_000, interval: 1_000 };
+/** The first start of Firefox writes its profile. */
+const FIREFOX_TIMEOUT_MS = 120_000;
 const SIZES = [
   { name: "at a desk", viewport: { width: 1440, height: 900 } },
   { name: "on a phone", viewport: { width: 390, height: 844 } },
@@ -24,7 +26,7 @@ beforeAll(async () => {
   if ("missing" in found) return;
   mailbox = await openMailbox();
   product = await startProduct({ SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" });
-}, BROWSER_TIMEOUT_MS + SERVER_TIMEOUT_MS);
+}, FIREFOX_TIMEOUT_MS + SERVER_TIMEOUT_MS);
 
 afterAll(async () => {
   if (found !== undefined && "close" in found) await found.close();
@@ -95,7 +97,12 @@ describe.each(SIZES)("a newcomer with Firefox $name", ({ name, viewport }) => {
       const headers = { authorization: `Bearer ${KEY.exec(text ?? "")?.[0]}` };
       expect((await fetch(product.baseUrl + QUOTES, { headers })).status).toBe(200);
       const logged = page.getByRole("button", { name: /GET \/quotes\/latest/ });
-      await expect.poll(() => goto("/dashboard/logs").then(() => logged.count()), LOGGED).toBe(1);
+      const rows = async () => {
+        await goto("/dashboard/logs");
+        await page.locator(PLACEHOLDERS).first().waitFor({ state: "detached" });
+        return logged.count();
+      };
+      await expect.poll(rows, LOGGED).toBe(1);
       await expectToFitWidth(page);
 
       await context.close();

@@ -3,9 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Browser, firefox } from "playwright";
-import { findOnPath, installPackage } from "#lib/testing/packages";
-
-const PACKAGE = "firefox-esr";
+import { findOnPath, missing } from "#lib/testing/packages";
 
 /** Firefox, or why there is none. */
 export type FoundFirefox = { readonly browser: Browser; close(): Promise<void> } | { readonly missing: string };
@@ -20,12 +18,10 @@ async function writeLauncher(folder: string, executable: string): Promise<string
   return path;
 }
 
-/** Opens the distribution's Firefox, headless; installs it where that takes only a package. Media features can't be emulated. */
+/** Opens the distribution's Firefox, headless. Media features can't be emulated. */
 export async function openFirefox(): Promise<FoundFirefox> {
-  const installed = findOnPath([PACKAGE, "firefox"]);
-  const failure = installed === undefined ? await installPackage(PACKAGE) : null;
-  const executable = installed ?? findOnPath([PACKAGE]);
-  if (executable === undefined) return { missing: `Firefox is not installed, and apt-get said: ${failure}` };
+  const executable = findOnPath(["firefox-esr", "firefox"]);
+  if (executable === undefined) return { missing: missing("firefox-esr") ?? "" };
   const folder = await mkdtemp(join(tmpdir(), "spotwire-firefox-"));
   const executablePath = await writeLauncher(folder, executable);
   const browser = await firefox.launch({ channel: "moz-firefox", executablePath });

@@ -5,11 +5,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { INGEST_MAX_BYTES } from "#lib/contract/limits";
 import { operations } from "#lib/operations/declarations";
 import { type CertificateMaker, certificateMaker } from "#lib/testing/certificates";
-import { PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
+import { missing } from "#lib/testing/packages";
 import { connectSocketIo, connectWebSocket } from "#lib/testing/stream-client";
 import { keyHolder, type MadeKey, makeKey, makeLiveKey } from "./commands";
 import { createFeeder, INGEST_PATH, type PushedTick } from "./feeder";
-import { missingProxies, recipeOf, type StartedProxy, startCaddy, startNginx } from "./proxies";
+import { recipeOf, type StartedProxy, startCaddy, startNginx } from "./proxies";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 /** Addresses of this machine from which a client can connect to a proxy. */
@@ -21,29 +21,24 @@ const HOST = "market.example.com";
 let product: Product;
 let keys: Record<"all" | "ingest" | "fixed", MadeKey>;
 let tick: PushedTick;
-let missing: Map<string, string>;
 let certificates: CertificateMaker | undefined;
 let proxy: StartedProxy | undefined;
 
-beforeAll(
-  async () => {
-    missing = await missingProxies();
-    certificates = await certificateMaker();
-    product = await startProduct({ ...API_ONLY, LIVE_FEED: "push", TRUSTED_PROXIES: "127.0.0.1" });
-    keys = {
-      all: await makeLiveKey(product, "market:read,market:stream"),
-      ingest: await makeLiveKey(product, "market:ingest"),
-      fixed: await makeKey(product, { venue: "live", scopes: "market:read", addresses: ALLOWED_ADDRESS }),
-    };
-    const feeder = createFeeder(keyHolder(product, keys.ingest));
-    const ticks = feeder.ticks("EURUSD", [[108_540, 108_548]]);
-    await feeder.push(ticks);
-    tick = ticks[0] as PushedTick;
-    // Certificates of the tests are for another host.
-    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-  },
-  SERVER_TIMEOUT_MS + 2 * PACKAGE_TIMEOUT_MS,
-);
+beforeAll(async () => {
+  certificates = await certificateMaker();
+  product = await startProduct({ ...API_ONLY, LIVE_FEED: "push", TRUSTED_PROXIES: "127.0.0.1" });
+  keys = {
+    all: await makeLiveKey(product, "market:read,market:stream"),
+    ingest: await makeLiveKey(product, "market:ingest"),
+    fixed: await makeKey(product, { venue: "live", scopes: "market:read", addresses: ALLOWED_ADDRESS }),
+  };
+  const feeder = createFeeder(keyHolder(product, keys.ingest));
+  const ticks = feeder.ticks("EURUSD", [[108_540, 108_548]]);
+  await feeder.push(ticks);
+  tick = ticks[0] as PushedTick;
+  // Certificates of the tests are for another host.
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+}, SERVER_TIMEOUT_MS);
 afterEach(async () => {
   await proxy?.stop();
   proxy = undefined;
@@ -85,9 +80,8 @@ describe.each(RECIPES)("%s", (_, program, start) => {
   test(
     "passes calls, bodies of the largest size, streams and the address of the client, and nothing for operators",
     async ({ skip }) => {
-      const reason = missing.get(program);
-      skip(reason !== undefined, reason);
-      skip(certificates === undefined, "there is no openssl to make a certificate");
+      const absent = missing(program, "openssl");
+      skip(absent !== null, absent ?? "");
       proxy = await start();
       const { url } = proxy;
       const bearer = ({ text }: MadeKey) => ({ authorization: `Bearer ${text}` });

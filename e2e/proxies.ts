@@ -3,24 +3,13 @@ import { once } from "node:events";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findOnPath, installPackage } from "#lib/testing/packages";
-import { closedPort } from "./server";
+import { reservePort } from "#lib/testing/ports";
 
 /** A proxy in front of nodes, in a process of its own. It may still be starting. */
 export interface StartedProxy {
   readonly url: string;
   /** Ends it, and removes what it wrote. */
   stop(): Promise<void>;
-}
-
-/** The proxies of the recipes, which are packages of Debian, that are not installed and cannot be, with the reason. */
-export async function missingProxies(): Promise<Map<string, string>> {
-  const missing = new Map<string, string>();
-  for (const name of ["caddy", "nginx"]) {
-    const failure = findOnPath([name]) === undefined ? await installPackage(name) : null;
-    if (failure !== null) missing.set(name, `${name} is not installed, and apt-get said: ${failure}`);
-  }
-  return missing;
 }
 
 /** The block of code of a guide that contains a text, as it stands there. @throws Error unless there is exactly one */
@@ -61,7 +50,7 @@ async function ownFolder(): Promise<string> {
 /** Runs a command that starts Caddy, with these nodes and another address in place of its own. */
 export async function startCaddy(recipe: string, nodes: readonly string[]): Promise<StartedProxy> {
   const folder = await ownFolder();
-  const [port, admin] = [await closedPort(), await closedPort()];
+  const [port, admin] = [await reservePort(), await reservePort()];
   const site = recipe.replace(/SITE_ADDRESS=\S+/, `SITE_ADDRESS=:${port}`).replace(/EDGE_UPSTREAMS="[^"]*"/, "");
   const env = { ...process.env, HOME: folder, CADDY_ADMIN: `127.0.0.1:${admin}`, EDGE_UPSTREAMS: nodes.join(" ") };
   return begin(`http://127.0.0.1:${port}`, folder, "bash", ["-c", `exec env ${site}`], env);
@@ -77,7 +66,7 @@ export async function startNginx(
   certificate?: { readonly certFile: string; readonly keyFile: string },
 ): Promise<StartedProxy> {
   const folder = await ownFolder();
-  const port = await closedPort();
+  const port = await reservePort();
   let text = recipe
     .replace(/^(?<begin> *listen )\d+/m, `$<begin>127.0.0.1:${port}`)
     .replace(/ssl_certificate \S+;/, `ssl_certificate ${certificate?.certFile};`)

@@ -1,15 +1,13 @@
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder } from "#lib/testing/cache-folder";
-import { findOnPath, installPackage, run } from "#lib/testing/packages";
+import { CRATES, findOnPath, GO_PATH, missing, type Package, run } from "#lib/testing/packages";
 
 /** Maximum time to compile the samples of a language; the libraries of Rust take 30 s of processor time, once. */
 export const BUILD_TIMEOUT_MS = 300_000;
 /** What stays from run to run: compiled libraries. */
 const CACHE = cacheFolder("samples");
-const GO_PATH = "/usr/share/gocode";
-const CRATES = "/usr/share/cargo/registry";
 
 /** A line that no sample prints. */
 export const SEPARATOR = "=====";
@@ -26,19 +24,14 @@ interface Sources {
   readonly streams: Samples;
 }
 
-/** A language whose compiler or libraries may have to be installed. */
+/** A language whose compiler and libraries are packages of Debian. */
 interface Toolchain {
-  /** Packages of Debian, and whether each is there or of no use. */
-  readonly packages: Readonly<Record<string, () => boolean>>;
+  readonly packages: readonly Package[];
   /** Why its streams cannot run here; null where they can. */
   readonly streamless?: () => Promise<string | null>;
   /** Writes the program to an empty folder and compiles it. @returns the command that runs it @throws Error of the compiler */
   readonly build: (folder: string, sources: Sources) => Promise<Command>;
 }
-
-const answers = (command: string, ...args: string[]) => spawnSync(command, args, { stdio: "ignore" }).status === 0;
-const hasCrate = (name: string) => existsSync(CRATES) && readdirSync(CRATES).some((one) => one.replace(/-[\d.]+$/, "") === name);
-const isOffered = (name: string) => answers("apt-cache", "show", name);
 
 function writeAll(folder: string, files: Samples): void {
   mkdirSync(folder, { recursive: true });
@@ -56,10 +49,7 @@ async function compile(command: string, args: string[]): Promise<void> {
 
 /** Go compiles its packages without a module: those of Debian lie in a folder of their own. */
 const GO: Toolchain = {
-  packages: {
-    "golang-go": () => answers("go", "version"),
-    "golang-github-gorilla-websocket-dev": () => existsSync(join(GO_PATH, "src/github.com/gorilla/websocket")),
-  },
+  packages: ["golang-go", "golang-github-gorilla-websocket-dev"],
   async build(folder, { calls, streams }) {
     const main = `package main
 
@@ -94,7 +84,7 @@ func main() {
 };
 
 const JAVA: Toolchain = {
-  packages: { "default-jdk-headless": () => answers("javac", "--version") },
+  packages: ["default-jdk-headless"],
   async build(folder, { calls, streams }) {
     const runner = `import java.net.URL;
 import java.net.URLClassLoader;
@@ -160,10 +150,7 @@ ${body}
 
 /** The .NET that Debian has is Mono. */
 const CSHARP: Toolchain = {
-  packages: {
-    "mono-mcs": () => answers("mcs", "--version"),
-    "libmono-system-net-http4.0-cil": () => existsSync("/usr/lib/mono/4.5/System.Net.Http.dll"),
-  },
+  packages: ["mono-mcs", "libmono-system-net-http4.0-cil"],
   async build(folder, { calls, streams }) {
     const steps = Object.keys(calls).map((name) => `        await ${name}.Run();\n        Console.WriteLine("${SEPARATOR}");`);
     const runner = `using System;
@@ -194,13 +181,9 @@ ${steps.join("\n")}
 
 /** Rust with Debian's crates and no registry; its compiled libraries stay in the cache, and therefore its project does, too. */
 const RUST: Toolchain = {
-  packages: {
-    cargo: () => answers("cargo", "--version"),
-    rustfmt: () => answers("rustfmt", "--version"),
-    "librust-reqwest-dev": () => hasCrate("reqwest"),
-    "librust-tungstenite-dev": () => hasCrate("tungstenite") || !isOffered("librust-tungstenite-dev"),
-  },
-  streamless: async () => (hasCrate("tungstenite") ? null : "this release of Debian has no package of tungstenite"),
+  packages: ["cargo", "rustfmt", "librust-reqwest-dev"],
+  // Not every release of Debian has this package.
+  streamless: async () => missing("librust-tungstenite-dev"),
   async build(_folder, { calls, streams }) {
     const function_ = "fn() -> Result<(), Box<dyn std::error::Error>>";
     const main = `${Object.keys({ ...calls, ...streams })
@@ -258,10 +241,7 @@ async function phpStreamless(): Promise<string | null> {
 }
 
 const PHP: Toolchain = {
-  packages: {
-    "php-cli": () => answers("php", "--version"),
-    "php-curl": () => answers("php", "-r", 'exit(function_exists("curl_init") ? 0 : 1);'),
-  },
+  packages: ["php-cli", "php-curl"],
   streamless: phpStreamless,
   async build(folder, { calls, streams }) {
     const quoted = (name: string) => `"${name}.php"`;
@@ -285,17 +265,6 @@ foreach ($all as $one)
 
 /** By the names readers choose. */
 export const TOOLCHAINS: Readonly<Record<string, Toolchain>> = { Java: JAVA, Go: GO, "C#": CSHARP, Rust: RUST, PHP };
-
-/** Installs what a toolchain lacks, where that can be had. @returns null when it is complete, else the reason */
-export async function installToolchain({ packages }: Toolchain): Promise<string | null> {
-  const missing = () => Object.keys(packages).filter((name) => packages[name]?.() === false);
-  const first = missing();
-  if (first.length === 0) return null;
-  const failure = await installPackage(...first);
-  // The lists that it read may offer another package.
-  const second = failure === null ? missing() : [];
-  return second.length === 0 ? failure : installPackage(...second);
-}
 
 /** A program that runs until it is stopped. */
 export interface Program {

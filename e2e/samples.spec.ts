@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findOnPath, PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
+import { findOnPath, missing } from "#lib/testing/packages";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { makeKey } from "./commands";
-import { BUILD_TIMEOUT_MS, installToolchain, type Program, SEPARATOR, startProgram, TOOLCHAINS } from "./sample-programs";
+import { BUILD_TIMEOUT_MS, type Program, SEPARATOR, startProgram, TOOLCHAINS } from "./sample-programs";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 const RUN_MAX_MS = 180_000;
@@ -209,25 +209,25 @@ describe.each(Object.entries(TOOLCHAINS))("the playground's samples in %s", (lan
   let streamless: string | null = null;
 
   beforeAll(async () => {
-    absent = await installToolchain(toolchain);
+    absent = missing(...toolchain.packages);
     if (absent !== null) return;
     streamless = (await toolchain.streamless?.()) ?? null;
     const samplesOf = (all: readonly string[]) => Object.fromEntries(all.map((one) => [one, keyed(one, language)]));
     const sources = { calls: samplesOf(OPERATIONS), streams: samplesOf(streamless === null ? STREAMS : []) };
     program = startProgram(await toolchain.build(join(folder, `${language} samples`), sources));
-  }, PACKAGE_TIMEOUT_MS + BUILD_TIMEOUT_MS);
+  }, BUILD_TIMEOUT_MS);
   afterAll(() => program?.stop());
 
   for (const [index, operation] of OPERATIONS.entries())
     test(`the one of ${operation} prints the service's answer`, async ({ skip }) => {
-      skip(program === undefined, `${language} is not installed, and apt-get said: ${absent}`);
+      skip(program === undefined, absent ?? "");
       const answersOf = (output: string) => output.split(`${SEPARATOR}\n`);
       expectItems(answersOf((await program?.until((output) => answersOf(output).length > index + 1)) ?? "")[index]);
     });
 
   for (const operation of STREAMS)
     test(`the one of ${operation} receives records`, async ({ skip }) => {
-      skip(program === undefined, `${language} is not installed, and apt-get said: ${absent}`);
+      skip(program === undefined, absent ?? "");
       skip(streamless !== null, `Its library cannot be had: ${streamless}`);
       await program?.until((output) => hasUpdate(output, operation));
     });

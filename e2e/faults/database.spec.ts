@@ -2,13 +2,13 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { operations } from "#lib/operations/declarations";
-import { PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
+import { missing } from "#lib/testing/packages";
 import { MIB_BYTES } from "#lib/units";
 import { mountTestDisk, type TestDisk } from "#server/testing/disk";
 import { keyHolder, makeLiveKey } from "../commands";
-import { missingProxies, recipeOf, type StartedProxy, startCaddy, startNginx } from "../proxies";
+import { recipeOf, type StartedProxy, startCaddy, startNginx } from "../proxies";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
 import { startCluster } from "./cluster";
 import { freeze, pushOnAndOn, serverIn, storedTicks, TICKER } from "./embedded";
@@ -173,18 +173,12 @@ describe("faults of the embedded database", () => {
   );
 });
 
-const NO_REDIS = "(skipped: no Redis or Valkey here, and none could be installed)";
-
-describe.skipIf(REDIS_PROGRAM === undefined)(`balancers ${REDIS_PROGRAM === undefined ? NO_REDIS : ""}`, () => {
-  let missing = new Map<string, string>();
-  beforeAll(async () => {
-    missing = await missingProxies();
-  }, 2 * PACKAGE_TIMEOUT_MS);
-
+describe.skipIf(REDIS_PROGRAM === undefined)("balancers", () => {
   test(
     "nodes whose database hangs stay in the shipped load balancers, which pass every call for quotes",
     async ({ skip }) => {
-      for (const reason of missing.values()) skip(true, reason);
+      const absent = missing("caddy", "nginx");
+      skip(absent !== null, absent ?? "");
       const folder = mkdtempSync(join(tmpdir(), "spotwire-balancers-"));
       chmodSync(folder, 0o755);
       onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));

@@ -20,7 +20,7 @@ export interface Scene {
 }
 
 /** The result of findRedis; suites are skipped without one. */
-export const REDIS_PROGRAM = await findRedis();
+export const REDIS_PROGRAM = findRedis();
 
 /** Starts everything; resolves when each client is subscribed and the feeder pushes. */
 export async function openScene(options: { dataDir?: string } = {}): Promise<Scene> {

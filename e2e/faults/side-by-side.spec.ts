@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { STREAM_PROTOCOL } from "#lib/contract/stream";
 import { TICKET_PROTOCOL_PREFIX } from "#lib/contract/stream-ticket";
-import { closedPort } from "#lib/testing/breakable-proxy";
+import { reservePort } from "#lib/testing/ports";
 import { findRedis, type RedisServer, startRedis } from "#lib/testing/redis-server";
 import { query } from "#server/testing/backups";
 import { type BreakablePostgres, startBreakablePostgres } from "#server/testing/breakable-postgres";
@@ -28,7 +28,7 @@ const POINTS = [
 ] as const;
 const WAIT = { interval: 50 };
 
-const redisProgram = await findRedis();
+const redisProgram = findRedis();
 const missing = redisProgram === undefined ? "no Redis here" : await missingRelease();
 
 /** The last release and this version, on one PostgreSQL and one Redis; the last release has made the database. */
@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)(
       ]);
       const stores = { DATABASE_URL: postgres.url(), REDIS_URL: redis.url };
       const variables = async () => {
-        const port = await closedPort();
+        const port = await reservePort();
         const node = { PORT: `${port}`, NODE_URL: `http://127.0.0.1:${port}`, TRUSTED_PROXIES: "127.0.0.1" };
         return { ...API_ONLY, ...stores, ...node, NEXTAUTH_SECRET: SECRET, LIVE_FEED: "push" };
       };

@@ -3,7 +3,8 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { asRoot, findOnPath, installPackage } from "#lib/testing/packages";
+import { installPackages } from "#lib/testing/install-packages";
+import { asRoot, findOnPath } from "#lib/testing/packages";
 
 /**
  * `npm run test:image`: builds the Dockerfile as it stands with Debian's buildah, which needs no daemon, on a base of Debian
@@ -55,13 +56,10 @@ async function buildah(...args: readonly string[]): Promise<string> {
   return stdout.trim();
 }
 
-async function requireTools(): Promise<void> {
+function requireTools(): void {
   if (!asRoot) throw new Error("buildah and mmdebstrap are run by root here.");
-  for (const name of ["buildah", "mmdebstrap"]) {
-    if (findOnPath([name]) !== undefined) continue;
-    const failure = await installPackage(name);
-    if (failure !== null) throw new Error(`${name} is not installed, and apt-get said: ${failure}`);
-  }
+  const [lacking] = installPackages(["buildah", "mmdebstrap"]);
+  if (lacking !== undefined) throw new Error(`${lacking.name} is not installed: ${lacking.why}`);
 }
 
 /** A base like Node's official slim image: Debian without documentation, Node with npm, and the user node. */
@@ -184,7 +182,7 @@ async function runImage(container: string): Promise<void> {
   }
 }
 
-await requireTools();
+requireTools();
 await makeBase();
 say("base: Debian bookworm with this machine's Node");
 const builtMs = Date.now();

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
 import { generate } from "#lib/docs/samples/index";
 import { OPERATION_LIST } from "#lib/operations/declarations";
-import { PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
+import { DEBIAN_PYTHON, type Package } from "#lib/testing/packages";
 import { makeKey } from "../commands";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
-import { builtSources, DEBIAN, debianPython, newestPython, type Python, withPackages } from "./pythons";
+import { builtSources, newestPython, type Python, withPackages } from "./pythons";
 
 const ROOT = path.join(import.meta.dirname, "..", "..");
 const README = readFileSync(path.join(ROOT, "lib", "client-python", "README.md"), "utf8");
@@ -23,13 +23,13 @@ const SLOW_MS = 2 * RUN_MAX_MS;
 let product: Product;
 let key: string;
 let built: Awaited<ReturnType<typeof builtSources>>;
-let debian: Awaited<ReturnType<typeof debianPython>>;
+let debian: ReturnType<typeof withPackages>;
 
 beforeAll(async () => {
   [product, built] = await Promise.all([startProduct(), builtSources()]);
   key = (await makeKey(product, { venue: "sandbox", scopes: "market:read,market:stream" })).text;
-  debian = await debianPython(built.sources);
-}, SERVER_TIMEOUT_MS + PACKAGE_TIMEOUT_MS);
+  debian = withPackages(built.sources);
+}, SERVER_TIMEOUT_MS);
 afterAll(async () => {
   built?.remove();
   await product?.dispose();
@@ -39,7 +39,10 @@ afterAll(async () => {
 const forService = (code: string) => code.replaceAll("http://localhost:3000", product.baseUrl).replaceAll(DEMO_KEY, key);
 
 const run = promisify(execFile);
-async function python(args: readonly string[], { command = DEBIAN, env = {}, cwd = ROOT }: Partial<Python> & { cwd?: string }) {
+async function python(
+  args: readonly string[],
+  { command = DEBIAN_PYTHON, env = {}, cwd = ROOT }: Partial<Python> & { cwd?: string },
+) {
   const { stdout, stderr } = await run(command, args, { cwd, timeout: RUN_MAX_MS, env: { ...process.env, ...env } });
   return stdout + stderr;
 }
@@ -50,15 +53,15 @@ client = Spotwire("http://localhost:3000", "sw_test_DEMOkeyOfSpotwire")
 `;
 
 const FLAVORS = [
-  ["Debian's websockets", async () => debian],
-  ["the newest websockets of an index", () => newestPython(built.sources, built.folder)],
+  ["Debian's websockets", () => debian],
+  ["the newest websockets of an index", () => newestPython(built.sources)],
 ] as const;
 
 describe.each(FLAVORS)("with %s, against the service", (_, find) => {
-  let found: Awaited<ReturnType<typeof debianPython>>;
-  beforeAll(async () => {
-    found = await find();
-  }, PACKAGE_TIMEOUT_MS);
+  let found: ReturnType<typeof withPackages>;
+  beforeAll(() => {
+    found = find();
+  });
 
   test("the samples of the README run, blocking and with asyncio", { timeout: SLOW_MS }, async ({ skip }) => {
     if ("missing" in found) return skip(found.missing);
@@ -126,7 +129,7 @@ print(json.dumps({c.__name__: {n: list(inspect.signature(f).parameters)[1:] for 
 test("a stream in MessagePack has the same records as one in JSON, and needs the msgpack package", { timeout: SLOW_MS }, async ({
   skip,
 }) => {
-  const there = await withPackages(built.sources, { msgpack: "python3-msgpack" });
+  const there = withPackages(built.sources, "python3-msgpack");
   if ("missing" in there) return skip(there.missing);
   const code = `
 import itertools, msgpack, sys
@@ -155,7 +158,7 @@ except InvalidArgumentError as error:
 test("long minutes are read from files, and are those of klines to the last bit and type", { timeout: SLOW_MS }, async ({
   skip,
 }) => {
-  const there = await withPackages(built.sources, { pandas: "python3-pandas" });
+  const there = withPackages(built.sources, "python3-pandas");
   if ("missing" in there) return skip(there.missing);
   const code = `${START}
 from datetime import datetime, timedelta, timezone
@@ -194,7 +197,7 @@ except UnknownFileError as error: print(error.status)
 test("long windows of ticks are read from files, and are those of pages to the last bit and type", { timeout: SLOW_MS }, async ({
   skip,
 }) => {
-  const there = await withPackages(built.sources, { pandas: "python3-pandas" });
+  const there = withPackages(built.sources, "python3-pandas");
   if ("missing" in there) return skip(there.missing);
   const code = `${START}
 from datetime import datetime, timedelta, timezone
@@ -227,7 +230,7 @@ print(len(empty), empty.attrs, *empty.columns)
 });
 
 test("a DataFrame has numbers by UTC time, also of an empty window", { timeout: SLOW_MS }, async ({ skip }) => {
-  const there = await withPackages(built.sources, { pandas: "python3-pandas" });
+  const there = withPackages(built.sources, "python3-pandas");
   if ("missing" in there) return skip(there.missing);
   const code = `${START}
 from datetime import date, datetime, timezone, timedelta
@@ -265,16 +268,16 @@ print(len(client.klines_frame("EURUSD", "M1", now - timedelta(days=40), now, pro
 print(len(list(client.iter_klines("EURUSD", "D1", limit=7))), len(list(client.iter_ticks("EURUSD", limit=5))))
 `;
 
-test.each([
-  ["as lines", {}, /^EURUSD H1: (?:69|7\d)%$[\s\S]*^EURUSD H1: 100%$[\s\S]*^EURUSD M1: 100%$/m],
-  ["with tqdm on a bar", { tqdm: "python3-tqdm" }, /EURUSD H1: 100%\|[\s\S]*EURUSD M1: 100%\|/],
+test.each<[string, Package[], RegExp]>([
+  ["as lines", [], /^EURUSD H1: (?:69|7\d)%$[\s\S]*^EURUSD H1: 100%$[\s\S]*^EURUSD M1: 100%$/m],
+  ["with tqdm on a bar", ["python3-tqdm"], /EURUSD H1: 100%\|[\s\S]*EURUSD M1: 100%\|/],
 ])(
   "a long window says what it costs before it starts, and shows its progress %s",
   { timeout: SLOW_MS },
-  async (_, more: Record<string, string>, shown) => {
-    const there = await withPackages(built.sources, { pandas: "python3-pandas", ...more });
+  async (_, more: Package[], shown) => {
+    const there = withPackages(built.sources, "python3-pandas", ...more);
     if ("missing" in there) throw new Error(there.missing);
-    const hidden = "tqdm" in more ? "" : `import importlib.util, sys\nsys.modules["tqdm"] = None\n`;
+    const hidden = more.length > 0 ? "" : `import importlib.util, sys\nsys.modules["tqdm"] = None\n`;
     const told = await python(["-c", hidden + forService(START + PROGRESS).replace("sw_test_DEMOkeyOfSpotwire", key)], there);
     expect(told).toContain(`Spotwire('${product.baseUrl}', key='${key.slice(0, 12)}…')`);
     const cost = /^EURUSD H1: pages of 1000 klines, at most 2 units(?: of the \d+ that are left now)?$/m;
@@ -287,7 +290,7 @@ test.each([
 );
 
 test("a spread that no source knows is NaN in a DataFrame, of records and of files", { timeout: SLOW_MS }, async ({ skip }) => {
-  const there = await withPackages(built.sources, { pandas: "python3-pandas" });
+  const there = withPackages(built.sources, "python3-pandas");
   if ("missing" in there) return skip(there.missing);
   const code = `
 import pandas
@@ -308,7 +311,7 @@ for frame in (of_records, unknown): print(frame["spread"].tolist(), frame["sprea
 });
 
 test("the notebook of the guide prints what it shows, and makes its pictures", { timeout: SLOW_MS }, async ({ skip }) => {
-  const there = await withPackages(built.sources, { pandas: "python3-pandas", matplotlib: "python3-matplotlib" });
+  const there = withPackages(built.sources, "python3-pandas", "python3-matplotlib");
   if ("missing" in there) return skip(there.missing);
   const output = await python([path.join(ROOT, "lib", "docs", "pictures", "make.py"), product.baseUrl, built.folder], there);
   const shown = /^```text\n([\s\S]*?)^```$/m.exec(GUIDE)?.[1] ?? "none";
@@ -325,7 +328,7 @@ quotes = client.stream().subscribe("quote", ["TESTCLOSED"])
 print(next(quotes)["event"], flush=True)
 next(quotes)
 `;
-  const child = spawn(DEBIAN, ["-c", forService(code)], {
+  const child = spawn(DEBIAN_PYTHON, ["-c", forService(code)], {
     env: { ...process.env, ...debian.env },
     timeout: RUN_MAX_MS,
   });
@@ -359,7 +362,7 @@ except Exception as error: print(error)
 });
 
 test("pip installs the package from the address that the guide shows", { timeout: SLOW_MS }, async ({ skip }) => {
-  const there = await withPackages("", { pip: "python3-pip" });
+  const there = withPackages("", "python3-pip");
   if ("missing" in there) return skip(there.missing);
   const page = await (await fetch(`${product.baseUrl}/docs/python.md`)).text();
   const address = /pip install (http\S+\.whl)/.exec(page)?.[1] ?? "";
@@ -383,7 +386,7 @@ describe("the package", () => {
   });
 
   test("is what setuptools builds from its sources", { timeout: SLOW_MS }, async ({ skip }) => {
-    const there = await withPackages("", { setuptools: "python3-setuptools", wheel: "python3-wheel" });
+    const there = withPackages("", "python3-setuptools", "python3-wheel");
     if ("missing" in there) return skip(there.missing);
     const folder = path.join(built.folder, "setuptools");
     mkdirSync(folder);
@@ -410,7 +413,7 @@ print("equal", len(ours[1]))`;
   });
 
   test("is typed: its own code and a user's pass mypy, and mistakes do not", { timeout: 2 * SLOW_MS }, async ({ skip }) => {
-    const there = await withPackages(built.sources, { mypy: "mypy" });
+    const there = withPackages(built.sources, "mypy");
     if ("missing" in there) return skip(there.missing);
     const user = path.join(built.folder, "user.py");
     writeFileSync(user, USER);

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { CLOSES } from "#lib/contract/close-codes";
 import type { ClientMessage, Welcome } from "#lib/contract/stream";
 import { operations } from "#lib/operations/declarations";
-import { PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
 import {
   createInbox,
   fail,
@@ -14,7 +13,7 @@ import {
   succeed,
 } from "#lib/testing/scripted-service";
 import { type Driver, type Raised, startDriver } from "./driver";
-import { builtSources, debianPython, newestPython, type Python } from "./pythons";
+import { builtSources, newestPython, type Python, withPackages } from "./pythons";
 
 /** The demo key of every installation. */
 const KEY = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
@@ -30,8 +29,8 @@ beforeAll(async () => {
 afterAll(() => built?.remove());
 
 const FLAVORS = [
-  ["Debian's websockets", () => debianPython(built.sources)],
-  ["the newest websockets of an index", () => newestPython(built.sources, built.folder)],
+  ["Debian's websockets", () => withPackages(built.sources)],
+  ["the newest websockets of an index", () => newestPython(built.sources)],
 ] as const;
 
 describe.each(FLAVORS)("the Python client with %s", (_, find) => {
@@ -40,14 +39,14 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
   let driver: Driver;
   let service: ScriptedService;
 
-  beforeAll(async () => {
-    const found = await find();
+  beforeAll(() => {
+    const found = find();
     if ("missing" in found) missing = found.missing;
     else {
       python = found;
       driver = startDriver(found);
     }
-  }, PACKAGE_TIMEOUT_MS);
+  });
   afterAll(() => driver?.stop());
   beforeEach(async ({ skip }) => {
     skip(python === undefined, missing);

@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { klineExample } from "#lib/contract/kline";
 import type { KlineMessage } from "#lib/contract/stream";
-import { PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
 import { fail, type Peer, type ScriptedService, startScriptedService, succeed } from "#lib/testing/scripted-service";
 import { type Driver, startDriver } from "./driver";
-import { builtSources, debianPython } from "./pythons";
+import { builtSources, withPackages } from "./pythons";
 
 /** The demo key of every installation. */
 const KEY = "sw_test_DEMOkeyOfSpotwireForEveryone000ID0Y9";
@@ -34,10 +33,10 @@ let driver: Driver;
 let service: ScriptedService;
 beforeAll(async () => {
   built = await builtSources();
-  const python = await debianPython(built.sources);
+  const python = withPackages(built.sources);
   if ("missing" in python) missing = python.missing;
   else driver = startDriver(python);
-}, PACKAGE_TIMEOUT_MS);
+});
 afterAll(() => {
   driver?.stop();
   built?.remove();

@@ -116,7 +116,7 @@ const ARROWS: readonly ArrowRule[] = [
   },
   // The parts of a process are opened by the server, which has the database among them.
   { place: "lib/runtime", project: ["lib/", "types:server/store/database/db"], packages: [] },
-  { place: "lib/testing/", project: ["lib/"], packages: ["*"] },
+  { place: "lib/testing/", project: ["lib/", "vitest.config"], packages: ["*"] },
   {
     place: "lib/env",
     project: ["lib/contract/", "lib/units", "lib/env-brand", "lib/env-feeds", "lib/env-history", "lib/env-telemetry"],
@@ -211,9 +211,17 @@ const ARROWS: readonly ArrowRule[] = [
       "e2e/",
       "lib/contract/",
       ...DECLARATIONS,
-      ...["cache-folder", "certificates", "charting-library", "lazy-endpoint", "packages", "stream-client", "tools"].map(
-        (file) => `lib/testing/${file}`,
-      ),
+      ...[
+        "cache-folder",
+        "certificates",
+        "charting-library",
+        "install-packages",
+        "lazy-endpoint",
+        "packages",
+        "ports",
+        "stream-client",
+        "tools",
+      ].map((file) => `lib/testing/${file}`),
       "lib/docs/search-docs",
       "lib/units",
     ],

@@ -1,27 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createClient } from "@redis/client";
 import type { ServerCertificate } from "./certificates";
-import { findOnPath, installPackage } from "./packages";
+import { findOnPath, REDIS_SERVERS } from "./packages";
+import { reservePort } from "./ports";
 
-/** Compatible servers. */
-const PROGRAMS = ["valkey-server", "redis-server"];
-const START_MAX_MS = 10_000;
+const START_MAX_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 
-/**
- * A Redis or Valkey server on this machine, installed from Debian's packages if necessary and permitted. Undefined when neither
- * is possible: tests that need it are then skipped, and say so.
- */
-export async function findRedis(): Promise<string | undefined> {
-  const found = findOnPath(PROGRAMS);
-  if (found !== undefined) return found;
-  await installPackage("redis-server");
-  return findOnPath(PROGRAMS);
-}
+/** A Redis or Valkey server of this machine. Undefined where there is none: tests that need it are then skipped, and say so. */
+export const findRedis = (): string | undefined => findOnPath(REDIS_SERVERS);
 
 /** A separate server on loopback, which stores nothing on disk. */
 export interface RedisServer {
@@ -33,15 +23,6 @@ export interface RedisServer {
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 async function awaitAnswer(url: string, ca: string | undefined): Promise<void> {
@@ -83,7 +64,7 @@ const tlsOptions = (port: number, { certFile, keyFile, caFile }: ServerCertifica
 /** Starts a server; `program` is the result of findRedis. With a certificate it takes TLS connections only. */
 export async function startRedis(program: string, certificate?: ServerCertificate): Promise<RedisServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "spotwire-redis-"));
-  const port = await freePort();
+  const port = await reservePort();
   const url = certificate === undefined ? `redis://127.0.0.1:${port}` : `rediss://localhost:${port}`;
   let child: ChildProcess | undefined;
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { systemClock } from "#lib/clock";
 import type { ControlMessage } from "#lib/control";
 import { createLog } from "#lib/log";
-import { closedPort } from "#lib/testing/breakable-proxy";
+import { reservePort } from "#lib/testing/ports";
 import { findRedis, startRedis } from "#lib/testing/redis-server";
 import { createControl } from "#server/store/database/create-control";
 import { openRedis } from "#server/store/database/redis";
@@ -15,7 +15,7 @@ import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { acquireDatabase, borrowDatabase, borrowSource } from "./database";
 
 const log = createLog("silent");
-const redisProgram = await findRedis();
+const redisProgram = findRedis();
 const SETTINGS = { DATABASE_POOL_SIZE: 2, DATABASE_WAIT_S: 0, REDIS_PREFIX: "test" };
 
 describe("acquireDatabase", () => {
@@ -122,7 +122,7 @@ describe("notifications of a command", () => {
   );
 
   test("a command succeeds and prints one warning line when Redis is unavailable", async () => {
-    const warned = await change(`redis://127.0.0.1:${await closedPort()}`);
+    const warned = await change(`redis://127.0.0.1:${await reservePort()}`);
     expect(warned).toEqual([expect.stringMatching(/^WARNING: the change is stored, but Redis .*\n$/)]);
   });
 });

@@ -12,7 +12,7 @@ import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import type { MarketEvent } from "#server/events/event";
 import { eventOf, TEST_EPOCH } from "#server/testing/events";
 import { emptyProjection, leaderOf, SOON, unexplained } from "#server/testing/log-scene";
-import { type RedisNodes, redisDescribe } from "#server/testing/redis-nodes";
+import { describeRedis, type RedisNodes } from "#server/testing/redis-nodes";
 import { newestRecords } from "#server/view/newest";
 import { type Cursor, createCursor } from "./cursor";
 import type { Appender, EventLog, Follower, Leading } from "./event-log";
@@ -257,5 +257,4 @@ function logSuite(open: () => Promise<Adapter>): void {
 describe("the log in memory", () => logSuite(memory));
 describe("the log from one process to others of its machine", () => logSuite(socket));
 
-const withRedis = await redisDescribe();
-withRedis("the log through Redis", (nodes) => logSuite(redis(nodes)));
+describeRedis("the log through Redis", (nodes) => logSuite(redis(nodes)));

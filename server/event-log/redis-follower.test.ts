@@ -17,7 +17,7 @@ import {
   sendWhole,
   unexplained,
 } from "#server/testing/log-scene";
-import { redisDescribe } from "#server/testing/redis-nodes";
+import { describeRedis } from "#server/testing/redis-nodes";
 import { CLOSED_KEPT_COUNT } from "./wire";
 
 /** Interval between two writes of the newest records. */
@@ -30,9 +30,7 @@ const kline = (seq: number, minute: number, closed = false) =>
 const seqs = (events: readonly MarketEvent[], type: MarketEvent["type"]) =>
   events.filter((event) => event.type === type).map(({ seq, merged = 0 }) => [seq, merged]);
 
-const withRedis = await redisDescribe();
-
-withRedis("a node that follows through Redis", (nodes) => {
+describeRedis("a node that follows through Redis", (nodes) => {
   /** A publisher that writes its newest records on demand, and a node that has received its first events. */
   async function begun(prefix: string) {
     const clock = manualClock(Date.now());

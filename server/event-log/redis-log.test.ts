@@ -17,7 +17,7 @@ import {
   sendWhole,
   unexplained,
 } from "#server/testing/log-scene";
-import { ready, redisDescribe } from "#server/testing/redis-nodes";
+import { describeRedis, ready } from "#server/testing/redis-nodes";
 import { WAITING_MAX_EVENTS } from "./backlog";
 import { createEventReader } from "./redis-reader";
 import { raiseFence } from "./redis-writer";
@@ -49,9 +49,7 @@ const closedOf = (events: readonly MarketEvent[]) =>
   events.flatMap((event) => (event.type === "kline" && event.closed ? [`${event.topic} ${event.record.time}`] : []));
 const newestOf = (events: readonly MarketEvent[]) => new Map(events.map((event) => [event.topic, event.seq]));
 
-const withRedis = await redisDescribe();
-
-withRedis("events through Redis", (nodes) => {
+describeRedis("events through Redis", (nodes) => {
   async function batchesOf(prefix: string) {
     const redis = await nodes.open(prefix);
     const reader = createEventReader();

@@ -10,7 +10,7 @@ import type { RunningMarket } from "#server/market/market";
 import { openDatabase } from "#server/store/database/db";
 import { openRedis, type Redis } from "#server/store/database/redis";
 import { createTestMarket } from "#server/testing/market";
-import { ready as connectionOf, type RedisNodes, redisDescribe } from "#server/testing/redis-nodes";
+import { ready as connectionOf, describeRedis, type RedisNodes } from "#server/testing/redis-nodes";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { startReadiness } from "./readiness";
 
@@ -118,9 +118,7 @@ describe("readiness of a single node", () => {
   });
 });
 
-const withRedis = await redisDescribe();
-
-withRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
+describeRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
   let service: TestRuntime;
   beforeAll(async () => {
     service = await testRuntime();

@@ -2,11 +2,9 @@ import { describe, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import { collectingLog } from "#lib/testing/collecting-log";
 import type { Redis } from "#server/store/database/redis";
-import { type RedisNodes, ready, redisDescribe } from "#server/testing/redis-nodes";
+import { describeRedis, type RedisNodes, ready } from "#server/testing/redis-nodes";
 import { type Connections, createLocalConnections } from "./connections";
 import { createSharedConnections } from "./shared-connections";
-
-const describeOnRedis = await redisDescribe();
 
 function connectionsSuite(open: () => Promise<Connections>): void {
   test("each owner has its own slots, and released slots are free again", async () => {
@@ -70,7 +68,7 @@ async function start(t: RedisNodes, clock: ManualClock, prefix: string) {
   return { ...connections, redis, stop, settled: () => t.settled(redis) };
 }
 
-describeOnRedis("the count of connections over several nodes", (t) => {
+describeRedis("the count of connections over several nodes", (t) => {
   const clock = manualClock(Date.UTC(2026, 0, 7));
   /** Lets seconds pass while the nodes send heartbeats and announce their counts. */
   async function pass(seconds: number, ...nodes: readonly { settled(): Promise<void> }[]): Promise<void> {

@@ -4,8 +4,6 @@ import { collectingLog } from "#lib/testing/collecting-log";
 import { findRedis, type RedisServer, startRedis } from "#lib/testing/redis-server";
 import { openRedis, type Redis } from "#server/store/database/redis";
 
-const NO_REDIS = "(skipped: no Redis or Valkey here, and none could be installed)";
-
 /** Nodes of one test that share a Redis server. */
 export interface RedisNodes {
   readonly server: RedisServer;
@@ -63,12 +61,8 @@ function nodesOn(program: string | undefined): RedisNodes {
   };
 }
 
-/**
- * Resolves to `describe` for tests with their own Redis server, which runs from `beforeAll` on. Where no server can run, the
- * tests are skipped, and their name says so.
- */
-export async function redisDescribe(): Promise<(name: string, body: (nodes: RedisNodes) => void) => void> {
-  const program = await findRedis();
-  const missing = program === undefined;
-  return (name, body) => describe.skipIf(missing)(missing ? `${name} ${NO_REDIS}` : name, () => body(nodesOn(program)));
+/** `describe` for tests with their own Redis server, which runs from `beforeAll` on. Where there is no server, they are skipped. */
+export function describeRedis(name: string, body: (nodes: RedisNodes) => void): void {
+  const program = findRedis();
+  describe.skipIf(program === undefined)(name, () => body(nodesOn(program)));
 }

@@ -5,14 +5,12 @@ import { bucketStoreSuite, expectOneBucket } from "#lib/testing/bucket-store-sui
 import { collectingLog } from "#lib/testing/collecting-log";
 import { createRedisLender } from "#server/store/access/leased-bucket-script";
 import type { Redis } from "#server/store/database/redis";
-import { type RedisNodes, ready, redisDescribe } from "#server/testing/redis-nodes";
+import { describeRedis, type RedisNodes, ready } from "#server/testing/redis-nodes";
 import { createLeasedBuckets, type LeasedBuckets } from "./leased-buckets";
 
 const START = 1_767_225_600_000;
 const LIMITS = { restPerMinute: 60, restBurst: 20 };
 const WIDE = { restPerMinute: 600, restBurst: 120 };
-
-const describeOnRedis = await redisDescribe();
 
 /** Buckets leased from a Redis whose clock is that of the test. */
 function leasedFrom(redis: Redis, clock: Clock, bounds = {}, lines: Record<string, unknown>[] = []): LeasedBuckets {
@@ -49,7 +47,7 @@ async function pair(t: RedisNodes) {
   return { clock, a, b, settled: () => t.settled(a.redis, b.redis) };
 }
 
-describeOnRedis("leased buckets", (t) => {
+describeRedis("leased buckets", (t) => {
   bucketStoreSuite("leased from Redis", async (clock) => {
     const redis = await t.open();
     return leasedFrom(redis, clock);
@@ -202,7 +200,7 @@ describeOnRedis("leased buckets", (t) => {
   });
 });
 
-describeOnRedis("leased buckets without Redis for a while", (t) => {
+describeRedis("leased buckets without Redis for a while", (t) => {
   test("without Redis, leased buckets use the state of each node, and report the allowed requests when Redis is back and empty", async () => {
     const { clock, a, b } = await pair(t);
     expect(await a.spend(15, LIMITS)).toBe(15);

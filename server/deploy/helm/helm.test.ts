@@ -8,7 +8,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { EnvSchema } from "#lib/env";
 import { SECRET_SETTINGS } from "#lib/env-feeds";
 import { createMetrics } from "#lib/metrics";
-import { installPackage, PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
+import { GO_PATH, missing } from "#lib/testing/packages";
 import { backupCommand } from "#server/cli/backup";
 import { readEnv } from "#server/env";
 import { DRAIN_MAX_MS } from "#server/ops/shutdown";
@@ -16,9 +16,8 @@ import { type Manifest, misfits, validateManifest } from "#server/testing/manife
 
 const CHART = path.join(import.meta.dirname, "spotwire");
 const RULES = path.join(import.meta.dirname, "..", "prometheus", "rules.yaml");
-/** Debian's packages of what the chart is rendered with, and where they have their sources. */
-const PACKAGES = ["golang-go", "golang-github-masterminds-sprig-dev", "golang-k8s-sigs-yaml-dev"];
-const SOURCES = "/usr/share/gocode";
+/** Compiling Go's templates and sprig takes seconds on an idle machine. */
+const COMPILE_MAX_MS = 360_000;
 
 type Tree = Readonly<Record<string, unknown>>;
 const read = (...file: string[]) => readFileSync(path.join(...file), "utf8");
@@ -112,19 +111,15 @@ describe("the chart, rendered by Go's templates and sprig, as Helm does", () => 
   const program = path.join(scratch, "render");
   let failure: string | null = null;
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-  beforeAll(async () => {
-    const isThere = () =>
-      spawnSync("go", ["version"]).status === 0 &&
-      existsSync(`${SOURCES}/src/github.com/Masterminds/sprig`) &&
-      existsSync(`${SOURCES}/src/sigs.k8s.io/yaml`);
-    for (const name of isThere() ? [] : PACKAGES) failure ??= await installPackage(name);
+  beforeAll(() => {
+    failure = missing("golang-go", "golang-github-masterminds-sprig-dev", "golang-k8s-sigs-yaml-dev");
     if (failure !== null) return;
-    const settings = ["GO111MODULE=off", `GOPATH=${SOURCES}`, "GOFLAGS="];
+    const settings = ["GO111MODULE=off", `GOPATH=${GO_PATH}`, "GOFLAGS="];
     const main = path.join(import.meta.dirname, "render", "main.go");
     const { status, stderr } = spawnSync("env", [...settings, "go", "build", "-o", program, main], { encoding: "utf8" });
     if (status !== 0) failure = stderr;
     else made = render(monitored);
-  }, PACKAGE_TIMEOUT_MS);
+  }, COMPILE_MAX_MS);
   beforeEach(({ skip }) => skip(failure !== null, `the chart cannot be rendered here: ${failure}`));
 
   function render(changed: Tree = {}, release = "spotwire"): Manifest[] {

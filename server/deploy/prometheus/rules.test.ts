@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parser } from "@prometheus-io/lezer-promql";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { CLOSES } from "#lib/contract/close-codes";
 import { ERRORS } from "#lib/contract/errors";
@@ -12,7 +12,7 @@ import { VENUES } from "#lib/contract/primitives";
 import { grafanaDashboard } from "#lib/docs/grafana/dashboard";
 import { ROWS } from "#lib/docs/grafana/rows";
 import { createMetrics } from "#lib/metrics";
-import { installPackage, PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
+import { missing } from "#lib/testing/packages";
 import { createProcessMetrics } from "#server/portal/process-metrics";
 
 const RULES = path.join(import.meta.dirname, "rules.yaml");
@@ -269,13 +269,7 @@ describe("promtool", () => {
   const scratch = mkdtempSync(path.join(tmpdir(), "spotwire-rules-"));
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
   const promtool = (...args: string[]) => spawnSync("promtool", args, { encoding: "utf8" });
-  const isThere = () => promtool("--version").status === 0;
-  let failure: string | null = null;
-  let there = false;
-  beforeAll(async () => {
-    if (!isThere()) failure = await installPackage("prometheus");
-    there = isThere();
-  }, PACKAGE_TIMEOUT_MS);
+  const absent = missing("prometheus");
 
   /** Whether promtool finds exactly these alerts firing in the last minute. */
   function tested(cases: readonly (readonly [alerts: readonly string[], fault: Readonly<Record<string, string | null>>])[]) {
@@ -298,7 +292,7 @@ describe("promtool", () => {
   }
 
   test("the rules, and the panels as rules, pass `promtool check rules`", ({ skip }) => {
-    skip(!there, `promtool is not installed, and apt-get said: ${failure}`);
+    skip(absent !== null, absent ?? "");
     const file = path.join(scratch, "panels.yaml");
     writeFileSync(
       file,
@@ -310,7 +304,7 @@ describe("promtool", () => {
   });
 
   test("an installation that is well raises no alert, and each fault raises its own alone", ({ skip }) => {
-    skip(!there, `promtool is not installed, and apt-get said: ${failure}`);
+    skip(absent !== null, absent ?? "");
     expect(Object.keys(FAULTS).sort()).toEqual(rules.map(({ alert }) => alert).sort());
     const faults = Object.entries(FAULTS).map(([alert, fault]) => [[alert], fault] as const);
     const { status, said } = tested([[[], {}], ...faults]);

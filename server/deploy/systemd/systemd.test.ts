@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { SECRET_SETTINGS } from "#lib/env-feeds";
-import { installPackage, PACKAGE_TIMEOUT_MS } from "#lib/testing/packages";
+import { missing } from "#lib/testing/packages";
 import { DRAIN_MAX_MS } from "#server/ops/shutdown";
 
 const ROOT = path.join(import.meta.dirname, "..", "..", "..");
@@ -58,16 +58,10 @@ describe("systemd-analyze", () => {
   const scratch = mkdtempSync(path.join(tmpdir(), "spotwire-systemd-"));
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
   const analyze = (...args: string[]) => spawnSync("systemd-analyze", ["--no-pager", ...args], { encoding: "utf8" });
-  const isThere = () => analyze("--version").status === 0;
-  let failure: string | null = null;
-  let there = false;
-  beforeAll(async () => {
-    if (!isThere()) failure = await installPackage("systemd");
-    there = isThere();
-  }, PACKAGE_TIMEOUT_MS);
+  const absent = missing("systemd");
 
   test(`the exposure of the unit is below ${EXPOSURE_MAX}`, ({ skip }) => {
-    skip(!there, `systemd-analyze is not installed, and apt-get said: ${failure}`);
+    skip(absent !== null, absent ?? "");
     const rate = (file: string) => {
       const { stdout, stderr } = analyze("security", "--offline=true", file);
       return Number(/Overall exposure level for .*: ([\d.]+)/.exec(stdout)?.[1] ?? stderr);
@@ -79,7 +73,7 @@ describe("systemd-analyze", () => {
   });
 
   test("the unit, with its credentials, has no key that systemd does not know", ({ skip }) => {
-    skip(!there, `systemd-analyze is not installed, and apt-get said: ${failure}`);
+    skip(absent !== null, absent ?? "");
     const verify = (text: string) => {
       const file = path.join(scratch, "spotwire.service");
       // Node is elsewhere on this machine.

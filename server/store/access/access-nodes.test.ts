@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Access } from "#lib/access/access";
 import type { Redis } from "#server/store/database/redis";
-import { redisDescribe } from "#server/testing/redis-nodes";
+import { describeRedis } from "#server/testing/redis-nodes";
 import { freshAddress, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createAccess } from "./create-access";
 
-const describeOnRedis = await redisDescribe();
-
-describeOnRedis("access at two nodes of one installation", (nodes) => {
+describeRedis("access at two nodes of one installation", (nodes) => {
   let t: TestRuntime;
   beforeAll(async () => {
     t = await testRuntime();

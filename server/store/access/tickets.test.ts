@@ -4,7 +4,7 @@ import { createPortalTokens } from "#lib/access/portal-token";
 import { manualClock } from "#lib/clock";
 import { STREAM_TICKET_LIFETIME_S } from "#lib/contract/limits";
 import type { Redis } from "#server/store/database/redis";
-import { redisDescribe } from "#server/testing/redis-nodes";
+import { describeRedis } from "#server/testing/redis-nodes";
 import { createTickets } from "./tickets";
 
 const SECRET = "a secret of this installation";
@@ -12,8 +12,6 @@ const GRANT = { keyId: randomUUID() };
 const ORIGIN = "https://app.example.com";
 const PORTAL = { key: GRANT.keyId, session: randomUUID(), origin: "https://portal.example.com", until: Date.UTC(2026, 0, 7) };
 const LIFETIME_MS = STREAM_TICKET_LIFETIME_S * 1000;
-
-const describeOnRedis = await redisDescribe();
 
 function ticketsSuite(open: () => Promise<Redis | undefined>): void {
   async function start(atMs = 0) {
@@ -108,7 +106,7 @@ describe("tickets at one node", () => {
   });
 });
 
-describeOnRedis("tickets of several nodes", (t) => {
+describeRedis("tickets of several nodes", (t) => {
   ticketsSuite(() => t.open());
 
   test("are taken at any node, once", async () => {

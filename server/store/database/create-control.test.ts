@@ -11,7 +11,7 @@ import { openRedis } from "./redis";
 import { createRedisChannel } from "./redis-channel";
 
 const log = createLog("silent");
-const redisProgram = await findRedis();
+const redisProgram = findRedis();
 
 /** Collects messages and lets a test wait for the next one. */
 function inbox() {

@@ -5,7 +5,8 @@ import { findRedis, startRedis } from "#lib/testing/redis-server";
 import { ready } from "#server/testing/redis-nodes";
 import { openRedis } from "./redis";
 
-const [program, maker] = await Promise.all([findRedis(), certificateMaker()]);
+const program = findRedis();
+const maker = await certificateMaker();
 afterAll(() => maker?.close());
 
 function open(url: string, caFile: string | undefined, lines: Record<string, unknown>[] = []) {
