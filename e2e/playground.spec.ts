@@ -153,7 +153,9 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  test("takes a curl command without its key, keeps the request on this device, and compares any two answers", async () => {
+  test("takes a curl command without its key, keeps the request on this device, and compares any two answers", {
+    tags: ["slow"],
+  }, async () => {
     const page = await open(await reader());
     expect(await answer(page).textContent()).toContain("It looks like this:");
     await page.getByRole("button", { name: "Import curl" }).click();
@@ -195,7 +197,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  test("shows what the demo key can be used for", async () => {
+  test("shows what the demo key can be used for", { tags: ["slow"] }, async () => {
     const page = await open(await reader());
     await choose(page, "Your key");
     await send(page);
@@ -235,7 +237,7 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  test("writes Unix seconds by picking a date, and sees the service's error message", async () => {
+  test("writes Unix seconds by picking a date, and sees the service's error message", { tags: ["slow"] }, async () => {
     const page = await open(await reader());
     await page.getByLabel("Pick from (UTC)").fill("2026-01-02T00:00");
     await expect.poll(() => page.getByRole("textbox", { name: "from optional" }).inputValue()).toBe("1767312000");
@@ -252,7 +254,9 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
-  test("shares a link that opens the same call in another browser, and keeps the calls of this one", async () => {
+  test("shares a link that opens the same call in another browser, and keeps the calls of this one", {
+    tags: ["slow"],
+  }, async () => {
     const page = await open(await reader(), "/playground?op=klines&ticker=XAUUSD&timeframe=M5&limit=20");
     await send(page);
     await answer(page).getByText("200 OK").waitFor();
@@ -276,7 +280,7 @@ describe("a reader without an account", () => {
     await other.context().close();
   });
 
-  test("has the form without any script", async () => {
+  test("has the form without any script", { tags: ["slow"] }, async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(`${product.baseUrl}/playground?op=marketStatus&tickers=XAUUSD`);
@@ -322,6 +326,7 @@ describe("a stream", () => {
 
   test.each([1440, 390])(
     "fits %i px, in two tabs at once on the demo key, and shows the values of each record",
+    { tags: ["slow"] },
     async (width) => {
       const context = await reader({ width });
       const pages = [await open(context, "/playground?op=quoteStream"), await open(context, "/playground?op=quoteStream")];
@@ -342,7 +347,9 @@ describe("a stream", () => {
     },
   );
 
-  test("pauses when its page was hidden for five minutes, and continues with the same tickers when it is shown", async () => {
+  test("pauses when its page was hidden for five minutes, and continues with the same tickers when it is shown", {
+    tags: ["slow"],
+  }, async () => {
     const context = await reader();
     const page = await context.newPage();
     await page.clock.install();
@@ -362,7 +369,9 @@ describe("a stream", () => {
   });
 });
 
-test("while the demo key has no stream left, the console and live prices say so, and go on once one is free", async () => {
+test("while the demo key has no stream left, the console and live prices say so, and go on once one is free", {
+  tags: ["slow"],
+}, async () => {
   const context = await reader();
   const headers = { "x-forwarded-for": `198.51.${addresses}.1` };
   const others = await Promise.all([1, 2].map(() => openSocket(product.baseUrl, { key: product.demoKey ?? "", headers })));
@@ -380,7 +389,7 @@ test("while the demo key has no stream left, the console and live prices say so,
   await context.close();
 });
 
-describe("bad input", () => {
+describe("bad input", { tags: ["slow"] }, () => {
   test("in a link is listed with a sentence each, and no call is made", async () => {
     const page = await open(
       await reader(),
@@ -555,7 +564,7 @@ describe("a developer who is signed in", () => {
     await context.close();
   });
 
-  test("sees when the selected key is revoked, and how its open stream ended", async () => {
+  test("sees when the selected key is revoked, and how its open stream ended", { tags: ["slow"] }, async () => {
     const { id, name } = await withOwnKey("/playground?op=quoteStream&tickers=EURUSD");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();
@@ -570,7 +579,7 @@ describe("a developer who is signed in", () => {
     await context.close();
   });
 
-  test("does not notice that a token has expired: a new one is created", async () => {
+  test("does not notice that a token has expired: a new one is created", { tags: ["slow"] }, async () => {
     await withOwnKey("/playground?op=instruments");
     let minted = 0;
     await page.route("**/api/portal/tokens", async (route) => {
@@ -585,7 +594,7 @@ describe("a developer who is signed in", () => {
     await context.close();
   });
 
-  test("has to sign in again when the session has ended", async () => {
+  test("has to sign in again when the session has ended", { tags: ["slow"] }, async () => {
     await withOwnKey("/playground?op=instruments");
     await ada.signOut();
     await send(page);
@@ -598,24 +607,28 @@ describe("a developer who is signed in", () => {
   });
 });
 
-test.each(["klines", "ticks"])("the list of files of %s has code for each, for the program that was chosen", async (type) => {
-  const page = await open(await reader(), `/playground?op=files&ticker=EURUSD&type=${type}`);
-  await send(page);
-  const files = answer(page).getByRole("table", { name: "Files" });
-  await files.getByRole("row").nth(3).waitFor();
-  for (const [program, code] of [
-    ["pandas", `${type} = pd.read_parquet(`],
-    ["Polars", `${type} = pl.read_parquet(`],
-    ["DuckDB", "FROM read_parquet("],
-  ] as const) {
-    await answer(page).getByText(program, { exact: true }).first().click();
-    await files.getByRole("button").first().click();
-    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(code);
-  }
-  expect(problems).toEqual([]);
-});
+test.each(["klines", "ticks"])(
+  "the list of files of %s has code for each, for the program that was chosen",
+  { tags: ["slow"] },
+  async (type) => {
+    const page = await open(await reader(), `/playground?op=files&ticker=EURUSD&type=${type}`);
+    await send(page);
+    const files = answer(page).getByRole("table", { name: "Files" });
+    await files.getByRole("row").nth(3).waitFor();
+    for (const [program, code] of [
+      ["pandas", `${type} = pd.read_parquet(`],
+      ["Polars", `${type} = pl.read_parquet(`],
+      ["DuckDB", "FROM read_parquet("],
+    ] as const) {
+      await answer(page).getByText(program, { exact: true }).first().click();
+      await files.getByRole("button").first().click();
+      await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(code);
+    }
+    expect(problems).toEqual([]);
+  },
+);
 
-describe("the page", () => {
+describe("the page", { tags: ["slow"] }, () => {
   test.each([1440, 390])("fits %i pixels in both schemes", async (width) => {
     const page = await open(await reader({ width }));
     const expectNoOverhang = async (name: string) => {
@@ -661,7 +674,7 @@ describe("the page", () => {
   });
 });
 
-describe("a service that goes away", () => {
+describe("a service that goes away", { tags: ["slow"] }, () => {
   test("ends the stream with the reason, then fails a call, and never shows a blank page or a stack", async () => {
     const page = await open(await reader(), "/playground?op=quoteStream&tickers=EURUSD");
     await page.getByRole("button", { name: "Connect", exact: true }).click();

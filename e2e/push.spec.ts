@@ -207,33 +207,32 @@ describe("accepted ticks", () => {
     await expect.poll(feedAndLook, WAIT).toBeGreaterThanOrEqual(3);
   }
 
-  test(
-    "accepted ticks survive a clean stop: every answer is the same, and the product continues from there",
-    async () => {
-      running = await startProduct({ ...API_ONLY, LIVE_FEED: "push" });
-      const keys = await makeKeys(running);
-      const feeder = createFeeder(keyHolder(running, keys.ingest));
-      const reader = keyHolder(running, keys.read);
-      const ticks = feeder.ticks("EURUSD", POINTS);
-      expect(await feeder.push(ticks)).toMatchObject({ accepted: 4 });
-      await expect.poll(() => klinesSince(reader, ticks), WAIT).toEqual(expectedKlines(ticks));
-      const before = await answers(reader, ticks);
-      expect(before.snapshot).toMatchObject({ ask_high: 1.08562, ask_low: 1.08541 });
+  test("accepted ticks survive a clean stop: every answer is the same, and the product continues from there", {
+    tags: ["slow"],
+    timeout: RESTARTS_TIMEOUT_MS,
+  }, async () => {
+    running = await startProduct({ ...API_ONLY, LIVE_FEED: "push" });
+    const keys = await makeKeys(running);
+    const feeder = createFeeder(keyHolder(running, keys.ingest));
+    const reader = keyHolder(running, keys.read);
+    const ticks = feeder.ticks("EURUSD", POINTS);
+    expect(await feeder.push(ticks)).toMatchObject({ accepted: 4 });
+    await expect.poll(() => klinesSince(reader, ticks), WAIT).toEqual(expectedKlines(ticks));
+    const before = await answers(reader, ticks);
+    expect(before.snapshot).toMatchObject({ ask_high: 1.08562, ask_low: 1.08541 });
 
-      expect(await running.stop()).toBe(0);
-      running = await running.restart();
-      const readerAfter = keyHolder(running, keys.read);
-      expect(await answers(readerAfter, ticks)).toEqual(before);
+    expect(await running.stop()).toBe(0);
+    running = await running.restart();
+    const readerAfter = keyHolder(running, keys.read);
+    expect(await answers(readerAfter, ticks)).toEqual(before);
 
-      const feederAfter = createFeeder(keyHolder(running, keys.ingest));
-      expect(await feederAfter.push(ticks)).toMatchObject({ accepted: 0, rejected: 4 });
-      const more = feederAfter.ticks("EURUSD", [[108_570, 108_579]]);
-      expect(await feederAfter.push(more)).toMatchObject({ accepted: 1 });
-      await expect.poll(() => klinesSince(readerAfter, ticks), WAIT).toEqual(expectedKlines([...ticks, ...more]));
-      expect(await snapshotOf(readerAfter, "EURUSD")).toMatchObject({ ask_high: 1.08579, ask_low: 1.08541, open: 1.0854 });
-    },
-    RESTARTS_TIMEOUT_MS,
-  );
+    const feederAfter = createFeeder(keyHolder(running, keys.ingest));
+    expect(await feederAfter.push(ticks)).toMatchObject({ accepted: 0, rejected: 4 });
+    const more = feederAfter.ticks("EURUSD", [[108_570, 108_579]]);
+    expect(await feederAfter.push(more)).toMatchObject({ accepted: 1 });
+    await expect.poll(() => klinesSince(readerAfter, ticks), WAIT).toEqual(expectedKlines([...ticks, ...more]));
+    expect(await snapshotOf(readerAfter, "EURUSD")).toMatchObject({ ask_high: 1.08579, ask_low: 1.08541, open: 1.0854 });
+  });
 
   test(
     "accepted ticks survive a kill once they are written, and open klines continue from the stored state",
@@ -264,19 +263,18 @@ describe("accepted ticks", () => {
   );
 });
 
-test(
-  "a product without LIVE_FEED=push refuses ticks, and says what to do",
-  async () => {
-    const product = await startProduct(API_ONLY);
-    try {
-      const feeder = createFeeder(keyHolder(product, await makeLiveKey(product, "market:ingest")));
-      const { status, code, data, headers } = await feeder.post(feeder.ticks("EURUSD", POINTS));
-      expect({ status, code }).toEqual({ status: 503, code: 50302 });
-      expect(data.detail).toContain("LIVE_FEED=push");
-      expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
-    } finally {
-      await product.dispose();
-    }
-  },
-  2 * SERVER_TIMEOUT_MS,
-);
+test("a product without LIVE_FEED=push refuses ticks, and says what to do", {
+  tags: ["slow"],
+  timeout: 2 * SERVER_TIMEOUT_MS,
+}, async () => {
+  const product = await startProduct(API_ONLY);
+  try {
+    const feeder = createFeeder(keyHolder(product, await makeLiveKey(product, "market:ingest")));
+    const { status, code, data, headers } = await feeder.post(feeder.ticks("EURUSD", POINTS));
+    expect({ status, code }).toEqual({ status: 503, code: 50302 });
+    expect(data.detail).toContain("LIVE_FEED=push");
+    expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  } finally {
+    await product.dispose();
+  }
+});

@@ -111,7 +111,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  test("counts down to the next open or close of a market, then refreshes", async () => {
+  test("counts down to the next open or close of a market, then refreshes", { tags: ["slow"] }, async () => {
     const { page } = await visit();
     /** The next look at the service; the group of TESTFLIP is about to turn in the first, and has turned after it. */
     let looks = 0;
@@ -154,7 +154,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  test("polls when no stream opens, and shows that", async () => {
+  test("polls when no stream opens, and shows that", { tags: ["slow"] }, async () => {
     const { page } = await visit();
     await blockStream(page);
     await page.goto(`${product.baseUrl}/status`);
@@ -164,7 +164,7 @@ describe("the status page", () => {
     await page.close();
   });
 
-  test("shows that the service does not answer, or that the browser is offline, and continues", async () => {
+  test("shows that the service does not answer, or that the browser is offline, and continues", { tags: ["slow"] }, async () => {
     const { page } = await visit();
     await page.goto(`${product.baseUrl}/status`);
     await page.getByText("All parts of the service respond.").waitFor(WAIT);

@@ -206,47 +206,46 @@ describe("closed klines", () => {
     2 * SERVER_TIMEOUT_MS,
   );
 
-  test(
-    "LIVE_FEED names a provider: its prices are quotes of the live venue, and a wrong key is reported",
-    async () => {
-      const token = join(folder, "token");
-      await writeFile(token, "right\n");
-      const provider = new WebSocketServer({ host: "127.0.0.1", port: 0 });
-      const asked: string[][] = [];
-      provider.on("connection", (peer) =>
-        peer.on("message", (text) => {
-          const { authorization, eventData } = JSON.parse(text.toString());
-          if (authorization !== "right") return peer.send('{"messageType":"E","response":{"code":401,"message":"no"}}');
-          asked.push(eventData.tickers);
-          const data = ["Q", "eurusd", new Date().toISOString(), 1e6, 1.1, 1.1, 1e6, 1.1002];
-          return peer.send(JSON.stringify({ messageType: "A", service: "fx", data }));
-        }),
-      );
-      await once(provider, "listening");
-      const settings = { LIVE_FEED: "tiingo", FEED_URL: `ws://127.0.0.1:${(provider.address() as AddressInfo).port}` };
-      const [key, feederKey] = [await makeLiveKey(product, "market:read"), await makeLiveKey(product, "market:ingest")];
-      await product.stop();
-      product = await product.restart({ ...settings, LIVE_FEED: "tiingo,push", TIINGO_TOKEN_FILE: token });
-      const reader = keyHolder(product, key);
-      const quote = async () => (await reader.call(`${MARKET}/quotes/latest?tickers=EURUSD`)).data;
-      await vi.waitUntil(async () => JSON.stringify(await quote()).includes('"bid":1.1'), { timeout: 60_000, interval: 50 });
-      const { data } = await reader.call(`${MARKET}/status?tickers=EURUSD`);
-      expect(JSON.stringify(data)).toContain('"provider_source":"tiingo"');
-      expect(asked[0]).toContain("xauusd");
-      // Pushes are the second in the list.
-      const body = JSON.stringify({ ticker: "EURUSD", time_msc: Date.now(), bid: 1.2, ask: 1.2001 });
-      const pushed = await keyHolder(product, feederKey).call(operations.ingestTicks.path, { method: "POST", body });
-      expect(pushed).toMatchObject({ data: { accepted: 0, reasons: { standby: 1 } } });
-      await product.stop();
-      product = await product.restart({ ...settings, TIINGO_TOKEN_FILE: "", TIINGO_TOKEN: "wrong-and-marked" });
-      const ready = async () => (await fetch(`${product.baseUrl}/api/ready`)).text();
-      // While the market is closed, a wrong token is no failure of the service, and only the log names it.
-      await vi.waitUntil(() => product.output().includes("Check TIINGO_TOKEN"), { timeout: 60_000, interval: 50 });
-      expect((await ready()) + product.output()).not.toContain("wrong-and-marked");
-      provider.close();
-    },
-    2 * SERVER_TIMEOUT_MS,
-  );
+  test("LIVE_FEED names a provider: its prices are quotes of the live venue, and a wrong key is reported", {
+    tags: ["slow"],
+    timeout: 2 * SERVER_TIMEOUT_MS,
+  }, async () => {
+    const token = join(folder, "token");
+    await writeFile(token, "right\n");
+    const provider = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+    const asked: string[][] = [];
+    provider.on("connection", (peer) =>
+      peer.on("message", (text) => {
+        const { authorization, eventData } = JSON.parse(text.toString());
+        if (authorization !== "right") return peer.send('{"messageType":"E","response":{"code":401,"message":"no"}}');
+        asked.push(eventData.tickers);
+        const data = ["Q", "eurusd", new Date().toISOString(), 1e6, 1.1, 1.1, 1e6, 1.1002];
+        return peer.send(JSON.stringify({ messageType: "A", service: "fx", data }));
+      }),
+    );
+    await once(provider, "listening");
+    const settings = { LIVE_FEED: "tiingo", FEED_URL: `ws://127.0.0.1:${(provider.address() as AddressInfo).port}` };
+    const [key, feederKey] = [await makeLiveKey(product, "market:read"), await makeLiveKey(product, "market:ingest")];
+    await product.stop();
+    product = await product.restart({ ...settings, LIVE_FEED: "tiingo,push", TIINGO_TOKEN_FILE: token });
+    const reader = keyHolder(product, key);
+    const quote = async () => (await reader.call(`${MARKET}/quotes/latest?tickers=EURUSD`)).data;
+    await vi.waitUntil(async () => JSON.stringify(await quote()).includes('"bid":1.1'), { timeout: 60_000, interval: 50 });
+    const { data } = await reader.call(`${MARKET}/status?tickers=EURUSD`);
+    expect(JSON.stringify(data)).toContain('"provider_source":"tiingo"');
+    expect(asked[0]).toContain("xauusd");
+    // Pushes are the second in the list.
+    const body = JSON.stringify({ ticker: "EURUSD", time_msc: Date.now(), bid: 1.2, ask: 1.2001 });
+    const pushed = await keyHolder(product, feederKey).call(operations.ingestTicks.path, { method: "POST", body });
+    expect(pushed).toMatchObject({ data: { accepted: 0, reasons: { standby: 1 } } });
+    await product.stop();
+    product = await product.restart({ ...settings, TIINGO_TOKEN_FILE: "", TIINGO_TOKEN: "wrong-and-marked" });
+    const ready = async () => (await fetch(`${product.baseUrl}/api/ready`)).text();
+    // While the market is closed, a wrong token is no failure of the service, and only the log names it.
+    await vi.waitUntil(() => product.output().includes("Check TIINGO_TOKEN"), { timeout: 60_000, interval: 50 });
+    expect((await ready()) + product.output()).not.toContain("wrong-and-marked");
+    provider.close();
+  });
 });
 
 describe("the stream's address", () => {

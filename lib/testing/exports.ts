@@ -9,7 +9,7 @@ const ENTRIES = [
   /\.d\.ts$/,
   /^lib\/client\/(index|lightweight-charts|tradingview)\.ts$/,
   /^components\/shell\/style-singleton\.ts$/,
-  /(^e2e|\/testing)\/(global-setup|memory-folder|total-reporter)\.ts$/,
+  /(^e2e|\/testing)\/(global-setup|leftovers|memory-folder|total-reporter)\.ts$/,
 ];
 
 /** Stands for every name of a module: `import * as`, `import()`, `export *`. */

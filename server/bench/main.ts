@@ -47,10 +47,11 @@ const benchCommand = defineCommand({
     print(`\n${date}: ${machine}`);
     print(tableText(rows));
     // Read before it is written.
-    for (const line of worseThan(readTable(), rows)) errors.write(`${line}\n`);
+    const remarks = worseThan(readTable(), rows);
+    for (const line of remarks) errors.write(`${line}\n`);
     if (failed) errors.write("A bench failed, so that no table is written.\n");
     else if (write !== undefined) writeTable({ date, machine, rows });
-    return failed ? EXIT_FAILED : EXIT_DONE;
+    return failed || remarks.length > 0 ? EXIT_FAILED : EXIT_DONE;
   },
 });
 
