@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const UNIT = "{lib,server,prisma,app,components}/**/*.test.ts";
 const E2E = "e2e/**/*.spec.ts";
-/** The lanes of vitest.config.ts that `npm test` runs, and the one of the slow tests. */
+/** The lanes that `npm test` runs, and the one of the slow tests. */
 export const QUICK_LANES = ["waiting", "e2e", "unit"];
 export const SLOW_LANE = "slow";
 /** Marks the tests of the quick lanes that `npm test` leaves out. */
