@@ -60,7 +60,6 @@ const PACKAGES = {
   systemd: () => onPath("systemd-analyze"),
   "g++": () => onPath("g++"),
   curl: () => onPath("curl"),
-  jq: () => onPath("jq"),
   python3: () => isExecutable(DEBIAN_PYTHON),
   "python3-httpx": () => imports("httpx"),
   "python3-websockets": () => imports("websockets"),

@@ -11,6 +11,7 @@ import { parse } from "yaml";
 import { SOCKET_IO_PATH } from "#lib/contract/stream";
 import { EnvSchema } from "#lib/env";
 import { linkOperation } from "#lib/operations/link/declaration";
+import { missing } from "#lib/testing/packages";
 import { importTool } from "#lib/testing/tools";
 import { readEnv } from "#server/env";
 import { COMPRESSED_MIN_BYTES } from "#server/http/compression";
@@ -242,14 +243,13 @@ describe("Dockerfile", () => {
   });
 });
 
-const has = (program: string, flag: string) => spawnSync(program, [flag]).status === 0;
 describe("the load balancers", () => {
   const caddy = (...settings: string[]) =>
     spawnSync("env", [`HOME=${scratch}`, ...settings, "caddy", "validate", "--adapter", "caddyfile", "--config", CADDYFILE], {
       encoding: "utf8",
     });
 
-  test.skipIf(!has("caddy", "version"))("Caddy accepts the Caddyfile with both ways of finding edges", () => {
+  test.skipIf(missing("caddy") !== null)("Caddy accepts the Caddyfile with both ways of finding edges", () => {
     for (const way of ["by_name", "fixed"]) {
       const { status, stderr } = caddy(`EDGES=${way}`, "EDGE_UPSTREAMS=10.0.0.11:3000 10.0.0.12:3000");
       expect(status, stderr).toBe(0);
@@ -257,7 +257,7 @@ describe("the load balancers", () => {
     expect(caddy("EDGES=guessed").status).not.toBe(0);
   });
 
-  test.skipIf(!has("nginx", "-v"))("nginx accepts nginx.conf", () => {
+  test.skipIf(missing("nginx") !== null)("nginx accepts nginx.conf", () => {
     const file = path.join(scratch, "nginx.conf");
     const included = path.join(import.meta.dirname, "nginx.conf");
     writeFileSync(file, `pid ${scratch}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp { include "${included}"; }\n`);

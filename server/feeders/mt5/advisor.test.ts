@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { zone } from "#lib/domain/zone";
+import { missing } from "#lib/testing/packages";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
-import { type AdvisorVersion, compileAdvisor, hasCompiler, openTerminal } from "#server/testing/mt5/advisor";
+import { type AdvisorVersion, compileAdvisor, openTerminal } from "#server/testing/mt5/advisor";
 import { expectMinutes, expectOrder, untaken } from "#server/testing/mt5/expectations";
 import { type FeederService, script, startFeederService } from "#server/testing/mt5/feeder-service";
 import { hourlyBars, makeTerminalMarket, type ServerOffset, type TerminalMarket, ticksOfCsv } from "#server/testing/mt5/market";
@@ -20,7 +21,7 @@ const TICKS = "/api/v1/ingest/ticks";
 const at = (minutes: number, seconds = 0) => minutes * MINUTE_MS + seconds * SECOND_MS;
 const alertsOf = (journal: readonly string[]) => journal.filter((line) => line.startsWith("ALERT "));
 
-describe.skipIf(!hasCompiler())("the Expert Advisor, compiled with g++ and run against the service,", () => {
+describe.skipIf(missing("g++") !== null)("the Expert Advisor, compiled with g++ and run against the service,", () => {
   let service: FeederService;
   let program: string;
 

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,9 +27,6 @@ const BREAKS = {
 
 /** A version of the Expert Advisor: as it is served, or broken on purpose. */
 export type AdvisorVersion = "whole" | keyof typeof BREAKS;
-
-/** Whether a C++ compiler is there. */
-export const hasCompiler = (): boolean => spawnSync("g++", ["--version"]).status === 0;
 
 /** Compiles all versions into one program, once for the same sources; returns its path. */
 export async function compileAdvisor(): Promise<string> {

@@ -6,6 +6,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { cacheFolder } from "#lib/testing/cache-folder";
+import { missing } from "#lib/testing/packages";
 import { reservePort } from "#lib/testing/ports";
 import { hasSharedData } from "#lib/testing/shared-data";
 import { start, until } from "#server/testing/upstream-scene";
@@ -13,8 +14,7 @@ import { fixUpstream } from ".";
 import { PROFILES } from "./profiles";
 
 /** QuickFIX/C++ (Debian: libquickfix-dev) is code of other authors for the other end of the session. */
-const canCompile = existsSync("/usr/include/quickfix/Application.h") && existsSync("/usr/bin/g++");
-const NOTICE = canCompile ? "" : " (skipped: g++ or libquickfix-dev is absent)";
+const ABSENT = missing("g++", "libquickfix-dev");
 const SOURCE = path.resolve("server/testing/quickfix/acceptor.cpp");
 const CACHE = cacheFolder("quickfix");
 const DICTIONARY = path.resolve("../shared/data/upstreams/fix44/FIX44.xml");
@@ -82,7 +82,7 @@ function feed(port: number, password = "right") {
   return run;
 }
 
-describe.skipIf(!canCompile)(`a session with QuickFIX/C++${NOTICE}`, () => {
+describe.skipIf(ABSENT !== null)("a session with QuickFIX/C++", () => {
   beforeAll(() => void program(), COMPILE_MAX_MS);
 
   test("logon, snapshots, changes, a refused symbol, test requests, requests to send again and logout", async () => {
