@@ -8,7 +8,7 @@ import { PasswordField } from "../ui/password-field";
 
 /** A password is rated when nothing was typed for so long. */
 const PAUSE_MS = 400;
-/** What got no rating is asked again after so long, so often: the service rates only a few passwords at once. */
+/** The wait before another try, and the number of tries, while the service rates too many passwords at once. */
 const AGAIN_MS = 2_000;
 const TRIES_MAX_COUNT = 10;
 /** Bars of the meter; the best score lights all. */

@@ -49,7 +49,7 @@ function run(args: readonly string[], seed: number): Results {
     results = JSON.parse(readFileSync(file, "utf8")) as Results;
   } catch {
     // It ended before its first test: the shared set-up does not start, or it was killed.
-    return { passed: 0, skipped: 0, failures: [], strayErrors: 1 };
+    return { passed: 0, passedIn: {}, skipped: 0, failures: [], strayErrors: 1 };
   }
   const failed = results.failures.length + results.strayErrors;
   return status === 0 || failed > 0 ? results : { ...results, strayErrors: 1 };
@@ -91,8 +91,7 @@ if (files.length <= FAILED_FILES_MAX_COUNT)
     const recovered = again.strayErrors > 0 ? [] : before.filter((one) => !still.has(nameOf(one)));
     unsteady.push(...recovered);
     failed += again.failures.length - before.length;
-    // Broken files and suites are no tests.
-    passed += recovered.length;
+    passed += again.passed - runs.reduce((sum, { passedIn }) => sum + (passedIn[file] ?? 0), 0);
     strayErrors += again.strayErrors;
   }
 for (const command of commands) {

@@ -17,6 +17,8 @@ export interface Failure {
 /** What a run found. An error outside any file has none to run again. */
 export interface Results {
   readonly passed: number;
+  /** By file. */
+  readonly passedIn: Readonly<Record<string, number>>;
   readonly skipped: number;
   readonly failures: readonly Failure[];
   readonly strayErrors: number;
@@ -32,21 +34,23 @@ interface Lane {
 /** Anything that kept tests from running also counts as failed: a broken file or suite, an error outside any test. */
 function resultsOf(modules: readonly TestModule[], strayErrors: number): Results {
   const failures: Failure[] = [];
-  let passed = 0;
+  const passedIn: Record<string, number> = {};
   let skipped = 0;
   for (const module of modules) {
-    const fail = (title: string) => failures.push({ file: module.relativeModuleId, title });
+    const file = module.relativeModuleId;
+    const fail = (title: string) => failures.push({ file, title });
     for (const _error of module.errors()) fail("");
     for (const suite of module.children.allSuites()) for (const _error of suite.errors()) fail(suite.fullName);
     for (const test of module.children.allTests()) {
       const { state } = test.result();
-      if (state === "passed") passed += 1;
+      if (state === "passed") passedIn[file] = (passedIn[file] ?? 0) + 1;
       else if (state === "failed") fail(test.fullName);
       // One that belongs to the other suite is not skipped.
       else if (!test.options.tags?.includes(SLOW_TAG)) skipped += 1;
     }
   }
-  return { passed, skipped, failures, strayErrors };
+  const passed = Object.values(passedIn).reduce((sum, count) => sum + count, 0);
+  return { passed, passedIn, skipped, failures, strayErrors };
 }
 
 /** The very last line of a run. */
