@@ -56,6 +56,7 @@ export const SLOW_TESTS: Readonly<Record<string, readonly string[]>> = {
   "server/database/database-away.test.ts": ["server/database/", "server/store/database/", "server/http/"],
   "server/database/embedded/": ["server/database/"],
   "server/database/database.test.ts": ["server/database/", "server/store/database/"],
+  "server/database/pooler.test.ts": ["server/database/", "server/store/database/", "prisma/"],
   "server/database/start-up.test.ts": ["server/database/", "prisma/"],
   "server/deploy/": ["server/deploy/", "lib/env", "lib/metrics", "server/ops/"],
   "server/feed/upstream/fix/quickfix.test.ts": ["server/feed/upstream/"],

@@ -18,6 +18,7 @@ export type ProviderName = (typeof PROVIDERS)[number];
 /** Settings that may also be read from the file that NAME_FILE names. */
 export const SECRET_SETTINGS = [
   "DATABASE_URL",
+  "DATABASE_DIRECT_URL",
   "REDIS_URL",
   "NEXTAUTH_SECRET",
   "BACKUP_PASSPHRASE",

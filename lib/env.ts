@@ -116,6 +116,12 @@ export const EnvSchema = z
       .describe(
         "PostgreSQL 15 or later; add ?sslmode=verify-full&sslrootcert=/path/ca.pem for TLS. Unset: an embedded PostgreSQL in DATA_DIR.",
       ),
+    DATABASE_DIRECT_URL: z
+      .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
+      .optional()
+      .describe(
+        "The same database past a pooler, for what needs a session of its own: notifications, migrations, imports and backups. Needed where DATABASE_URL leads to a pooler with transaction pooling. Unset: DATABASE_URL.",
+      ),
     DATABASE_POOL_SIZE: z.coerce
       .number()
       .int()
@@ -305,6 +311,8 @@ export const EnvSchema = z
       missing("REDIS_CA_FILE", "needs a rediss:// REDIS_URL.");
     if (REDIS_URL !== undefined && DATABASE_URL === undefined)
       missing("DATABASE_URL", "is required with REDIS_URL, because the nodes share one database.");
+    if (env.DATABASE_DIRECT_URL !== undefined && DATABASE_URL === undefined)
+      missing("DATABASE_URL", "is required with DATABASE_DIRECT_URL, which leads to the same database.");
     for (const [name, problem] of missingForBrand(env)) missing(name, problem);
     for (const [name, problem] of missingForHistory(env)) missing(name, problem);
     const providers = PROVIDERS.filter((name) => LIVE_FEED.includes(name));

@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,10 +7,12 @@ import { bindMigrationAwareSqlAdapterFactory, type SqlMigrationAwareDriverAdapte
 import type { MigrationList, SchemaEngine, SchemasContainer } from "@prisma/schema-engine-wasm";
 import * as glue from "@prisma/schema-engine-wasm/schema_engine_bg";
 import pg from "pg";
+import { Connection } from "#server/store/database/connection";
+import { readMigrations } from "./migrate";
 
 /**
- * Prisma's schema engine as WebAssembly, which replaces the binary that `prisma migrate` would download.
- * Its version is pinned to the one that the Prisma release in package.json requires.
+ * Prisma's schema engine as WebAssembly, for the tests that compare the migrations with schema.prisma: a service applies its migrations
+ * itself (migrate.ts). Its version is pinned to the one that the Prisma release in package.json requires.
  */
 
 const FOLDER = path.dirname(fileURLToPath(import.meta.url));
@@ -68,26 +70,17 @@ export async function readSchema(): Promise<SchemasContainer> {
   return { files: [{ path: SCHEMA_FILE, content: await readFile(SCHEMA_FILE, "utf8") }] };
 }
 
-/** The migrations folder, in the engine's format; directories sorted by name. */
-export async function readMigrations(): Promise<MigrationList> {
-  const entries = await readdir(MIGRATIONS_FOLDER, { withFileTypes: true });
-  const names = entries
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .sort();
+/** The migrations folder, in the engine's format. */
+export async function migrationList(): Promise<MigrationList> {
+  const migrations = await readMigrations();
   return {
     baseDir: MIGRATIONS_FOLDER,
     lockfile: { path: LOCK_FILE, content: await readFile(path.join(MIGRATIONS_FOLDER, LOCK_FILE), "utf8") },
     shadowDbInitScript: "",
-    migrationDirectories: await Promise.all(
-      names.map(async (name) => ({
-        path: name,
-        migrationFile: {
-          path: "migration.sql",
-          content: { tag: "ok" as const, value: await readFile(path.join(MIGRATIONS_FOLDER, name, "migration.sql"), "utf8") },
-        },
-      })),
-    ),
+    migrationDirectories: migrations.map(({ name, sql }) => ({
+      path: name,
+      migrationFile: { path: "migration.sql", content: { tag: "ok" as const, value: sql } },
+    })),
   };
 }
 
@@ -126,7 +119,7 @@ export async function withEngine<Result>(
   const { files } = await readSchema();
   const datamodels = files.map((file): [string, string] => [file.path, file.content]);
   // The engine leaves its connections open when it is freed, so this function owns the pool and ends it.
-  const pool = new pg.Pool({ ...config, max: 1 });
+  const pool = new pg.Pool({ ...config, max: 1, Client: Connection });
   let engine: SchemaEngine | undefined;
   try {
     engine = await Engine.new({ datamodels }, () => {}, bindMigrationAwareSqlAdapterFactory(wholeScripts(pool)));

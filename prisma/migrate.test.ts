@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "#lib/clock";
+import { createLog } from "#lib/log";
+import { createStartUp } from "#server/store/database/db";
 import { testServerUrl } from "#server/testing/database";
 import { execute, onDatabase } from "#server/testing/database-server";
-import { FILTERS, readMigrations, readSchema, withEngine } from "./engine";
-import { migrate, NewerDatabaseError } from "./migrate";
+import { FILTERS, migrationList, readSchema, withEngine } from "./engine";
+import { migrate, migrationNames, NewerDatabaseError } from "./migrate";
 
 /** Hand-written tables, which are not in schema.prisma. */
 const RAW_TABLES =
@@ -37,12 +40,12 @@ describe("migrate", () => {
     );
 
   test("migrate applies every migration in the folder once, and records it like prisma migrate deploy", async () => {
-    const names = (await readMigrations()).migrationDirectories.map(({ path }) => path);
+    const names = await migrationNames();
     expect(await migrate(url)).toEqual(names);
     expect(await migrate(url)).toEqual([]);
     expect(await recorded()).toEqual(names.map((migration_name) => ({ migration_name, applied_steps_count: 1, finished: true })));
     const diagnosis = await withEngine({ connectionString: url }, async (engine) =>
-      engine.diagnoseMigrationHistory({ migrationsList: await readMigrations(), optInToShadowDatabase: false, filters: FILTERS }),
+      engine.diagnoseMigrationHistory({ migrationsList: await migrationList(), optInToShadowDatabase: false, filters: FILTERS }),
     );
     expect(diagnosis).toMatchObject({
       editedMigrationNames: [],
@@ -52,9 +55,10 @@ describe("migrate", () => {
     });
   });
 
-  test("migrate applies each migration once when several processes start at the same time", async () => {
-    const names = (await readMigrations()).migrationDirectories.map(({ path }) => path);
-    const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
+  test("migrations are applied once when several processes start at the same time", async () => {
+    const names = await migrationNames();
+    const start = () => createStartUp({ url, waitS: 60, clock: systemClock, log: createLog("silent") }).run(() => migrate(url));
+    const applied = await Promise.all([start(), start(), start()]);
     expect(applied.flat()).toEqual(names);
     expect(await recorded()).toHaveLength(names.length);
   });
@@ -90,14 +94,46 @@ describe("migrate", () => {
     expect(await shape()).toEqual(wanted);
   });
 
-  test("a failed migration leaves no changes, and the error has Prisma's message", async () => {
-    await execute(url, "CREATE DOMAIN kline AS integer");
-    await expect(migrate(url)).rejects.toThrow(/could not be migrated.*kline.*already exists/s);
-    expect(
-      await rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'"),
-    ).toEqual([]);
-    await expect(migrate(url)).rejects.toThrow(/failed migrations/);
+  test("a failed migration leaves no changes, its error has PostgreSQL's message, and the next start tries again", async () => {
+    await execute(url, "CREATE TYPE plan AS ENUM ()");
+    await expect(migrate(url)).rejects.toThrow(/could not be migrated.*plan.*already exists/s);
+    expect(await rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
+    await execute(url, "DROP TYPE plan");
+    expect(await migrate(url)).toEqual(await migrationNames());
   });
+
+  test("migrate rejects a database in which a migration of Prisma's own command failed", async () => {
+    await migrate(url);
+    await execute(url, "UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '0044_agent_host'");
+    await expect(migrate(url)).rejects.toThrow(/0044_agent_host failed earlier.*Restore a backup/);
+  });
+
+  test("a role that may not create tables is told what its owner has to run, before anything is made", async () => {
+    const role = `reader_${randomBytes(6).toString("hex")}`;
+    await execute(server, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+    onTestFinished(() => execute(server, `DROP ROLE ${role}`));
+    const asRole = new URL(url);
+    Object.assign(asRole, { username: role, password: "secret" });
+    await expect(migrate(asRole.href)).rejects.toThrow(
+      `The role ${role} may not create tables in its schema public. As the owner of the database: GRANT CREATE ON SCHEMA public TO ${role}`,
+    );
+    expect(await rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
+  });
+
+  test.each(["America/New_York", "Asia/Tokyo"])(
+    "migrate rejects a database in %s that an earlier version filled, and says what it holds",
+    async (zone) => {
+      await migrate(url);
+      await execute(url, `ALTER DATABASE ${name} SET timezone = '${zone}'`);
+      expect(await migrate(url)).toEqual([]);
+      await execute(url, "DELETE FROM _prisma_migrations WHERE migration_name >= '0045_sessions_in_utc'");
+      await expect(migrate(url)).rejects.toThrow(
+        `Its time zone is ${zone}, and an earlier Spotwire filled it (accounts: 0, keys: 0)`,
+      );
+      await execute(url, `ALTER DATABASE ${name} SET timezone = 'Etc/UTC'`);
+      expect(await migrate(url)).toEqual(["0045_sessions_in_utc"]);
+    },
+  );
 
   test.each([
     ["applied", "now()"],
@@ -121,6 +157,6 @@ describe("migrate", () => {
 
   test("migrate rejects a database that contains other tables", async () => {
     await execute(url, "CREATE TABLE somebody_elses (id integer)");
-    await expect(migrate(url)).rejects.toThrow(/could not be migrated.*not empty/s);
+    await expect(migrate(url)).rejects.toThrow(/could not be migrated.*public is not empty.*somebody_elses/s);
   });
 });

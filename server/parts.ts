@@ -152,7 +152,8 @@ export const PARTS = parts()
   })
   // The market process has migrated it.
   .part("database", ["worker", "portal"], async ({ env, clock, log, onStop, channel, databaseUrl: url, poolSize }) => {
-    const opening = { url, poolSize, waitS: env.DATABASE_WAIT_S, clock, log, ...(channel && { channel }) };
+    const { DATABASE_WAIT_S: waitS, DATABASE_DIRECT_URL: directUrl } = env;
+    const opening = { url, directUrl, poolSize, waitS, clock, log, ...(channel && { channel }) };
     const startUp = createStartUp(opening);
     const db = await openDatabase({ ...opening, ...historyOptions(env, clock), startUp });
     onStop("database", db.close);

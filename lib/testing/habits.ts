@@ -169,5 +169,31 @@ function strayWord(source: SourceFile): string[] {
   return found;
 }
 
+/** Where the driver's own connections may be opened: the class of all others, what asks for the zone of a database, and rivals of a bench. */
+const DRIVER_USERS = ["server/store/database/", "prisma/migrate.ts", "server/testing/", "server/bench/", "e2e/"];
+
+/** Reports connections to PostgreSQL that are not of the class that sets the time zone of its session. */
+function strayConnections(source: SourceFile): string[] {
+  if (source.isTest || within(source, DRIVER_USERS) || !source.tree.text.includes('"pg"')) return [];
+  const found: string[] = [];
+  walk(source.tree, (node) => {
+    if (!ts.isNewExpression(node)) return;
+    const made = node.expression.getText(source.tree);
+    const isOwn = node.arguments?.some((given) => given.getText(source.tree).includes("Client: Connection"));
+    if (/^(pg\.)?(Client|Pool)$/.test(made) && !isOwn)
+      found.push(`${source.path}:${lineOf(source.tree, node)}: connections are made by Connection, whose session is in UTC`);
+  });
+  return found;
+}
+
 /** All checks, in the order of their reports. */
-export const HABITS = [spreadLiterals, strayEnvironment, strayConsole, impureDomain, moduleState, strayName, strayWord] as const;
+export const HABITS = [
+  spreadLiterals,
+  strayEnvironment,
+  strayConsole,
+  impureDomain,
+  moduleState,
+  strayName,
+  strayWord,
+  strayConnections,
+] as const;

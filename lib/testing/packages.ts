@@ -54,6 +54,7 @@ const PACKAGES = {
   "firefox-esr": () => onPath("firefox-esr", "firefox"),
   caddy: () => onPath("caddy"),
   nginx: () => onPath("nginx"),
+  pgbouncer: () => onPath("pgbouncer"),
   buildah: () => onPath("buildah"),
   mmdebstrap: () => onPath("mmdebstrap"),
   prometheus: () => onPath("promtool"),

@@ -51,8 +51,9 @@ const RECORD_MAX_MS = 10_000;
 /** Waits for the database server, runs the work and stops the server if it was started for this command. */
 async function onSource<Result>(source: Source, env: Env, clock: Clock, work: (url: string) => Promise<Result>): Promise<Result> {
   try {
-    await (await openDatabase({ url: source.url, poolSize: 1, waitS: env.DATABASE_WAIT_S, clock, log })).close();
-    return await work(source.url);
+    const url = env.DATABASE_DIRECT_URL ?? source.url;
+    await (await openDatabase({ url, poolSize: 1, waitS: env.DATABASE_WAIT_S, clock, log })).close();
+    return await work(url);
   } finally {
     await source.stop();
   }

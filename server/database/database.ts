@@ -11,7 +11,7 @@ import { historyOptions } from "#server/store/segments/open-store";
 import { DataDirInUseError, findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded/embedded-postgres";
 
 type DatabaseEnv = Pick<Env, "DATABASE_URL" | "DATA_DIR" | "DATABASE_WAIT_S"> &
-  Partial<Pick<Env, "DATABASE_POOL_SIZE">> &
+  Partial<Pick<Env, "DATABASE_DIRECT_URL" | "DATABASE_POOL_SIZE">> &
   HistoryEnv;
 type CommandEnv = DatabaseEnv & Pick<Env, "REDIS_URL" | "REDIS_PREFIX"> & Partial<Pick<Env, "REDIS_CA_FILE">>;
 
@@ -59,15 +59,17 @@ async function open({ url, ended, stop }: Source, { env, channel, ...rest }: Ope
   try {
     const wait = { url, waitS: env.DATABASE_WAIT_S, ...rest };
     const startUp = createStartUp(wait);
+    const directUrl = env.DATABASE_DIRECT_URL ?? url;
     const db = await openDatabase({
       ...wait,
+      directUrl,
       startUp,
       poolSize: env.DATABASE_POOL_SIZE ?? POOL_COUNT,
       ...historyOptions(env, rest.clock),
       ...(channel && { channel }),
     });
     try {
-      const applied = await startUp.run(() => migrate(url));
+      const applied = await startUp.run(() => migrate(directUrl));
       if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
       await startUp.run(() => seed(db));
     } catch (error) {

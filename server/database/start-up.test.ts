@@ -79,11 +79,10 @@ async function queried(like: string): Promise<void> {
   await expect.poll(async () => (await client.query(text, [name, like])).rowCount, { timeout: 60_000 }).toBeGreaterThan(0);
 }
 
-/** Blocks a start in the middle of its migrations; returns a function that unblocks it. */
+/** Blocks a start in the middle of its migrations, which make this table; returns a function that unblocks it. */
 async function holdUpMigrate(): Promise<() => Promise<unknown>> {
   const holder = await connect();
-  await holder.query("BEGIN");
-  expect(await holdMigrations(holder)).toBe(true);
+  await holder.query("BEGIN; CREATE TABLE _prisma_migrations (id integer)");
   return () => holder.query("ROLLBACK");
 }
 
@@ -103,7 +102,7 @@ test("a start waits for a database that becomes available late", async () => {
 });
 
 test.each([
-  ["migrate", holdUpMigrate, "SELECT pg_try_advisory_lock%"],
+  ["migrate", holdUpMigrate, "CREATE TABLE%_prisma_migrations%"],
   ["seed", holdUpSeed, "%FROM plan%"],
 ])("a start continues when the connection breaks in the middle of the %s", async (_, holdUp, query) => {
   const proxy = await openProxy();
@@ -145,6 +144,31 @@ test("the error of a start that loses the database in the middle of the seed nam
   proxy.shut();
   await failed;
   expect(clock.now()).toBeCloseTo(WAIT_S * 1000);
+});
+
+/** Another process is migrating. */
+async function holdLock(): Promise<() => Promise<unknown>> {
+  const holder = await connect();
+  await holder.query("BEGIN");
+  expect(await holdMigrations(holder)).toBe(true);
+  return () => holder.query("ROLLBACK");
+}
+
+test("a start waits until another process has migrated the database", async () => {
+  const letGo = await holdLock();
+  const clock = hurriedClock(() => clock.waits() === 3 && letGo());
+  await expectStarted(start(url, clock));
+  expect(clock.waits()).toBe(3);
+});
+
+test("a start that waits in vain for another process to migrate names it", async () => {
+  await holdLock();
+  const holder = clients[0] as unknown as { processID: number };
+  await expect(start(url, hurriedClock())).rejects.toThrow(
+    new RegExp(
+      `^Could not use PostgreSQL at .* within ${WAIT_S} s: another process migrates it \\(process ${holder.processID} from 127.0.0.1 since \\d{4}-.*Z\\)\\.$`,
+    ),
+  );
 });
 
 test("the error of a start without a database names host, port and reason, and no password", async () => {

@@ -37,7 +37,8 @@ async function isDue({ db, clock }: BackupsOptions, everyMs: number): Promise<bo
 
 /** Makes one backup, records the run, and deletes the oldest beyond BACKUP_KEEP. */
 async function backUp(options: BackupsOptions, place: BackupPlace, signal: AbortSignal): Promise<void> {
-  const { db, databaseUrl: url, clock, log, secret, env } = options;
+  const { db, databaseUrl, clock, log, secret, env } = options;
+  const url = env.DATABASE_DIRECT_URL ?? databaseUrl;
   const startedMs = clock.now();
   const name = backupName(startedMs);
   const record = (outcome: Pick<BackupRun, "bytes" | "rows" | "problem">) => {

@@ -7,7 +7,8 @@ import { serviceState } from "#lib/service-state";
 import { SECOND_MS } from "#lib/units";
 import { withTimeout } from "#lib/with-timeout";
 import type { RunningMarket } from "#server/market/market";
-import { type Database, promptQuery } from "#server/store/database/db";
+import { promptQuery } from "#server/store/database/connection";
+import type { Database } from "#server/store/database/db";
 import type { Redis } from "#server/store/database/redis";
 import type { DiskWatch } from "./disk-watch";
 

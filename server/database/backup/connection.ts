@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
-import pg from "pg";
+import type pg from "pg";
 import { isDatabaseAway } from "#lib/storage-errors";
+import { Connection } from "#server/store/database/connection";
 import { BackupError } from "./format";
 
 /**
@@ -15,12 +16,12 @@ export async function withConnection<Result>(
   signal?: AbortSignal,
 ): Promise<Result> {
   const socket = new Socket();
-  const client = new pg.Client({
+  const client = new Connection({
     connectionString: url,
     application_name: "spotwire backup",
     keepAlive: true,
     stream: () => socket,
-    options: "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=10s -c search_path=public",
+    options: "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=10s",
   });
   let broken: Error | undefined;
   client.on("error", (error) => {

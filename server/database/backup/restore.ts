@@ -13,10 +13,10 @@ import { isAsStarted, whoseTables } from "./tables";
 
 /** Drops Spotwire's tables and functions; those of extensions stay. */
 const DROPS = `SELECT format('DROP TABLE %s CASCADE', c.oid::regclass) AS statement FROM pg_class c
-  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
   UNION ALL SELECT format('DROP FUNCTION %s CASCADE', p.oid::regprocedure) FROM pg_proc p
-  WHERE p.pronamespace = 'public'::regnamespace AND p.prokind = 'f'
+  WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind = 'f'
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')`;
 
 const NEIGHBOURS = `SELECT count(*)::int AS count FROM pg_stat_activity

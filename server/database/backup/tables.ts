@@ -7,16 +7,16 @@ import { BackupError, MIGRATIONS_TABLE, type Part } from "./format";
  */
 const TABLES = `SELECT c.relname AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> $1
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> $1
     AND (c.relispartition OR c.relname !~ '^kline_y')
   GROUP BY c.relname ORDER BY c.relname`;
 
 const REFERENCES = `SELECT child.relname AS child, parent.relname AS parent
   FROM pg_constraint f JOIN pg_class child ON child.oid = f.conrelid JOIN pg_class parent ON parent.oid = f.confrelid
-  WHERE f.contype = 'f' AND f.connamespace = 'public'::regnamespace AND f.conrelid <> f.confrelid`;
+  WHERE f.contype = 'f' AND f.connamespace = current_schema()::regnamespace AND f.conrelid <> f.confrelid`;
 
 const SEQUENCES = `SELECT sequencename AS name, last_value::text AS value FROM pg_sequences
-  WHERE schemaname = 'public' AND last_value IS NOT NULL ORDER BY sequencename`;
+  WHERE schemaname = current_schema() AND last_value IS NOT NULL ORDER BY sequencename`;
 
 /** Tables sorted parents first, so that every row follows the rows it references. */
 function inOrder(parts: readonly Part[], references: readonly { child: string; parent: string }[]): Part[] {
@@ -50,7 +50,7 @@ export async function readSequences(client: pg.Client): Promise<Record<string, s
 /** Whether the database contains Spotwire's tables, only other tables, or none. */
 export async function whoseTables(client: pg.Client): Promise<"ours" | "foreign" | "none"> {
   const { rows } = await client.query<{ relname: string }>(
-    "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')",
+    "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')",
   );
   if (rows.length === 0) return "none";
   return rows.some(({ relname }) => relname === MIGRATIONS_TABLE) ? "ours" : "foreign";

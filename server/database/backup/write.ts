@@ -88,9 +88,7 @@ async function openSnapshot(client: pg.Client, clock: Clock): Promise<Snapshot> 
   const parts = await beginView(client);
   const madeAt = new Date(clock.now()).toISOString();
   // The text of values must not depend on the settings of a role or server.
-  await client.query(
-    "SET LOCAL datestyle = ISO; SET LOCAL timezone = 'UTC'; SET LOCAL bytea_output = hex; SET LOCAL extra_float_digits = 3",
-  );
+  await client.query("SET LOCAL bytea_output = hex; SET LOCAL extra_float_digits = 3");
   const { rows } = await client.query<{ name: string }>(MIGRATIONS);
   // Read after the snapshot began: sequences are not part of it, and must not be behind its rows.
   const sequences = await readSequences(client);

@@ -1,10 +1,10 @@
 import { readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { Client } from "pg";
 import type { Logger } from "#lib/log";
 import { type Backoff, backoffMs } from "#lib/repeat";
 import { MINUTE_MS } from "#lib/units";
+import { Connection } from "#server/store/database/connection";
 import { requireWritable } from "../unwritable";
 import { findBinaries } from "./binaries";
 import { clearRemains, ensureCluster, pathsOf, refuseCopy, SUPERUSER } from "./cluster";
@@ -75,7 +75,7 @@ async function startFirst(launching: Launching, stopping: AbortSignal): Promise<
 }
 
 async function ensureDatabase(url: string): Promise<void> {
-  const client = new Client({ connectionString: url.replace(/\/[^/]*$/, "/postgres") });
+  const client = new Connection({ connectionString: url.replace(/\/[^/]*$/, "/postgres") });
   await client.connect();
   try {
     const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [DATABASE]);

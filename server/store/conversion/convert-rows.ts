@@ -3,7 +3,7 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { COLUMN_NAMES, emptyColumns, type KlineColumns, NO_SIDES } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
 import type { Period } from "#lib/domain/period";
-import { longQuery } from "#server/store/database/db";
+import { longQuery } from "#server/store/database/connection";
 import { VALUES } from "#server/store/history/kline-sql";
 
 /** "PGCOPY\n\377\r\n\0", no flags, no extension. */

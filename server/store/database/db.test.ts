@@ -24,8 +24,8 @@ function hurriedClock(): Clock & { waits: number[] } {
   };
 }
 
-/** Speaks just enough of PostgreSQL's protocol to accept any client and answer every query with one row. */
-async function oldServer(...answer: string[]): Promise<number> {
+/** Speaks just enough of PostgreSQL's protocol to accept any client, report these settings and answer every query with one row. */
+async function fakeServer(answer: Readonly<Record<string, string>>, settings: Readonly<Record<string, string>>): Promise<number> {
   const int16 = (value: number) => Buffer.from([value >> 8, value & 255]);
   const int32 = (value: number) => Buffer.concat([int16(value >> 16), int16(value & 65_535)]);
   const message = (type: string, ...parts: (string | Buffer)[]) => {
@@ -33,18 +33,19 @@ async function oldServer(...answer: string[]): Promise<number> {
     return Buffer.concat([Buffer.from(type), int32(body.length + 4), body]);
   };
   const text = Buffer.concat([int32(0), int16(0), int32(25), int16(65_535), int32(-1), int16(0)]);
-  const columns = ["number", "text"].flatMap((name) => [`${name}\0`, text]);
-  const cells = answer.flatMap((cell) => [int32(cell.length), cell]);
+  const columns = Object.keys(answer).flatMap((name) => [`${name}\0`, text]);
+  const cells = Object.values(answer).flatMap((cell) => [int32(cell.length), cell]);
+  const reports = Object.entries(settings).map(([name, value]) => message("S", `${name}\0${value}\0`));
   const ready = message("Z", "I");
   const row = Buffer.concat([
-    message("T", int16(2), ...columns),
-    message("D", int16(2), ...cells),
+    message("T", int16(Object.keys(answer).length), ...columns),
+    message("D", int16(Object.keys(answer).length), ...cells),
     message("C", "SELECT 1\0"),
     ready,
   ]);
   const server = createServer((socket) => {
     socket.once("data", () => {
-      socket.write(Buffer.concat([message("R", int32(0)), ready]));
+      socket.write(Buffer.concat([message("R", int32(0)), ...reports, ready]));
       socket.on("data", (bytes) => (bytes[0] === "X".charCodeAt(0) ? socket.end() : socket.write(row)));
     });
   });
@@ -121,9 +122,20 @@ describe("openDatabase", () => {
   });
 
   test("openDatabase refuses a server older than 15 and names both versions", async () => {
-    const port = await oldServer("140011", "14.11");
+    const port = await fakeServer({ version: "140011", text: "14.11" }, { TimeZone: "UTC", DateStyle: "ISO, MDY" });
     const error = await failure(`postgresql://someone:${SECRET}@127.0.0.1:${port}/market`, hurriedClock());
     expect(error.message).toBe(`The database at 127.0.0.1:${port}/market is PostgreSQL 14.11; 15 or later is needed.`);
+  });
+
+  test.each([
+    [{ TimeZone: "Europe/Athens", DateStyle: "ISO, MDY" }, "TimeZone is Europe/Athens instead of UTC"],
+    [{ TimeZone: "UTC", DateStyle: "SQL, DMY" }, "DateStyle is SQL, DMY instead of ISO, MDY"],
+    [{ DateStyle: "ISO, MDY" }, "TimeZone is unknown instead of UTC"],
+  ])("openDatabase refuses a pooler that reports %j, and names the setting", async (settings, reason) => {
+    const port = await fakeServer({ version: "160000", text: "16.0" }, settings);
+    const error = await failure(`postgresql://someone:${SECRET}@127.0.0.1:${port}/market`, hurriedClock());
+    expect(error.message).toContain(`The database at 127.0.0.1:${port}/market cannot be used: the pooler before it`);
+    expect(error.message).toContain(`${reason}. Set it for the role: ALTER ROLE`);
   });
 
   test("openDatabase reports a host name that does not resolve", async () => {

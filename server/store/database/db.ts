@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { PrismaPg } from "@prisma/adapter-pg";
-import pg from "pg";
+import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { Control, ControlChannel } from "#lib/control";
 import { PrismaClient } from "#lib/generated/prisma/client";
@@ -10,26 +11,21 @@ import { isTlsProblem } from "#lib/tls-problem";
 import { SECOND_MS } from "#lib/units";
 import { inPostgres, type SegmentStore } from "#server/store/segments/segment-store";
 import { createSegments, type Segments } from "#server/store/segments/segments";
+import { CONNECT_MAX_MS, Connection, connectionConfig, SessionError } from "./connection";
 import { createControl } from "./create-control";
 import { createPostgresChannel } from "./postgres-channel";
 import { createTracedPool } from "./traced-pool";
 
-/** Time one attempt to connect may take. */
-const CONNECT_MAX_MS = 5_000;
 /** An unused connection stays open this long. With pg's ten seconds, work that is done every ten seconds opens one each time. */
 const IDLE_MAX_MS = 60_000;
-/** A query that takes longer is cancelled, so that a silent network cannot hang its caller. */
-const QUERY_MAX_MS = 10_000;
-/** The same for a read that a request waits for and can do without. */
-const PROMPT_QUERY_MAX_MS = 5_000;
-/** The same for bulk work that no request waits for. */
-const LONG_QUERY_MAX_MS = 600_000;
 /** Time an interactive transaction may take: several of its queries at their slowest. */
 const TRANSACTION_MAX_MS = 20_000;
 /** Wait after the first failed attempt; doubles each time up to the maximum, and is shortened by up to half at random. */
 const RETRY: Backoff = { firstMs: 200, longestMs: 5_000 };
 const SERVER_VERSION_MIN = 15;
 const HISTORY_CACHE_MB = 64;
+/** A notification of the same server arrives in milliseconds. */
+const NOTICE_MAX_MS = 5_000;
 
 /** Errors of the server that waiting does not fix: wrong password, user or database, a refused host, no TLS. */
 const LASTING_CODES = ["28P01", "28000", "3D000", "42501"];
@@ -43,7 +39,7 @@ export interface Database {
   readonly control: Control;
   /** Where stored klines lie, and those of them that are in memory. */
   readonly segments: Segments;
-  /** A new connection outside the pool, not yet connected; the caller ends it. */
+  /** A new connection outside the pool and past any pooler, not yet connected; the caller ends it. Its session lasts as long. */
   client(): pg.Client;
   close(): Promise<void>;
 }
@@ -51,6 +47,8 @@ export interface Database {
 interface Options {
   /** PostgreSQL URL; never logged. */
   url: string;
+  /** The same past a pooler: for what needs a session of its own. By default `url`. */
+  directUrl?: string | undefined;
   poolSize: number;
   /** Seconds to wait for the server. */
   waitS: number;
@@ -71,6 +69,11 @@ class DatabaseError extends Error {
   override readonly name = "DatabaseError";
 }
 
+/** The database is there, but another process keeps a start from going on for now. The message is the end of a sentence about it. */
+export class BusyDatabaseError extends Error {
+  override readonly name = "BusyDatabaseError";
+}
+
 /** Runs the queries of a start, which together wait for the database until one deadline. */
 export interface StartUp {
   /**
@@ -86,11 +89,13 @@ export interface StartUp {
 /** Errors that a busy machine causes in addition: no connection for a transaction in time. */
 const NO_TRANSACTION_CODE = "P2028";
 const isPassing = (error: unknown) =>
-  isDatabaseAway(error) || (error as { code?: string } | undefined)?.code === NO_TRANSACTION_CODE;
+  error instanceof BusyDatabaseError ||
+  isDatabaseAway(error) ||
+  (error as { code?: string } | undefined)?.code === NO_TRANSACTION_CODE;
 
 /** Begins a start: the database at `url` has `waitS` seconds from now to answer its queries. */
 export function createStartUp({ url, waitS, clock, log }: Pick<Options, "url" | "waitS" | "clock" | "log">): StartUp {
-  const { host, port } = new pg.Client({ connectionString: url });
+  const { host, port } = new Connection({ connectionString: url });
   const deadline = clock.now() + waitS * SECOND_MS;
   const within = waitS === 0 ? "" : ` within ${waitS} s`;
   let ended = false;
@@ -103,8 +108,10 @@ export function createStartUp({ url, waitS, clock, log }: Pick<Options, "url" | 
           if (ended || !retries(error)) throw error;
           const reason = reasonOf(error);
           const left = deadline - clock.now();
-          if (left <= 0)
-            throw new DatabaseError(`Could not reach PostgreSQL at ${host}:${port}${within}: ${reason}.`, { cause: error });
+          if (left <= 0) {
+            const verb = error instanceof BusyDatabaseError ? "use" : "reach";
+            throw new DatabaseError(`Could not ${verb} PostgreSQL at ${host}:${port}${within}: ${reason}.`, { cause: error });
+          }
           log.warn({ database: `${host}:${port}`, reason }, "database not ready; retrying");
           await clock.wait(Math.min(left, backoffMs(RETRY, attempt)));
         }
@@ -118,7 +125,7 @@ export function createStartUp({ url, waitS, clock, log }: Pick<Options, "url" | 
 
 /** The target of the URL without secrets, for a log: host:port/database. */
 function targetOf(config: pg.ClientConfig): string {
-  const { host, port, database } = new pg.Client(config);
+  const { host, port, database } = new Connection(config);
   return `${host}:${port}/${database ?? ""}`;
 }
 
@@ -128,76 +135,126 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function serverVersion(config: pg.ClientConfig): Promise<{ number: number; text: string }> {
-  const client = new pg.Client(config);
+interface Server {
+  /** As in server_version_num, and as in texts. */
+  readonly version: number;
+  readonly versionText: string;
+  /** Where tables are made and found; null when search_path names no schema that exists and may be used. */
+  readonly schema: string | null;
+  /** False behind a pooler, which makes up the id of the process. */
+  readonly isDirect: boolean;
+}
+
+/** Runs `work` on a connection of its own. */
+async function once<Result>(config: pg.ClientConfig, work: (client: Connection) => Promise<Result>): Promise<Result> {
+  const client = new Connection(config);
   // A connection cut while we wait for the answer is reported by the query as well.
   client.on("error", () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<{ number: string; text: string }>(
-      "SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS text",
-    );
-    return { number: Number(rows[0]?.number), text: rows[0]?.text ?? "" };
+    return await work(client);
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-/** @throws DatabaseError when the server refuses the connection or is too old; any other error may pass */
-async function checkServer(config: pg.ClientConfig): Promise<void> {
+async function readServer(client: Connection): Promise<Server> {
+  const { rows } = await client.query<{ version: number; text: string; schema: string | null; pid: number }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
+      current_schema() AS schema, pg_backend_pid() AS pid`,
+  );
+  const [{ version = 0, text = "", schema = null, pid = null } = {}] = rows;
+  return { version, versionText: text, schema, isDirect: pid === client.processID };
+}
+
+/**
+ * Whether notifications arrive: a pooler that gives each transaction another session takes a LISTEN and drops what it asks for.
+ */
+async function hears(config: pg.ClientConfig): Promise<boolean> {
+  const channel = `spotwire_probe_${randomBytes(8).toString("hex")}`;
+  return once(config, async (listener) => {
+    const heard = new Promise<boolean>((resolve) => {
+      listener.on("notification", () => resolve(true));
+      setTimeout(resolve, NOTICE_MAX_MS, false).unref();
+    });
+    await listener.query(`LISTEN ${channel}`);
+    await once(config, (other) => other.query(`NOTIFY ${channel}`));
+    return heard;
+  });
+}
+
+/** @throws DatabaseError when the server refuses the connection, or ignores what sessions need; any other error may pass */
+async function askServer(config: pg.ClientConfig, setting: string): Promise<Server> {
   const target = targetOf(config);
-  const { number, text } = await serverVersion(config).catch((error: unknown) => {
+  return once(config, readServer).catch((error: unknown) => {
+    if (error instanceof SessionError) throw new DatabaseError(`The database at ${target} cannot be used: ${error.message}.`);
     if (isTlsProblem(error))
       throw new DatabaseError(
-        `No trusted connection to the database at ${target}: ${reasonOf(error)}. Check sslmode and sslrootcert in DATABASE_URL, and the certificate of the server.`,
+        `No trusted connection to the database at ${target}: ${reasonOf(error)}. Check sslmode and sslrootcert in ${setting}, and the certificate of the server.`,
       );
     if (!LASTING_CODES.includes((error as { code?: string }).code ?? "")) throw error;
     throw new DatabaseError(`The database at ${target} refuses the connection: ${reasonOf(error)}.`);
   });
-  if (number < SERVER_VERSION_MIN * 10_000)
-    throw new DatabaseError(`The database at ${target} is PostgreSQL ${text}; ${SERVER_VERSION_MIN} or later is needed.`);
-}
-
-/** A query whose caller has a fallback, so it is cancelled after five seconds. */
-export function promptQuery<Query extends object>(query: Query): Query {
-  return Object.assign(query, { query_timeout: PROMPT_QUERY_MAX_MS });
-}
-
-/** A bulk query, which may take ten minutes where others are cancelled after ten seconds. */
-export function longQuery<Query extends object>(query: Query): Query {
-  return Object.assign(query, { query_timeout: LONG_QUERY_MAX_MS });
-}
-
-/** A connection to this URL with time limits for connecting and for queries, so that a silent network cannot hang them. */
-export function connectionConfig(url: string): pg.ClientConfig {
-  return {
-    connectionString: url,
-    application_name: "spotwire",
-    connectionTimeoutMillis: CONNECT_MAX_MS,
-    query_timeout: QUERY_MAX_MS,
-    keepAlive: true,
-  };
 }
 
 /**
+ * Checks what a start needs, before anything is made.
+ * @returns the schema that everything is in
+ * @throws DatabaseError when the server refuses the connection, is too old, has no schema for this role, or is reached through a pooler
+ * that gives no session; any other error may pass
+ */
+async function checkServer(url: string, directUrl: string): Promise<string> {
+  const config = connectionConfig(url);
+  const target = targetOf(config);
+  const { version, versionText, schema, isDirect } = await askServer(config, "DATABASE_URL");
+  if (version < SERVER_VERSION_MIN * 10_000)
+    throw new DatabaseError(`The database at ${target} is PostgreSQL ${versionText}; ${SERVER_VERSION_MIN} or later is needed.`);
+  if (schema === null)
+    throw new DatabaseError(
+      `The database at ${target} has no schema for this role: search_path names none that exists and that it may use. Make one: CREATE SCHEMA … AUTHORIZATION …`,
+    );
+  const wanted = schemaOf(url);
+  if (wanted !== null && wanted !== schema)
+    throw new DatabaseError(
+      `DATABASE_URL names the schema ${wanted}, but this role works in ${schema}. Set it for the role instead: ALTER ROLE … SET search_path = ${wanted}`,
+    );
+  if (directUrl === url && isDirect) return schema;
+  const direct = connectionConfig(directUrl);
+  const { schema: directSchema, isDirect: hasSession } = await askServer(direct, "DATABASE_DIRECT_URL");
+  if (!hasSession && !(await hears(direct)))
+    throw new DatabaseError(
+      `The pooler at ${targetOf(direct)} gives each transaction another session (transaction pooling), where notifications and locks are lost. ` +
+        "Set DATABASE_DIRECT_URL to the address of the database itself; DATABASE_URL may stay.",
+    );
+  if (directSchema !== schema)
+    throw new DatabaseError(
+      `DATABASE_DIRECT_URL leads to the schema ${directSchema}, DATABASE_URL to ${schema}: they must be the same.`,
+    );
+  return schema;
+}
+
+/** The schema that a URL names in the way of Prisma's own engines. */
+const schemaOf = (url: string) => new URL(url).searchParams.get("schema");
+
+/**
  * Connects to PostgreSQL, waiting for it up to `waitS` seconds.
- * @throws DatabaseError naming host and port, never the password: not reached in time, refused, or older than 15
+ * @throws DatabaseError naming host and port, never the password: not reached in time, refused, older than 15, without a schema or sessions
  */
 export async function openDatabase(options: Options): Promise<Database> {
-  const config = connectionConfig(options.url);
-  const { startUp = createStartUp(options) } = options;
-  await startUp.run(
-    () => checkServer(config),
+  const { url, directUrl = url, startUp = createStartUp(options) } = options;
+  const schema = await startUp.run(
+    () => checkServer(url, directUrl),
     (error) => !(error instanceof DatabaseError),
   );
+  const config = connectionConfig(url);
   const pool = createTracedPool({ ...config, max: options.poolSize, idleTimeoutMillis: IDLE_MAX_MS });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on("error", (error) => options.log.warn({ reason: error.message }, "database connection lost"));
   // Nor must one that breaks while a transaction holds it between two queries; its next query fails.
   pool.on("connect", (connection) => void connection.on("error", () => undefined));
   const transactionOptions = { maxWait: CONNECT_MAX_MS, timeout: TRANSACTION_MAX_MS };
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions });
-  const client = () => new pg.Client(config);
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }), transactionOptions });
+  const client = () => new Connection(connectionConfig(directUrl));
   const { channel = createPostgresChannel({ pool, client }), clock, log } = options;
   const control = createControl({ channel, clock, log });
   const { segmentStore = inPostgres, historyCacheMb = HISTORY_CACHE_MB } = options;

@@ -1,6 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import pg from "pg";
 import { beginWork, recordsWork, type Work } from "#lib/spans";
+import { Connection } from "./connection";
 
 /** Find the verb of a statement, the verb after WITH, and the first table. `COPY (query)` is recorded as its query. */
 const VERB =
@@ -36,7 +37,7 @@ const NO_ANSWER = "Query read timeout";
  * A connection whose queries are recorded as parts of the work that makes them, and that reports queries without an answer; streams of
  * rows (pg-copy-streams) do neither. The signatures of `never` stand for all overloads of the driver's.
  */
-class TracedClient extends pg.Client {
+class TracedClient extends Connection {
   /** Called when a query got no answer in time. */
   onSilence = (): void => undefined;
 

@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { Venue } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
 import type { LastQuote } from "#lib/market/ports";
-import { longQuery } from "#server/store/database/db";
+import { longQuery } from "#server/store/database/connection";
 import { COLUMNS, LAST_WRITE_WINS, listOf, VALUES } from "#server/store/history/kline-sql";
 import { chunkValues, INSERT_CHUNKS, type TickChunk } from "#server/store/history/tick-tail";
 
