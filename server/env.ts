@@ -4,6 +4,7 @@ import { brandOf, demoKeyOf } from "#lib/brand";
 import { LOGO_MAX_BYTES, LOGO_SIZE_RULE, type LogoType, readLogo } from "#lib/brand-logo";
 import { validate } from "#lib/contract/validate";
 import { type Env, EnvSchema, PROXY_SETTINGS } from "#lib/env";
+import { partsOf } from "#lib/env-addresses";
 import { SECRET_SETTINGS } from "#lib/env-feeds";
 import { FOLDER_RULE } from "#lib/env-history";
 
@@ -39,11 +40,10 @@ export function readLogoFile(file: string): { readonly bytes: Buffer; readonly t
 
 /** The settings, where this process can use the files and directories that they name. */
 const Settings = EnvSchema.superRefine(
-  ({ DATABASE_URL, REDIS_CA_FILE, HISTORY_URL, BACKUP_TO, BRAND_LOGO, BRAND_LOGO_DARK }, context) => {
+  ({ DATABASE_URL = "", REDIS_CA_FILE, HISTORY_URL, BACKUP_TO, BRAND_LOGO, BRAND_LOGO_DARK }, context) => {
     const wrong = (name: keyof Env, message: string) => context.addIssue({ code: "custom", path: [name], message });
-    const tlsFiles = TLS_FILES.flatMap((name) =>
-      DATABASE_URL === undefined ? [] : new URL(DATABASE_URL).searchParams.getAll(name),
-    );
+    // This is also asked of settings that are refused already.
+    const tlsFiles = TLS_FILES.flatMap((name) => partsOf(DATABASE_URL)?.searchParams.getAll(name) ?? []);
     if (!tlsFiles.every(isReadable))
       wrong("DATABASE_URL", `must name files that this process can read in ${TLS_FILES.join(", ")}.`);
     if (REDIS_CA_FILE !== undefined && !isReadable(REDIS_CA_FILE))
@@ -63,6 +63,22 @@ export class EnvError extends Error {
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Quotation marks around a value: `docker run --env-file` and others keep those of the file, as part of the value. */
+const QUOTED = /^(["']).*\1$/s;
+
+/** @throws EnvError naming each setting whose value is in quotation marks: most would fail at something else, and a secret at nothing */
+function refuseQuotes(given: Variables): void {
+  const secrets: ReadonlySet<string> = new Set(SECRET_SETTINGS);
+  const names = [...Object.keys(EnvSchema.shape), ...SECRET_SETTINGS.map((name) => `${name}_FILE`)];
+  const lines = names
+    .filter((name) => QUOTED.test(given[name] ?? ""))
+    .map((name) => {
+      const file = secrets.has(name) ? ` If they do belong to it, put it into a file that ${name}_FILE names.` : "";
+      return `  \`${name}\` is in quotation marks, which are part of the value here: leave them out, as docker run --env-file keeps them.${file}`;
+    });
+  if (lines.length > 0) throw new EnvError(`Wrong configuration:\n${lines.join("\n")}`);
+}
 
 /** The environment, plus the variables of a `.env` file in the working directory; variables that are set take precedence. */
 function environment(): Variables {
@@ -104,7 +120,9 @@ function secretsOf(given: Variables): Record<string, string> {
 export function readEnv(source: Variables = environment()): Env {
   const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
   const proxies = PROXY_SETTINGS.map((name) => [name, set[name.toLowerCase()] ?? set[name]]);
-  const given = { ...set, ...Object.fromEntries(proxies), ...secretsOf(set) };
+  const written = { ...set, ...Object.fromEntries(proxies) };
+  refuseQuotes(written);
+  const given = { ...written, ...secretsOf(set) };
   const validated = validate(Settings, given);
   if ("data" in validated) {
     const { data } = validated;

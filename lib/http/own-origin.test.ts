@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { foreignOrigin } from "./own-origin";
 
-const PUBLIC = "https://prices.example.com/";
+const PUBLIC = "https://prices.example.com";
 
 describe("the origin of a request", () => {
   test.each([

@@ -18,7 +18,7 @@ function normalized(origin: string): string {
 export function foreignOrigin(origin: string | null, host: string | null, publicUrl: string | undefined): string | null {
   if (origin === null) return null;
   const sent = normalized(origin);
-  if (publicUrl !== undefined && sent === new URL(publicUrl).origin) return null;
+  if (sent === publicUrl) return null;
   if (host === null) return origin;
   const reached = [`http://${host}`, `https://${host}`].map(normalized);
   return reached.includes(sent) ? null : origin;

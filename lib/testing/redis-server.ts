@@ -17,6 +17,8 @@ export const findRedis = (): string | undefined => findOnPath(REDIS_SERVERS);
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
+  /** Path of a socket at which it also listens. */
+  readonly socket: string;
   /** Process id of the running server. */
   pid(): number;
   /** Kills it with all of its data; `start` starts an empty one at the same address. */
@@ -65,12 +67,25 @@ const tlsOptions = (port: number, { certFile, keyFile, caFile }: ServerCertifica
 export async function startRedis(program: string, certificate?: ServerCertificate): Promise<RedisServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "spotwire-redis-"));
   const port = await reservePort();
+  const socket = path.join(folder, "redis.sock");
   const url = certificate === undefined ? `redis://127.0.0.1:${port}` : `rediss://localhost:${port}`;
   let child: ChildProcess | undefined;
 
   async function start(): Promise<void> {
     const listens = certificate === undefined ? ["--port", `${port}`] : tlsOptions(port, certificate);
-    const options = [...listens, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder];
+    const options = [
+      ...listens,
+      "--unixsocket",
+      socket,
+      "--bind",
+      "127.0.0.1",
+      "--save",
+      "",
+      "--appendonly",
+      "no",
+      "--dir",
+      folder,
+    ];
     child = spawn(program, options, { stdio: "ignore" });
     await awaitAnswer(url, certificate?.ca);
   }
@@ -88,6 +103,7 @@ export async function startRedis(program: string, certificate?: ServerCertificat
   return {
     url,
     port,
+    socket,
     pid: () => child?.pid ?? 0,
     kill,
     start,

@@ -72,5 +72,6 @@ test("browsers are asked to stay with HTTPS where clients use it, and for subdom
   expect(env({ PUBLIC_URL: "http://market.example.com", HSTS_SUBDOMAINS: "on" })).toBeUndefined();
   expect(env({})).toBeUndefined();
   expect(env({ PUBLIC_URL: "https://market.example.com" })).toBe("max-age=31536000");
+  expect(env({ PUBLIC_URL: "HTTPS://Market.Example.com:443/" })).toBe("max-age=31536000");
   expect(env({ PUBLIC_URL: "https://market.example.com", HSTS_SUBDOMAINS: "on" })).toBe("max-age=31536000; includeSubDomains");
 });

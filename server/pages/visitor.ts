@@ -22,7 +22,7 @@ function hostOf(headers: HeaderReader): string {
  * another Host, so Origin and Host agree exactly for requests from our own pages.
  */
 export function ownOrigin({ PUBLIC_URL }: Pick<Env, "PUBLIC_URL">, headers: HeaderReader): string {
-  return PUBLIC_URL === undefined ? `http://${hostOf(headers)}` : new URL(PUBLIC_URL).origin;
+  return PUBLIC_URL ?? `http://${hostOf(headers)}`;
 }
 
 /**

@@ -40,6 +40,7 @@ describe("the values of the chart", () => {
     ["an image without a version of its own", { image: { repository: "spotwire", tag: "latest" } }],
     ["one edge", { edge: { autoscaling: { minReplicas: 1 } } }],
     ["a URL without a scheme", { settings: { PUBLIC_URL: "market.example.com" } }],
+    ["a URL with a path", { settings: { PUBLIC_URL: "https://example.com/market" } }],
     ["no Secret", { existingSecret: "" }],
     ["a setting that the chart sets", { settings: { ...values.settings, ROLE: "all" } }],
     ["no settings", { settings: undefined }],
