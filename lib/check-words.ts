@@ -33,6 +33,12 @@ const CHECKS: Readonly<Record<string, CheckWords>> = {
   workers: calls("Edge workers", "Clients of the node: it has fewer workers than it should."),
   process: calls("Process", "Clients of the node that drains."),
   disk: calls("Disk", "Nobody yet. When it is full, no ticks are taken."),
+  mail_server: {
+    title: "Mail server",
+    concerns: "Everybody who waits for an email, such as those who sign up.",
+    next: "Check the mail server",
+    path: "/docs/self-hosting#email",
+  },
   certificate: {
     title: "Certificate",
     concerns: "Nobody yet. Once it has ended, browsers and clients refuse to connect.",

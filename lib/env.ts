@@ -262,6 +262,12 @@ export const EnvSchema = z
       .describe(
         "Mail server, as smtp://user:password@host:587, or smtps:// for TLS from the first byte, as at port 465. Unset: emails are written to the log. Also set PUBLIC_URL, for the links.",
       ),
+    SMTP_CA_FILE: z
+      .string()
+      .optional()
+      .describe(
+        "PEM file of the CA that signed the certificate of the mail server; emails are then sent over TLS alone. Unset: the public CAs.",
+      ),
     SIGNUP: z
       .enum(["open", "invited", "closed"])
       .default("open")
@@ -309,6 +315,7 @@ export const EnvSchema = z
     if (ROLE !== "all" && REDIS_URL === undefined) missing("REDIS_URL", `is required with ROLE=${ROLE}.`);
     if (REDIS_CA_FILE !== undefined && !REDIS_URL?.startsWith("rediss:"))
       missing("REDIS_CA_FILE", "needs a rediss:// REDIS_URL.");
+    if (env.SMTP_CA_FILE !== undefined && env.SMTP_URL === undefined) missing("SMTP_CA_FILE", "needs SMTP_URL.");
     if (REDIS_URL !== undefined && DATABASE_URL === undefined)
       missing("DATABASE_URL", "is required with REDIS_URL, because the nodes share one database.");
     if (env.DATABASE_DIRECT_URL !== undefined && DATABASE_URL === undefined)

@@ -14,6 +14,8 @@ test.each<[variables: Record<string, string>, name: string]>([
   [{ DATABASE_URL, REDIS_URL: "redis://redis:6379", REDIS_CA_FILE: "package.json" }, "REDIS_CA_FILE"],
   [{ REDIS_CA_FILE: "package.json" }, "REDIS_CA_FILE"],
   [{ DATABASE_URL, REDIS_URL: "unix:///run/redis.sock", REDIS_CA_FILE: "package.json" }, "REDIS_CA_FILE"],
+  [{ SMTP_URL: "smtp://mail", SMTP_CA_FILE: "/nowhere/ca.pem" }, "SMTP_CA_FILE"],
+  [{ SMTP_CA_FILE: "package.json" }, "SMTP_CA_FILE"],
 ])("settings of TLS that cannot work are named before anything starts: %j", (variables, name) => {
   expect(() => readEnv(variables)).toThrow(new RegExp(`^Wrong configuration:\\n {2}\`${name}\` `));
 });
@@ -23,6 +25,8 @@ test("settings of TLS that can work are accepted", () => {
     DATABASE_URL: `${DATABASE_URL}?sslmode=verify-full&sslrootcert=package.json`,
     REDIS_URL: "rediss://redis:6379",
     REDIS_CA_FILE: "package.json",
+    SMTP_URL: "smtp://mail",
+    SMTP_CA_FILE: "package.json",
   };
   expect(readEnv(variables)).toMatchObject(variables);
 });

@@ -40,14 +40,14 @@ export function readLogoFile(file: string): { readonly bytes: Buffer; readonly t
 
 /** The settings, where this process can use the files and directories that they name. */
 const Settings = EnvSchema.superRefine(
-  ({ DATABASE_URL = "", REDIS_CA_FILE, HISTORY_URL, BACKUP_TO, BRAND_LOGO, BRAND_LOGO_DARK }, context) => {
+  ({ DATABASE_URL = "", REDIS_CA_FILE, SMTP_CA_FILE, HISTORY_URL, BACKUP_TO, BRAND_LOGO, BRAND_LOGO_DARK }, context) => {
     const wrong = (name: keyof Env, message: string) => context.addIssue({ code: "custom", path: [name], message });
     // This is also asked of settings that are refused already.
     const tlsFiles = TLS_FILES.flatMap((name) => partsOf(DATABASE_URL)?.searchParams.getAll(name) ?? []);
     if (!tlsFiles.every(isReadable))
       wrong("DATABASE_URL", `must name files that this process can read in ${TLS_FILES.join(", ")}.`);
-    if (REDIS_CA_FILE !== undefined && !isReadable(REDIS_CA_FILE))
-      wrong("REDIS_CA_FILE", "must be a file that this process can read.");
+    for (const [name, file] of Object.entries({ REDIS_CA_FILE, SMTP_CA_FILE }))
+      if (file !== undefined && !isReadable(file)) wrong(name as keyof Env, "must be a file that this process can read.");
     for (const [name, place] of Object.entries({ HISTORY_URL, BACKUP_TO }))
       if (place?.kind === "directory" && !isWritable(place.folder)) wrong(name as keyof Env, FOLDER_RULE);
     for (const [name, file] of Object.entries({ BRAND_LOGO, BRAND_LOGO_DARK })) {

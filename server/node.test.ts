@@ -119,7 +119,7 @@ test("the market process gets its roles from the settings", () => {
 test("a market process without pages and workers does everything itself", () => {
   expect(partsAt("market", "jobs", "operators")).toEqual(
     named(`
-      metrics, settings, telemetry, redis, database, time, changes, access, usage, disk, markets, addresses, streams,
+      metrics, settings, mail server, telemetry, redis, database, time, changes, access, usage, disk, markets, addresses, streams,
       reports, runtime, operators' port, http, health, mails, jobs, node reports, leaving, listening
     `),
   );
@@ -128,7 +128,7 @@ test("a market process without pages and workers does everything itself", () => 
 test("a market process with pages and edge workers leaves the jobs to the portal's process", () => {
   expect(partsAt("market", "workers", "pages")).toEqual(
     named(`
-      metrics, settings, telemetry, portal, redis, database, time, changes, portalStop, bank, access, usage, disk,
+      metrics, settings, mail server, telemetry, portal, redis, database, time, changes, portalStop, bank, access, usage, disk,
       markets, addresses, streams, reports, workers, runtime, http, health, node reports, pages, leaving, listening
     `),
   );

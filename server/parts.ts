@@ -73,6 +73,14 @@ export const PARTS = parts()
     const count = workerCount(env, availableCores());
     return { secret: (await acquireSecrets(env)).nextAuth, count, shares: poolShares(env, count) };
   })
+  // The process that sends emails looks at their server, and tells it here, where the node is reported.
+  .part("mail server", ["market"], async () => {
+    const mailServer: { problem: string | null } = { problem: null };
+    const noteMailServer = (problem: string | null) => {
+      mailServer.problem = problem;
+    };
+    return { mailServer, noteMailServer };
+  })
   .part("parent", ["worker"], async ({ clock, log, leave, registry }) => {
     const metrics = () => registry.getMetricsAsJSON() as Promise<unknown> as Promise<MetricTable>;
     const opening = { clock, leave, metrics, pendingMaxCount: PENDING_MAX_COUNT };
@@ -102,7 +110,9 @@ export const PARTS = parts()
   .part("parent", ["portal"], async ({ clock, leave, registry }) => {
     const metrics = () => registry.metrics();
     const { parent, told } = openParent<PortalStart, MarketAnswers>({ clock, leave, metrics });
-    return { parent, ...(await told) };
+    // One that does not arrive is told again after the next look.
+    const noteMailServer = (problem: string | null) => void parent.ask("noteMailServer", problem).catch(() => undefined);
+    return { parent, noteMailServer, ...(await told) };
   })
   .part("telemetry", ALL, async (node) => {
     // Stops last: what the others do while they stop is recorded too.
@@ -119,6 +129,7 @@ export const PARTS = parts()
       ...calling<AskedReports>(REPORTS, (name, ...input) => started().reports[name](...(input as [Venue, string]))),
       remaining: (...account: Parameters<Access["remaining"]>) => started().access.remaining(...account),
       takeFor: (...page: Parameters<Access["takeFor"]>) => started().access.takeFor(...page),
+      noteMailServer: node.noteMailServer,
     };
     const isListed = (ticker: string) =>
       node.markets === undefined || VENUES.some((venue) => node.markets?.[venue].catalogue.find(ticker) !== undefined);
@@ -344,14 +355,12 @@ export const PARTS = parts()
   .part("node reports", ["market"], async (node) => {
     const { startCertificateWatch } = await import("./ops/certificate-watch");
     const { startNodeReports } = await import("./ops/node-reports");
-    const { env, address, clock, disk, workers, onStop } = node;
+    const { env, address, clock, disk, workers, mailServer, onStop } = node;
     const certificate = startCertificateWatch(env.PUBLIC_URL ?? "http://localhost", clock);
     onStop("certificate", certificate.stop);
     const name = new URL(nodeAddress({ ...env, PORT: address.port })).host;
-    onStop(
-      "node reports",
-      startNodeReports({ ...node, disk: disk.space, certificateEnd: certificate.endsAt, name, workers: workers?.metrics }).stop,
-    );
+    const found = { disk: disk.space, certificateEnd: certificate.endsAt, mailProblem: () => mailServer.problem };
+    onStop("node reports", startNodeReports({ ...node, ...found, name, workers: workers?.metrics }).stop);
   })
   // The portal's process gets to work.
   .part("pages", ["pages"], async (node) => {

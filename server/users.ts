@@ -9,7 +9,7 @@ import type { Logger } from "#lib/log";
 import { captureMails } from "#lib/mail/captured-mails";
 import { createMailer, type Mailer } from "#lib/mail/mailer";
 import { underBrand } from "#lib/mail/messages";
-import { logDelivery, smtpDelivery } from "#server/outgoing/mail";
+import { logDelivery, smtpDelivery, watchMailServer } from "#server/outgoing/mail";
 import { createAuditEvents } from "#server/store/access/audit-events";
 import type { Database } from "#server/store/database/db";
 import type { UserContext } from "#server/store/users/context";
@@ -17,22 +17,31 @@ import { createPasswords } from "#server/store/users/password-hash";
 import { createPasswordStrength, type PasswordStrength } from "#server/threads/password-strength";
 
 interface MailsOptions {
-  readonly env: Pick<Env, "SMTP_URL" | "MAIL_FROM" | "PUBLIC_URL">;
+  readonly env: Pick<Env, "SMTP_URL" | "SMTP_CA_FILE" | "MAIL_FROM" | "PUBLIC_URL">;
   readonly brand: Brand;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Told what is wrong with the mail server, or null, now and then. */
+  readonly noteMailServer: (problem: string | null) => void;
 }
 
 /**
  * Opens the way of emails: SMTP_URL, or without it the log. `stop` resolves when none is being sent. `capturedMails` stays empty
  * when mails go to an SMTP server.
  */
-export function startMails({ env: { SMTP_URL, MAIL_FROM, PUBLIC_URL }, brand, clock, log }: MailsOptions) {
+export function startMails({ env, brand, clock, log, noteMailServer: note }: MailsOptions) {
+  const { SMTP_URL, SMTP_CA_FILE: caFile, MAIL_FROM, PUBLIC_URL } = env;
   if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
     log.warn("PUBLIC_URL is not set; links in mails only work on this machine");
   const capturedMails = captureMails();
-  const deliver = SMTP_URL === undefined ? logDelivery(capturedMails, clock, log) : smtpDelivery(SMTP_URL, MAIL_FROM);
-  return { ...createMailer({ deliver: (message) => deliver(underBrand(message, brand)), clock, log }), capturedMails };
+  const server = SMTP_URL === undefined ? undefined : { url: SMTP_URL, caFile };
+  const deliver = server === undefined ? logDelivery(capturedMails, clock, log) : smtpDelivery(server, MAIL_FROM);
+  const watch = server && watchMailServer({ server, clock, log, note });
+  const mailer = createMailer({ deliver: (message) => deliver(underBrand(message, brand)), clock, log });
+  const stop = async () => {
+    await Promise.all([mailer.stop(), watch?.stop()]);
+  };
+  return { send: mailer.send, stop, capturedMails };
 }
 
 interface UsersOptions extends Pick<MailsOptions, "clock" | "log"> {

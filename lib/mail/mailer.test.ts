@@ -68,7 +68,7 @@ const nextArrival = () =>
 
 describe("mail over SMTP", () => {
   test("an email arrives complete, from the configured sender", async () => {
-    const mailer = createMailer({ deliver: smtpDelivery(url, FROM), clock: manualClock(0), log });
+    const mailer = createMailer({ deliver: smtpDelivery({ url }, FROM), clock: manualClock(0), log });
     const arrived = nextArrival();
     mailer.send(mailTo("ada@example.com"));
     await arrived;
@@ -79,7 +79,7 @@ describe("mail over SMTP", () => {
   });
 
   test("an email goes to a single address, even for a malicious address", async () => {
-    const deliver = smtpDelivery(url, FROM);
+    const deliver = smtpDelivery({ url }, FROM);
     arrival = () => undefined;
     const tricks = ["a@example.com, b@example.com", "a@example.com\r\nBcc: b@example.com", '"a@example.com> <b"@example.com'];
     for (const to of tricks) await deliver(mailTo(to)).catch(() => undefined);
@@ -99,7 +99,7 @@ describe("mail over SMTP", () => {
         return Promise.resolve();
       },
     };
-    const mailer = createMailer({ deliver: smtpDelivery(url, FROM), clock: waiting, log });
+    const mailer = createMailer({ deliver: smtpDelivery({ url }, FROM), clock: waiting, log });
     refusals = 3;
     const arrived = new Promise<void>((resolve) => {
       arrival = () => received.length > 0 && resolve();

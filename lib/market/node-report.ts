@@ -25,6 +25,8 @@ export interface NodeSources {
   readonly disk: () => DiskSpace | null;
   /** When the certificate of PUBLIC_URL ends, Unix milliseconds; null while it is not known. */
   readonly certificateEnd: () => number | null;
+  /** What is wrong with the mail server, as a sentence; null for nothing, and without one. */
+  readonly mailProblem: () => string | null;
   readonly version: string;
   /** The metrics of each edge worker; absent where there are none. */
   readonly workers?: (() => Promise<readonly MetricTable[]>) | undefined;
@@ -91,14 +93,15 @@ function endText(what: string, leftMs: number, nearMs: number): string | null {
   return leftMs <= 0 ? `${what} has ended.` : `${what} ends in ${days === 1 ? "1 day" : `${days} days`}.`;
 }
 
-/** What will need an operator, by name: the certificate of PUBLIC_URL, and the tokens of providers that say when they end. */
-function warningsOf({ markets, certificateEnd, clock }: NodeSources): Record<string, string | null> {
+/** What will need an operator, by name: the mail server, the certificate of PUBLIC_URL, and the tokens of providers that say when they end. */
+function warningsOf({ markets, certificateEnd, mailProblem, clock }: NodeSources): Record<string, string | null> {
   const leftMs = (atMs: number | null) => (atMs ?? Number.POSITIVE_INFINITY) - clock.now();
   const tokens = markets.live.feed().providers.flatMap(({ name, expires_at }) => {
     const text = expires_at === null ? null : endText(`The token of ${name}`, leftMs(Date.parse(expires_at)), TOKEN_NEAR_MS);
     return text ?? [];
   });
   return {
+    mail_server: mailProblem(),
     certificate: endText("The certificate of PUBLIC_URL", leftMs(certificateEnd()), CERTIFICATE_NEAR_MS),
     provider_token: tokens.length === 0 ? null : tokens.join(" "),
   };

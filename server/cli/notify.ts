@@ -16,10 +16,10 @@ export async function notify(
 ): Promise<void> {
   if (to === undefined) return;
   const env = readEnv();
-  const { SMTP_URL, MAIL_FROM, PUBLIC_URL, PORT } = env;
+  const { SMTP_URL, SMTP_CA_FILE: caFile, MAIL_FROM, PUBLIC_URL, PORT } = env;
   const base = PUBLIC_URL ?? `http://localhost:${PORT}`;
   const message = underBrand(compose(to, { atMs: clock.now(), address: null, userAgent: "", base }), brandOf(env));
   const report = (reason: string) => errors.write(`No email "${message.subject}" was sent to ${to}: ${reason}\n`);
   if (SMTP_URL === undefined) return void report("SMTP_URL is not set.");
-  await smtpDelivery(SMTP_URL, MAIL_FROM)(message).catch((error: unknown) => report(reasonOf(error)));
+  await smtpDelivery({ url: SMTP_URL, caFile }, MAIL_FROM)(message).catch((error: unknown) => report(reasonOf(error)));
 }

@@ -58,6 +58,7 @@ function start(
     ready,
     disk: () => disk,
     certificateEnd: () => null,
+    mailProblem: () => null,
     env,
     log: collectingLog(logged, "warn"),
   });

@@ -467,9 +467,10 @@ test("the health has every node that reported, the venues, the size of the datab
   // Keeps what the next line sets.
   Object.assign(registry.getSingleMetric("nodejs_eventloop_lag_seconds") ?? {}, { collect: () => undefined });
   (registry.getSingleMetric("nodejs_eventloop_lag_p99_seconds") as Gauge).set((LOOP_SAMPLE_MS + 25) / SECOND_MS);
-  const report = createNodeReport({ ...t, disk: () => null, certificateEnd: () => null, version: "1.2.3" });
-  const ending = createNodeReport({ ...t, disk: () => null, certificateEnd: () => t.clock.now() + 3 * DAY_MS, version: "1.2.3" });
-  expect((await report()).warnings).toEqual({ certificate: null, provider_token: null });
+  const well = { ...t, disk: () => null, certificateEnd: () => null, mailProblem: () => null, version: "1.2.3" };
+  const report = createNodeReport(well);
+  const ending = createNodeReport({ ...well, certificateEnd: () => t.clock.now() + 3 * DAY_MS });
+  expect((await report()).warnings).toEqual({ mail_server: null, certificate: null, provider_token: null });
   expect((await ending()).warnings).toMatchObject({ certificate: "The certificate of PUBLIC_URL ends in 3 days." });
   for (const name of ["edge-1", "edge-2"]) await writeNodeReport(t.db.pool, { id: randomUUID(), name }, await report());
   const at = new Date(t.clock.now()).toISOString();
@@ -493,7 +494,14 @@ test("a provider's token that ends soon is in the report of its node, and among 
     const feed = () =>
       ({ ...live.feed(), providers: [{ name: "ctrader", expires_at }] }) as unknown as ReturnType<typeof live.feed>;
     const markets = { ...t.markets, live: { ...live, feed } };
-    return createNodeReport({ ...t, markets, disk: () => null, certificateEnd: () => null, version: "1.2.3" })();
+    return createNodeReport({
+      ...t,
+      markets,
+      disk: () => null,
+      certificateEnd: () => null,
+      mailProblem: () => null,
+      version: "1.2.3",
+    })();
   };
   expect((await ending(3 * DAY_MS)).warnings).toMatchObject({ provider_token: null });
   expect((await ending(-1)).warnings).toMatchObject({ provider_token: "The token of ctrader has ended." });

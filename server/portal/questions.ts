@@ -11,6 +11,8 @@ export type MarketAnswers = ParentAnswers &
   Pick<Access, "remaining" | "takeFor"> & {
     /** Pages are served. */
     ready(): void;
+    /** What is wrong with the mail server that it sends to, or null. */
+    noteMailServer(problem: string | null): void;
   };
 
 /** What the portal needs to start. */

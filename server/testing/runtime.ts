@@ -159,7 +159,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
   const made = createAccess({ db, env, secret: TEST_SECRET, clock, log, metrics, controlConnected: control.connected });
   access = made;
   const usage = createUsage({ pool: db.pool, clock, log, metrics });
-  const mails = startMails({ env, brand, clock, log });
+  const mails = startMails({ env, brand, clock, log, noteMailServer: () => undefined });
   const users = startUsers({ env, db, clock, log, brand, secret: TEST_SECRET, send: mails.send, strength });
   const portal = { ...mails, ...users, secrets: { nextAuth: TEST_SECRET } };
 
