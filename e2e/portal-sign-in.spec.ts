@@ -1,5 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { reservePort } from "#lib/testing/ports";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
@@ -106,5 +110,44 @@ describe("the errors of a sign-in", () => {
       shown.add(words);
     }
     expect(shown.size).toBe(ERRORS.length);
+  });
+});
+
+describe("a portal with an address and a mail server of its own", () => {
+  let named: Product;
+  let own: string;
+  beforeAll(async () => {
+    const port = await reservePort();
+    own = `http://127.0.0.1:${port}`;
+    named = await startProduct({ PORT: `${port}`, PUBLIC_URL: `HTTP://127.0.0.1:${port}/`, SMTP_URL: "smtp://127.0.0.1:1" });
+  }, SERVER_TIMEOUT_MS);
+  afterAll(() => named?.dispose(), SERVER_TIMEOUT_MS);
+
+  test("opened by another address, it says which one is right, and at that one it says nothing", async () => {
+    const told = page.getByText("Signing in does not work at this address.");
+    for (const path of ["/signup", "/signin", "/forgot"]) {
+      await openPage(page, `${own.replace("127.0.0.1", "localhost")}${path}`);
+      await told.waitFor();
+      await page.getByRole("link", { name: own }).click();
+      await page.waitForURL(`${own}${path}`);
+      await openPage(page, `${own}${path}`);
+      expect(await told.count()).toBe(0);
+    }
+  });
+
+  test("it starts without its mail server, says so in the log, and reports it to operators", async () => {
+    await expect.poll(() => named.output()).toContain("The mail server at 127.0.0.1:1 cannot be used");
+    expect(named.output().match(/emails cannot be sent/g)).toHaveLength(1);
+    const { url } = JSON.parse(await readFile(join(named.dataDir, "postgres.json"), "utf8")) as { url: string };
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const warning = async () => {
+      const { rows } = await client.query("SELECT report::json->'warnings'->>'mail_server' AS problem FROM node_report");
+      return rows[0]?.problem;
+    };
+    await expect.poll(warning).toMatch(/^The mail server at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/);
+    await client.end();
+    const ready = await fetch(`${own}/api/ready`);
+    expect(ready.status).toBe(200);
   });
 });

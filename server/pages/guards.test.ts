@@ -41,6 +41,16 @@ describe("a change requested by another site", () => {
     },
   );
 
+  test("whoever opened the portal by another address than PUBLIC_URL is told the right one, in sign-in too", async () => {
+    setPortal({ ...t, env: { ...t.env, PUBLIC_URL: "https://spotwire.example" } });
+    const browser = portalBrowser();
+    const detail = "Changes are accepted from the portal's own pages only. Its address is https://spotwire.example.";
+    const told = { message: "origin_not_allowed", data: { detail } };
+    expect((await browser.send("POST /forgot", { body: { email: "ada@example.com" } })).body).toMatchObject(told);
+    const answer = await browser.auth("callback/credentials", { email: "ada@example.com", password: PASSWORD });
+    expect(await answer.json()).toMatchObject(told);
+  });
+
   test("a change sent as a form, which a page may send without a preflight, is refused", async () => {
     const { browser } = await member();
     for (const type of ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"])

@@ -75,7 +75,8 @@ export interface PortalRoute<Name extends RouteName = RouteName> {
 export function requireOwnOrigin(request: Request, running: PortalRuntime): void {
   if (request.method === "GET" || request.method === "HEAD") return;
   if (request.headers.get("origin") === ownOrigin(running.env, request.headers)) return;
-  throw new Fault("origin_not_allowed", { detail: "Changes are accepted from the portal's own pages only." });
+  const where = running.env.PUBLIC_URL === undefined ? "" : ` Its address is ${running.env.PUBLIC_URL}.`;
+  throw new Fault("origin_not_allowed", { detail: `Changes are accepted from the portal's own pages only.${where}` });
 }
 
 /**
