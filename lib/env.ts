@@ -117,8 +117,7 @@ export const EnvSchema = z
       .describe(
         "PostgreSQL 15 or later, as postgresql://user:password@host:5432/name; add ?sslmode=verify-full&sslrootcert=/path/ca.pem for TLS, ?host=/run/postgresql for a socket. Unset: an embedded PostgreSQL in DATA_DIR.",
       ),
-    DATABASE_DIRECT_URL: z
-      .url({ protocol: /^postgres(ql)?$/, error: "must be a postgresql:// URL." })
+    DATABASE_DIRECT_URL: databaseAddress
       .optional()
       .describe(
         "The same database past a pooler, for what needs a session of its own: notifications, migrations, imports and backups. Needed where DATABASE_URL leads to a pooler with transaction pooling. Unset: DATABASE_URL.",

@@ -40,12 +40,26 @@ export function readLogoFile(file: string): { readonly bytes: Buffer; readonly t
 
 /** The settings, where this process can use the files and directories that they name. */
 const Settings = EnvSchema.superRefine(
-  ({ DATABASE_URL = "", REDIS_CA_FILE, SMTP_CA_FILE, HISTORY_URL, BACKUP_TO, BRAND_LOGO, BRAND_LOGO_DARK }, context) => {
+  (
+    {
+      DATABASE_URL = "",
+      DATABASE_DIRECT_URL = "",
+      REDIS_CA_FILE,
+      SMTP_CA_FILE,
+      HISTORY_URL,
+      BACKUP_TO,
+      BRAND_LOGO,
+      BRAND_LOGO_DARK,
+    },
+    context,
+  ) => {
     const wrong = (name: keyof Env, message: string) => context.addIssue({ code: "custom", path: [name], message });
     // This is also asked of settings that are refused already.
-    const tlsFiles = TLS_FILES.flatMap((name) => partsOf(DATABASE_URL)?.searchParams.getAll(name) ?? []);
-    if (!tlsFiles.every(isReadable))
-      wrong("DATABASE_URL", `must name files that this process can read in ${TLS_FILES.join(", ")}.`);
+    for (const [name, address] of Object.entries({ DATABASE_URL, DATABASE_DIRECT_URL })) {
+      const tlsFiles = TLS_FILES.flatMap((file) => partsOf(address)?.searchParams.getAll(file) ?? []);
+      if (!tlsFiles.every(isReadable))
+        wrong(name as keyof Env, `must name files that this process can read in ${TLS_FILES.join(", ")}.`);
+    }
     for (const [name, file] of Object.entries({ REDIS_CA_FILE, SMTP_CA_FILE }))
       if (file !== undefined && !isReadable(file)) wrong(name as keyof Env, "must be a file that this process can read.");
     for (const [name, place] of Object.entries({ HISTORY_URL, BACKUP_TO }))

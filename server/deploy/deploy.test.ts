@@ -59,6 +59,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   BACKUP_EVERY: "a container of its own makes the backups, into a volume",
   BACKUP_TO: "a container of its own makes the backups, into a volume",
   BACKUP_KEEP: "a container of its own makes the backups, into a volume",
+  DATABASE_DIRECT_URL: "PostgreSQL is one of the containers, with no pooler before it",
 };
 
 interface ComposeService {

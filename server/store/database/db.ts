@@ -3,6 +3,7 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { Control, ControlChannel } from "#lib/control";
+import { partsOf } from "#lib/env-addresses";
 import { PrismaClient } from "#lib/generated/prisma/client";
 import type { Logger } from "#lib/log";
 import { type Backoff, backoffMs } from "#lib/repeat";
@@ -234,7 +235,7 @@ async function checkServer(url: string, directUrl: string): Promise<string> {
 }
 
 /** The schema that a URL names in the way of Prisma's own engines. */
-const schemaOf = (url: string) => new URL(url).searchParams.get("schema");
+const schemaOf = (url: string) => partsOf(url)?.searchParams.get("schema") ?? null;
 
 /**
  * Connects to PostgreSQL, waiting for it up to `waitS` seconds.
