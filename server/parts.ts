@@ -144,7 +144,7 @@ export const PARTS = parts()
     const { openRedis } = await import("#server/store/database/redis");
     const redis = openRedis({ url, caFile, prefix, log });
     onStop("redis", redis.close);
-    return { redis, channel: createRedisChannel({ redis, prefix }) };
+    return { redis, channel: createRedisChannel(redis) };
   })
   .part("database", ["market"], async ({ env, log, clock, onStop, leave, channel, shares }) => {
     const { acquireDatabase } = await import("./database/database");

@@ -79,7 +79,7 @@ export function redisCases(scene: () => Scene): void {
     await untilUpToDate(scene(), Date.now());
     const sinceMs = Date.now();
     for (const node of cluster.nodes) cluster.doors(node).redis.fallSilent();
-    await untilEdgesLog(scene(), "Redis is unreachable");
+    await untilEdgesLog(scene(), "events cannot be read from Redis");
     const reportedMs = Date.now() - sinceMs;
     await untilState(scene(), "stale");
     const staleMs = Date.now() - sinceMs;

@@ -19,7 +19,7 @@ const PUSH_RETRY_AFTER_S = 1;
 
 interface LeasedOptions {
   readonly venue: Venue;
-  readonly redis: Pick<Redis, "connected">;
+  readonly redis: Pick<Redis, "connected" | "problem">;
   readonly pool: Pick<Pool, "query">;
   /** Where other nodes reach this one. */
   readonly address: string;
@@ -42,7 +42,7 @@ export function leadWithLease({ venue, redis, pool, address, clock, log }: Lease
   return {
     startMaxMs: START_MAX_MS,
     compete: (signal, lead) =>
-      competeForLease({ pool, venue, holder: address, able: redis.connected, clock, log }, signal, (lease) =>
+      competeForLease({ pool, venue, holder: address, able: () => redis.problem() === null, clock, log }, signal, (lease) =>
         compete(lease, signal, lead),
       ),
   };

@@ -385,7 +385,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       await ingest.tick("EURUSD", 1.2);
       await until(() => quoteOf(edge) === 1.2);
       await server.kill();
-      await until(() => (edge.market.feedProblem() ?? "").includes("Redis is unreachable"));
+      await until(() => (edge.market.feedProblem() ?? "").includes("cannot be read from Redis"));
       for (let index = 1; index <= 20; index += 1) await ingest.tick("EURUSD", 1.2 + index / 1_000);
       expect(quoteOf(edge)).toBe(1.2);
       await server.start();

@@ -12,6 +12,8 @@ import { createControl } from "#server/store/database/create-control";
 import { openRedis } from "#server/store/database/redis";
 import { createRedisChannel } from "#server/store/database/redis-channel";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { describeRedis } from "#server/testing/redis-nodes";
+import { guideRights, redisUser } from "#server/testing/redis-user";
 import { acquireDatabase, borrowDatabase, borrowSource } from "./database";
 
 const log = createLog("silent");
@@ -112,7 +114,7 @@ describe("notifications of a command", () => {
       onTestFinished(() => server.stop());
       const redis = openRedis({ url: server.url, prefix: SETTINGS.REDIS_PREFIX, log });
       onTestFinished(() => redis.close());
-      const channel = createRedisChannel({ redis, prefix: SETTINGS.REDIS_PREFIX });
+      const channel = createRedisChannel(redis);
       const { heard, hear } = ear();
       const listener = await createControl({ channel, clock: systemClock, log }).listen(hear);
       onTestFinished(() => listener.stop());
@@ -121,8 +123,19 @@ describe("notifications of a command", () => {
     },
   );
 
+  describeRedis("with a Redis user of its own", (nodes) => {
+    test("a command succeeds, and says in one line that its user may not announce the change", async () => {
+      const user = await redisUser(nodes, [...guideRights(), "~*", "resetchannels"]);
+      const [line, ...others] = await change(user.url);
+      expect(line).toContain(
+        "were not notified. Redis refuses the user of REDIS_URL the channel test:control: see /docs/scaling#a-redis-user-of-its-own. ",
+      );
+      expect(others).toEqual([]);
+    });
+  });
+
   test("a command succeeds and prints one warning line when Redis is unavailable", async () => {
     const warned = await change(`redis://127.0.0.1:${await reservePort()}`);
-    expect(warned).toEqual([expect.stringMatching(/^WARNING: the change is stored, but Redis .*\n$/)]);
+    expect(warned).toEqual([expect.stringMatching(/^WARNING: the change is stored, .*\. Redis does not answer\. .*\n$/)]);
   });
 });

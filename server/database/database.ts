@@ -17,10 +17,10 @@ type CommandEnv = DatabaseEnv & Pick<Env, "REDIS_URL" | "REDIS_PREFIX"> & Partia
 
 /** A command continues without Redis after this time. */
 const REDIS_WAIT_MS = 2_000;
-const NOT_NOTIFIED =
-  "WARNING: the change is stored, but Redis (REDIS_URL) is unavailable and running nodes were not notified. Nodes without " +
-  "Redis reload keys and accounts within a second, and everything else when Redis is back. Other nodes reload keys and accounts " +
-  "within a minute, and everything else at the next change.\n";
+const notNotified = (problem: string) =>
+  `WARNING: the change is stored, but running nodes were not notified. ${problem}. Nodes that hear nothing reload keys and ` +
+  "accounts within a second, and everything else when they hear again. Other nodes reload keys and accounts within a minute, " +
+  "and everything else at the next change.\n";
 
 /** A database server without migrations applied. */
 export interface Source {
@@ -141,14 +141,14 @@ async function findOrStart(dataDir: string, log: Logger): Promise<Source> {
 
 /** The control channel of the running nodes, for a command: Redis if they share one. Redis may be unavailable. */
 async function borrowChannel({ REDIS_URL, REDIS_CA_FILE: caFile, REDIS_PREFIX: prefix }: CommandEnv, log: Logger, clock: Clock) {
-  if (REDIS_URL === undefined) return { channel: undefined, close: () => undefined };
+  if (REDIS_URL === undefined) return { channel: undefined, problem: () => null, close: () => undefined };
   const { openRedis } = await import("#server/store/database/redis");
   const redis = openRedis({ url: REDIS_URL, caFile, prefix, log });
   const tried = new AbortController();
   redis.client.once("error", () => tried.abort());
   redis.onReady(() => tried.abort());
   await clock.wait(REDIS_WAIT_MS, tried.signal);
-  return { channel: createRedisChannel({ redis, prefix }), close: redis.close };
+  return { channel: createRedisChannel(redis), problem: redis.problem, close: redis.close };
 }
 
 /**
@@ -162,13 +162,13 @@ export async function borrowDatabase(
   warn: (line: string) => void = (line) => void process.stderr.write(line),
 ): Promise<Pick<AcquiredDatabase, "db" | "release">> {
   const source = await borrowSource(env, log);
-  const { channel, close } = await borrowChannel(env, log, clock);
+  const { channel, problem, close } = await borrowChannel(env, log, clock);
   try {
     const { db, release } = await open(source, { env, log, clock, channel });
     return {
       db,
       async release() {
-        if (db.control.pending() > 0) warn(NOT_NOTIFIED);
+        if (db.control.pending() > 0) warn(notNotified(problem() ?? "Their message could not be sent"));
         await release().finally(close);
       },
     };

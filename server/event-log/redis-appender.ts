@@ -65,8 +65,7 @@ export function createAppender({ redis, venue, leading, clock, log }: AppenderOp
       }
       return true;
     } catch (error) {
-      // A lost connection is logged where it is lost; an error that Redis itself reports is logged here.
-      if (redis.connected()) log.warn({ err: error, venue }, "Redis refused market events; sending them again");
+      if (!redis.explains(error)) log.warn({ err: error, venue }, "Redis refused market events; sending them again");
       return false;
     }
   }

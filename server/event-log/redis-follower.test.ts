@@ -171,7 +171,7 @@ describeRedis("a node that follows through Redis", (nodes) => {
     await redis.client.hSet(logKeys(redis).state, "id", newest?.id ?? "");
     const late = followVenue(redis);
     await vi.waitUntil(() => late.projection.view.quote("EURUSD") !== undefined, SOON);
-    await vi.waitUntil(() => late.follower.problem() !== "Redis is unreachable; serving the last known data", SOON);
+    await vi.waitUntil(() => late.follower.problem() !== "events cannot be read from Redis; serving the last known data", SOON);
     expect(late.follower.problem()).toMatch(/no events from an ingest node (yet|for \d+ s)/);
   });
 

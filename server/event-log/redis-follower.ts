@@ -135,8 +135,7 @@ export function followRedis({ redis, venue, cursor, clock, log }: FollowerOption
   }
 
   const onError = (error: unknown, failures: number) => {
-    // An unreachable Redis has its own log line.
-    if (failures === 1 && redis.connected())
+    if (failures === 1 && !redis.explains(error))
       log.warn({ err: error, venue }, "cannot read market events from Redis; trying again");
   };
 
@@ -161,7 +160,7 @@ export function followRedis({ redis, venue, cursor, clock, log }: FollowerOption
     },
     isRecent: () => isRecentId(lastId()),
     problem() {
-      if (!connected) return "Redis is unreachable; serving the last known data";
+      if (!connected) return "events cannot be read from Redis; serving the last known data";
       if (cursor.header() === undefined || receivedMs === Number.NEGATIVE_INFINITY) return "no events from an ingest node yet";
       const silentMs = clock.now() - receivedMs;
       return silentMs > SILENT_AFTER_MS ? `no events from an ingest node for ${Math.floor(silentMs / 1000)} s` : null;

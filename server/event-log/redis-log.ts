@@ -27,7 +27,8 @@ export function createRedisLog({ redis, venue, clock, log }: RedisLogOptions): E
     try {
       highest = await raiseFence(redis, venue, token);
     } catch (error) {
-      log.warn({ err: error }, "Redis is unreachable; continuing from stored data");
+      const reason = redis.explains(error) ? redis.problem() : String(error);
+      log.warn({ venue, reason }, "events cannot be read from Redis; continuing from stored data");
       return false;
     }
     if (highest >= token) throw new TokenUsed(highest);

@@ -5,12 +5,14 @@ import { ready } from "#lib/http/operational";
 import { createLog } from "#lib/log";
 import { setRuntime } from "#lib/runtime";
 import { proxyTo } from "#lib/testing/breakable-proxy";
+import { collectingLog } from "#lib/testing/collecting-log";
 import { HOUR_MS } from "#lib/units";
 import type { RunningMarket } from "#server/market/market";
 import { openDatabase } from "#server/store/database/db";
 import { openRedis, type Redis } from "#server/store/database/redis";
 import { createTestMarket } from "#server/testing/market";
 import { ready as connectionOf, describeRedis, type RedisNodes } from "#server/testing/redis-nodes";
+import { GUIDE_PREFIX, guideRights, redisUser } from "#server/testing/redis-user";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { startReadiness } from "./readiness";
 
@@ -124,6 +126,22 @@ describeRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
     service = await testRuntime();
   });
   afterAll(() => service?.close());
+
+  test("a node whose Redis user lacks a right says which, in the words of the log", async () => {
+    const user = await redisUser(nodes, [...guideRights(), "resetchannels"]);
+    const lines: Record<string, unknown>[] = [];
+    const redis = openRedis({ url: user.url, prefix: GUIDE_PREFIX, log: collectingLog(lines, "warn") });
+    onTestFinished(() => redis.close());
+    const markets = marketsOf(service, () => ({ feedProblem: () => null, away: () => null }));
+    const disk = { problem: () => null };
+    const looked = startReadiness({ ...service, redis, markets, disk, draining: () => false, clock: systemClock });
+    onTestFinished(looked.stop);
+    const problem = `Redis refuses the user of REDIS_URL the channel ${GUIDE_PREFIX}:control: see /docs/scaling#a-redis-user-of-its-own`;
+    await vi.waitUntil(() => looked.read().checks.redis === problem, SOON);
+    expect(lines).toMatchObject([{ level: 40, msg: problem }]);
+    await user.set(...guideRights());
+    await vi.waitUntil(() => looked.read().checks.redis === null, SOON);
+  });
 
   test("a node of a cluster stays ready, marked as degraded, while shared parts are unavailable; only a draining node is not ready", async () => {
     const [database, way] = [await proxyTo(service.db.url), await proxyTo(nodes.server.url)];

@@ -81,7 +81,7 @@ export function startReadiness({
         process: leaves ? "draining" : null,
         store: problem,
         disk: disk.problem(),
-        ...(redis && { redis: redis.connected() ? null : "Redis does not answer" }),
+        ...(redis && { redis: redis.problem() }),
         // Events that do not arrive are missed at any hour.
         ...Object.fromEntries(VENUES.map((venue) => [feedCheck(venue), markets[venue].away()])),
         ...(workers && { workers: lacking === 0 ? null : `${lacking} of ${workers.count} are starting` }),

@@ -81,7 +81,7 @@ export function followVenue(redis: Redis): FollowingNode {
  * subscribers.
  */
 export async function listening(node: FollowingNode): Promise<FollowingNode> {
-  await vi.waitUntil(() => !node.follower.problem()?.includes("Redis is unreachable"), SOON);
+  await vi.waitUntil(() => !node.follower.problem()?.includes("cannot be read from Redis"), SOON);
   return node;
 }
 

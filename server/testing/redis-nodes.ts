@@ -11,7 +11,7 @@ export interface RedisNodes {
   open(prefix?: string): Promise<Redis>;
   /** Resolves when everything sent over these connections so far has been answered and processed. */
   settled(...nodes: readonly Redis[]): Promise<void>;
-  /** Number of scripts the server has run so far. */
+  /** Number of shared scripts the server has run so far. */
   scripts(): Promise<number>;
 }
 
@@ -56,7 +56,7 @@ function nodesOn(program: string | undefined): RedisNodes {
     async scripts() {
       const { client } = await open();
       const stats = await client.info("commandstats");
-      return [...stats.matchAll(/cmdstat_evalsha?:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
+      return [...stats.matchAll(/cmdstat_evalsha:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
     },
   };
 }

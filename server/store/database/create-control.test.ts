@@ -191,18 +191,14 @@ describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped w
   });
   afterAll(() => server.stop());
 
-  const redisAt = async (url: string) => {
-    const redis = openRedis({ url, prefix: "test", log });
+  const redisAt = async (url: string, prefix = "test") => {
+    const redis = openRedis({ url, prefix, log });
     onTestFinished(() => redis.close());
     await new Promise<void>((resolve) => redis.onReady(resolve));
     return redis;
   };
-  const node = async (url: string, prefix = "test") => {
-    const control = createControl({
-      channel: createRedisChannel({ redis: await redisAt(url), prefix }),
-      clock: systemClock,
-      log,
-    });
+  const node = async (url: string, prefix?: string) => {
+    const control = createControl({ channel: createRedisChannel(await redisAt(url, prefix)), clock: systemClock, log });
     onTestFinished(() => control.close());
     return control;
   };

@@ -1,15 +1,9 @@
 import type { ControlChannel } from "#lib/control";
 import type { Redis } from "./redis";
 
-interface RedisChannelOptions {
-  readonly redis: Redis;
-  /** Prefix of the names of this installation, as in REDIS_PREFIX. */
-  readonly prefix: string;
-}
-
-/** Control messages by pub/sub on `PREFIX:control`, for an installation of several nodes. */
-export function createRedisChannel({ redis, prefix }: RedisChannelOptions): ControlChannel {
-  const channel = `${prefix}:control`;
+/** Control messages by pub/sub, for an installation of several nodes. */
+export function createRedisChannel(redis: Redis): ControlChannel {
+  const channel = redis.channel("control");
   return {
     async send(text) {
       await redis.client.publish(channel, text);

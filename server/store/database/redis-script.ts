@@ -66,8 +66,8 @@ export function createSharedScript({ redis, clock, log, serverClock }: SharedOpt
       failing = false;
       return answer;
     } catch (error) {
-      // A lost connection has its own log line; a server that answers with an error (full, read-only) has none.
-      if (!failing && redis.connected()) {
+      // A server that answers with another error (full, read-only) has no log line yet.
+      if (!failing && !redis.explains(error)) {
         log.warn({ err: error }, "Redis script failed; counting locally");
         failing = true;
       }

@@ -48,7 +48,7 @@ describeRedis("the connection to Redis", (nodes) => {
     await door.open();
     await vi.waitUntil(() => readied === 1, SOON);
     expect(await redis.client.ping()).toBe("PONG");
-    expect(lines.map(({ msg }) => msg)).toEqual(["Redis is unreachable; reconnecting", "Redis is back"]);
+    expect(lines.map(({ msg }) => msg)).toEqual(["Redis does not answer; reconnecting", "Redis is back"]);
   });
 
   test("a callback of the Redis connection runs each time it is ready, at once if it already is, and never after it was removed", async () => {

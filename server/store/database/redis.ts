@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
-import { createClient } from "@redis/client";
+import { createClient, ErrorReply } from "@redis/client";
 import { systemClock } from "#lib/clock";
 import type { Logger } from "#lib/log";
 import { type Backoff, backoffMs, repeat } from "#lib/repeat";
 import { isTlsProblem } from "#lib/tls-problem";
 import { withTimeout } from "#lib/with-timeout";
+import { isRefusal, lackOf, sentenceOfRefusal } from "./redis-rights";
 
 const CONNECT_MAX_MS = 2_000;
 /** A command that waits longer than this to be sent fails. */
@@ -30,6 +31,8 @@ function makeClient(url: string, ca: string | undefined) {
   const trust = ca === undefined ? {} : { tls: true as const, ca };
   return createClient({
     url,
+    // It would need a right of its own.
+    disableClientInfo: true,
     // While Redis is unreachable, commands fail at once and callers continue without it; nothing queues up.
     disableOfflineQueue: true,
     commandOptions: { timeout: COMMAND_MAX_MS },
@@ -53,11 +56,17 @@ export interface Redis {
   readonly client: RedisClient;
   /** False while commands would fail. */
   connected(): boolean;
+  /** What is wrong, in one sentence: it does not answer, or its user lacks a right. Null while there is nothing. */
+  problem(): string | null;
+  /** True for an error of a command whose cause `problem` tells, and has told the log. */
+  explains(error: unknown): boolean;
   /**
    * Name of a key. Keys with the same group live on one node of a cluster, so that one script may touch them together.
    * @param group a venue, or the owner of the key
    */
   key(group: string, name: string): string;
+  /** Name of a channel. */
+  channel(name: string): string;
   /**
    * Another connection, for blocking reads and subscriptions; it connects and reconnects by itself. The caller closes it
    * (`destroy`) and has to notice when it becomes silent.
@@ -68,22 +77,38 @@ export interface Redis {
   close(): void;
 }
 
-const UNTRUSTED = "no trusted connection to Redis; check REDIS_CA_FILE and the certificate of the server; reconnecting";
+const UNREACHABLE = "Redis does not answer";
+const UNTRUSTED = "no trusted connection to Redis; check REDIS_CA_FILE and the certificate of the server";
+const UNKNOWN_USER = "Redis refuses the user or the password of REDIS_URL";
+
+/** Why there is no connection. */
+function reasonOf(error: unknown): string {
+  if (isRefusal(error)) return sentenceOfRefusal(error);
+  if (error instanceof ErrorReply && /^(WRONGPASS|NOAUTH)/.test(error.message)) return UNKNOWN_USER;
+  return isTlsProblem(error) ? UNTRUSTED : UNREACHABLE;
+}
 
 /** Opens the connection in the background: a node starts and works as far as possible while Redis is unreachable. */
 export function openRedis({ url, caFile, prefix, log }: RedisOptions): Redis {
   const ca = caFile === undefined ? undefined : readFileSync(caFile, "utf8");
-  let failing = false;
+  /** Why there is no connection; undefined while there is one. */
+  let away: string | undefined;
+  /** What the user of the connection lacks. */
+  let lack: string | null = null;
+  const key: Redis["key"] = (group, name) => `{${prefix}:${group}}:${name}`;
+  const channel: Redis["channel"] = (name) => `${prefix}:${name}`;
 
   function open(): RedisClient {
     const client = makeClient(url, ca);
     client.on("error", (error: unknown) => {
-      if (!failing) log.warn({ err: error }, isTlsProblem(error) ? UNTRUSTED : "Redis is unreachable; reconnecting");
-      failing = true;
+      const reason = reasonOf(error);
+      // An answer of the server has no stack that says more.
+      if (away === undefined) log.warn(error instanceof ErrorReply ? {} : { err: error }, `${reason}; reconnecting`);
+      away = reason;
     });
     client.on("ready", () => {
-      if (failing) log.info("Redis is back");
-      failing = false;
+      if (away !== undefined) log.info("Redis is back");
+      away = undefined;
     });
     // It rejects only when the client is destroyed before it was ever connected.
     client.connect().catch(() => undefined);
@@ -94,25 +119,40 @@ export function openRedis({ url, caFile, prefix, log }: RedisOptions): Redis {
   let current: RedisClient;
   const callbacks = new Set<() => void>();
 
+  /** Rights can change while the connection stays. */
+  async function look(client: RedisClient): Promise<void> {
+    // A server that does not answer, or is too old to say, has told nothing.
+    const found = await lackOf({ client, key, channel }).catch(() => lack);
+    if (found === lack || client !== current) return;
+    lack = found;
+    if (found === null) log.info("Redis refuses its user nothing any more");
+    else log.warn(found);
+  }
+
   /** A client that keeps writing does not notice a silent server; a ping without an answer replaces the connection. */
   async function watch(client: RedisClient): Promise<void> {
     const until = () => client !== current;
     await repeat({ clock: systemClock, signal: closing.signal, pause: PING_INTERVAL_MS, until }, async () => {
       if (!client.isReady) return;
-      await withTimeout(client.ping(), SILENCE_MAX_MS, systemClock, closing.signal).catch(() => {
-        if (client.isReady && !closing.signal.aborted) renew();
+      void look(client);
+      await withTimeout(client.ping(), SILENCE_MAX_MS, systemClock, closing.signal).catch((error) => {
+        // A refused ping is an answer too.
+        if (!isRefusal(error) && client.isReady && !closing.signal.aborted) renew();
       });
     });
   }
 
   function renew(): void {
     const before = current as RedisClient | undefined;
-    current = open();
-    current.on("ready", () => {
+    const client = open();
+    current = client;
+    client.on("ready", () => {
+      // Before any other command, so that its problem is known when they are refused.
+      void look(client);
       for (const callback of callbacks) callback();
     });
     if (before?.isOpen) before.destroy();
-    void watch(current);
+    void watch(client);
   }
   renew();
 
@@ -121,7 +161,10 @@ export function openRedis({ url, caFile, prefix, log }: RedisOptions): Redis {
       return current;
     },
     connected: () => current.isReady,
-    key: (group, name) => `{${prefix}:${group}}:${name}`,
+    problem: () => (current.isReady ? lack : (away ?? UNREACHABLE)),
+    explains: (error) => !current.isReady || isRefusal(error),
+    key,
+    channel,
     another: open,
     onReady(callback) {
       callbacks.add(callback);
