@@ -95,6 +95,14 @@ interface Policy extends Manifest {
   };
 }
 
+/** Every object that makes pods. */
+interface PodMaker extends Manifest {
+  readonly spec: {
+    readonly template?: { readonly spec: Tree };
+    readonly jobTemplate?: { readonly spec: { readonly template: { readonly spec: Tree } } };
+  };
+}
+
 interface BackupJob extends Manifest {
   readonly spec: {
     readonly jobTemplate: {
@@ -207,6 +215,18 @@ describe("the chart, rendered by Go's templates and sprig, as Helm does", () => 
       expect(containers[0].volumeMounts.map(({ mountPath }) => mountPath)).toEqual(["/tmp", "/data"]);
       expect(containers[0].volumeMounts.map(({ name }) => name)).toEqual(volumes.map(({ name }) => name));
     });
+  });
+
+  test("no pod gets variables named after other Services, which could be taken for settings", () => {
+    const pods = (made as PodMaker[]).flatMap(({ metadata, spec }) => {
+      const pod = (spec?.jobTemplate?.spec ?? spec)?.template?.spec;
+      return pod === undefined ? [] : [[metadata.name, pod.enableServiceLinks]];
+    });
+    expect(pods.sort()).toEqual([
+      ["spotwire-backup", false],
+      ["spotwire-edge", false],
+      ["spotwire-ingest", false],
+    ]);
   });
 
   test("every pod has a policy, and each way in names who may use which port of the pod", () => {
