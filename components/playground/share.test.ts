@@ -59,7 +59,7 @@ describe("the checks of the form", () => {
     ["klines", { ticker: "EURUSD", timeframe: "H1", limit: "0" }, { limit: "`limit` must be an integer between 1 and 5000." }],
     ["klines", { ticker: "EURUSD", timeframe: "H1", from: "5", to: "5" }, { from: "`from` must be before `to`." }],
     ["klines", {}, { ticker: "`ticker` is required.", timeframe: "`timeframe` is required." }],
-    ["latestQuotes", { tickers: "EURUSD,," }, { tickers: "`tickers` contains an empty element." }],
+    ["latestQuotes", { tickers: "EURUSD,," }, { tickers: "`tickers` contains an empty item: number 2 of 3." }],
     ["klineStream", { tickers: "EURUSD", timeframe: "" }, { timeframe: "`timeframe` is required." }],
   ])("the form reports the service's own errors: %s with %o", (id, values, issues) => {
     expect(issuesOf(id, values as Record<string, string>)).toEqual(issues);

@@ -229,12 +229,18 @@ export const TickerParameter = z
   })
   .pipe(Ticker);
 
+/** What is said of a list whose item at this index is empty. */
+export function emptyItem(index: number, count: number): string {
+  return count === 1 ? "must not be empty." : `contains an empty item: number ${index + 1} of ${count}.`;
+}
+
 /** A comma-separated list of tickers: trimmed, upper-cased, without duplicates, in the order given. */
 export const TickerListParameter = z
   .string()
   .transform((text, ctx) => {
     const elements = text.split(",").map((element) => element.trim());
-    if (elements.includes("")) return refuse(ctx, { fault: "missing_parameter", detail: "contains an empty element." });
+    const empty = elements.indexOf("");
+    if (empty >= 0) return refuse(ctx, { fault: "missing_parameter", detail: emptyItem(empty, elements.length) });
     const tickers = [...new Set(elements.map((element) => element.toUpperCase()))];
     if (tickers.length > TICKERS_PER_REQUEST_MAX_COUNT)
       return refuse(ctx, {

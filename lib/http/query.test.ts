@@ -34,9 +34,18 @@ describe("a list in a query", () => {
       expect(() => quotes(text)).toThrow(expect.objectContaining({ id: "too_many_tickers" }));
   });
 
-  test("an empty element is an error wherever it stands", () => {
-    for (const text of ["tickers=&tickers=EURUSD", "tickers=EURUSD&tickers[]=", "tickers[]="])
-      expect(() => quotes(text), text).toThrow(expect.objectContaining({ id: "missing_parameter" }));
+  test("an empty item is an error wherever it stands, which says where", () => {
+    for (const [text, where] of [
+      ["tickers=EURUSD,GBPUSD,", "contains an empty item: number 3 of 3."],
+      ["tickers=,EURUSD", "contains an empty item: number 1 of 2."],
+      ["tickers=EURUSD,%20,GBPUSD", "contains an empty item: number 2 of 3."],
+      ["tickers=&tickers=EURUSD", "contains an empty item: number 1 of 2."],
+      ["tickers=EURUSD&tickers[]=", "contains an empty item: number 2 of 2."],
+      ["tickers[]=", "must not be empty."],
+    ]) {
+      const fault = { id: "missing_parameter", data: expect.objectContaining({ detail: `\`tickers\` ${where}` }) };
+      expect(() => quotes(text as string), text).toThrow(expect.objectContaining(fault));
+    }
   });
 
   test("other names with brackets are ignored, and named", () => {

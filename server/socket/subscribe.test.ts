@@ -116,6 +116,17 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
+  test("an empty ticker is rejected with where it stands, and the others are accepted", async () => {
+    const client = await connect();
+    const { accepted, rejected } = await subscribe(client, { stream: "quote", tickers: ["EURUSD", "", "GBPUSD", " "] });
+    expect(accepted).toEqual(["EURUSD", "GBPUSD"]);
+    expect(rejected.map(({ ticker, code, detail }) => [ticker, code, detail])).toEqual([
+      ["", 40003, "`tickers` contains an empty item: number 2 of 4."],
+      [" ", 40003, "`tickers` contains an empty item: number 4 of 4."],
+    ]);
+    await client.close();
+  });
+
   test("tickers beyond the limit of the plan are rejected one by one; existing subscriptions are not counted twice", async () => {
     const { text } = await t.issueKey({ plan: "three" });
     const client = await connect(text);

@@ -2,7 +2,7 @@ import type { Principal } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
 import { ERRORS, type ErrorId } from "#lib/contract/errors";
 import { STREAM_REPLAY_MAX_RECORDS } from "#lib/contract/limits";
-import { TickerParameter } from "#lib/contract/primitives";
+import { emptyItem, TickerParameter } from "#lib/contract/primitives";
 import type { AckOf, Resume, SubscribeParams, Subscription, TickerRejection, UnsubscribeParams } from "#lib/contract/stream";
 import type { Listing } from "#lib/domain/instrument";
 import { isClosed } from "#lib/domain/kline";
@@ -144,7 +144,9 @@ export class Subscriptions {
     for (const text of new Set(params.tickers)) {
       const read = TickerParameter.safeParse(text);
       if (!read.success) {
-        rejected.push(malformed(text, suggestTicker(scene, [text])));
+        const { length } = params.tickers;
+        const detail = text.trim() === "" ? `\`tickers\` ${emptyItem(params.tickers.indexOf(text), length)}` : undefined;
+        rejected.push(malformed(text, suggestTicker(scene, [text]), detail));
         continue;
       }
       const topic = topicOf(params.stream, read.data, params.timeframe);
@@ -192,8 +194,8 @@ function errorOf(message: ErrorId, detail: string = ERRORS[message].title): Refu
   return { code: ERRORS[message].code, message, detail };
 }
 
-function malformed(ticker: string, suggestion: string | undefined): TickerRejection {
-  return { ticker, ...errorOf("invalid_ticker"), ...(suggestion !== undefined && { suggestion }) };
+function malformed(ticker: string, suggestion: string | undefined, detail: string | undefined): TickerRejection {
+  return { ticker, ...errorOf("invalid_ticker", detail), ...(suggestion !== undefined && { suggestion }) };
 }
 
 /** Why a listing does not support the subscription; undefined when it does. */

@@ -9,7 +9,7 @@ import {
 } from "#lib/contract/limits";
 import { operation } from "#lib/contract/operation";
 import { COUNTED_ERRORS } from "#lib/contract/operation-errors";
-import { Price, Ticker, UnixMilliseconds } from "#lib/contract/primitives";
+import { emptyItem, Price, Ticker, UnixMilliseconds } from "#lib/contract/primitives";
 import { format } from "#lib/contract/query";
 import { MARKET_DATA_STATES } from "#lib/contract/status";
 import { refuse } from "#lib/contract/validate";
@@ -85,7 +85,8 @@ const CurrencyListParameter = z
   .string()
   .transform((text, ctx) => {
     const elements = text.split(",").map((element) => element.trim());
-    if (elements.includes("")) return refuse(ctx, { fault: "missing_parameter", detail: "contains an empty element." });
+    const empty = elements.indexOf("");
+    if (empty >= 0) return refuse(ctx, { fault: "missing_parameter", detail: emptyItem(empty, elements.length) });
     if (!elements.every((element) => CURRENCY_SHAPE.test(element)))
       return refuse(ctx, { fault: "invalid_parameter", detail: "must be currency codes, for example JPY,EUR." });
     const codes = [...new Set(elements.map((element) => element.toUpperCase()))];
