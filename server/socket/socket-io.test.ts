@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { io } from "socket.io-client";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -14,6 +15,7 @@ import { type Connect, type StreamService, startStreamService } from "#server/te
 
 vi.setConfig({ testTimeout: 15_000 });
 
+const REFUSED_VERSION = "`EIO` must be 4, which Socket.IO clients of version 3 or later send.";
 const ORIGIN = "https://app.example.com";
 let t: StreamService;
 let key: string;
@@ -61,6 +63,22 @@ describe("a connection over Socket.IO that shows no key", () => {
     const later = await fetch(`${t.url}${query}&sid=${sid}`, { headers });
     expect(later.status).toBe(400);
     expect(await later.json()).toMatchObject({ message: "Session ID unknown" });
+  });
+
+  test("a client of Socket.IO 2 gets the refusal that the guide names, over both transports, and takes no place", async () => {
+    const headers = { "x-forwarded-for": freshAddress() };
+    // Its first request, as version 2.5.0 sends it.
+    const old = t.url + query.replace("EIO=4", "EIO=3");
+    for (let count = 0; count < 2 * SOCKET_IO_OPENING_CLIENT_MAX_COUNT; count += 1) {
+      const refused = await fetch(old, { headers });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ code: 40001, data: { parameter: "EIO", detail: REFUSED_VERSION } });
+    }
+    const raw = new WebSocket(old.replace("http", "ws").replace("polling", "websocket"), { headers });
+    expect(await new Promise((resolve) => raw.once("unexpected-response", (_, { statusCode }) => resolve(statusCode)))).toBe(400);
+    expect((await fetch(t.url + query, { headers })).status).toBe(200);
+    expect(readFileSync("lib/docs/guides/streaming.mdx", "utf8")).toContain(REFUSED_VERSION);
+    await t.clock.advance(STREAM_FIRST_SUBSCRIBE_TIMEOUT_S * 1000);
   });
 
   test("a client may open as many as the limit, over both transports, and again after the deadline", async () => {

@@ -34,6 +34,8 @@ const HANDSHAKE_LIMITS = {
   network: SOCKET_IO_OPENING_NETWORK_MAX_COUNT,
   all: SOCKET_IO_OPENING_MAX_COUNT,
 };
+/** The protocol of Engine.IO that clients of Socket.IO 3 and 4 speak. */
+const ENGINE_VERSION = "4";
 /** Longest key, token or ticket that is accepted. */
 const CREDENTIAL_MAX_CHARACTERS = 1_000;
 
@@ -147,9 +149,16 @@ function credentialsOf({ handshake, request }: Connected, address: string): Cred
   };
 }
 
+const queryOf = ({ url = "" }: IncomingMessage) => new URLSearchParams(url.split("?")[1] ?? "");
+
 /** True for a request that opens a connection: later ones name their session. */
-function opensSession({ url = "" }: IncomingMessage): boolean {
-  return !new URLSearchParams(url.split("?")[1] ?? "").has("sid");
+const opensSession = (request: IncomingMessage) => !queryOf(request).has("sid");
+
+/** The fault of a client of Socket.IO 2: the library would answer its WebSocket only after the handshake, with text instead of frames. */
+function versionFault(request: IncomingMessage): Fault | undefined {
+  if (queryOf(request).get("EIO") === ENGINE_VERSION) return undefined;
+  const detail = `\`EIO\` must be ${ENGINE_VERSION}, which Socket.IO clients of version 3 or later send.`;
+  return new Fault("invalid_parameter", { parameter: "EIO", detail });
 }
 
 interface OpeningOptions extends Pick<SocketIoOptions, "addressOf" | "clock" | "metrics"> {
@@ -181,9 +190,11 @@ function boundHandshakes({ engine, addressOf, clock, metrics }: OpeningOptions) 
   return {
     /** Call it for an admitted connection. */
     admitted: (socket: EngineSocket) => ends.get(socket)?.(),
-    /** The fault of a request that would open one connection too many. */
+    /** The fault of a request of an old client, or that would open one connection too many. */
     faultOf(request: IncomingMessage): Fault | undefined {
-      if (!opensSession(request) || handshakes.fullFor(addressOf(request)) === undefined) return undefined;
+      if (!opensSession(request)) return undefined;
+      const old = versionFault(request);
+      if (old !== undefined || handshakes.fullFor(addressOf(request)) === undefined) return old;
       metrics.refused("socket.io", "too_many_openings");
       const detail = "Too many connections from here are open that have not shown a key.";
       return new Fault("rate_limited", { detail, retry_after: STREAM_FIRST_SUBSCRIBE_TIMEOUT_S });
