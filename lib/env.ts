@@ -186,7 +186,13 @@ export const EnvSchema = z
       .describe("The public demo key: a key of the sandbox, or off. Unset: one that is made of BRAND_NAME and KEY_PREFIX."),
     TRUSTED_PROXIES: wordList
       .default([])
-      .describe("Comma-separated IP addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted."),
+      .describe("Comma-separated IP addresses or CIDR ranges of proxies that are trusted to name the client."),
+    FORWARDED_HEADER: z
+      .enum(["x-forwarded-for", "forwarded"])
+      .default("x-forwarded-for")
+      .describe(
+        "Header in which these proxies name the client: x-forwarded-for, or forwarded (RFC 7239). Only this one is read. They must set it or append to it.",
+      ),
     METRICS_TOKEN: z
       .string()
       .min(METRICS_TOKEN_MIN_CHARACTERS)

@@ -240,13 +240,13 @@ export const PARTS = parts()
     node.startUp.end();
     return { markets };
   })
-  .part("addresses", ["market"], async ({ env }) => ({ addressOf: createAddressReader(env.TRUSTED_PROXIES) }))
+  .part("addresses", ["market"], async (node) => ({ addressOf: createAddressReader(node) }))
   // Requests of Socket.IO's sessions also come from other workers.
   .part("addresses", ["worker"], async (node) => {
     const { createSessionRoutes } = await import("./workers/sessions");
     const pathOf = (other: number) => path.join(node.folder, `sessions-${other}.sock`);
     const sessions = createSessionRoutes({ ...node, pathOf });
-    return { sessions, addressOf: sessions.addressOf(createAddressReader(node.env.TRUSTED_PROXIES)) };
+    return { sessions, addressOf: sessions.addressOf(createAddressReader(node)) };
   })
   // They end before the requests in flight: see `http`.
   .part("streams", SERVING, async (node) => {

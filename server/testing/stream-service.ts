@@ -123,7 +123,7 @@ export async function startStreamService(): Promise<StreamService> {
   const { db, clock, log, metrics, access, usage, isDraining, controlConnected } = ground;
   catalogues = { live: await createCatalogue(db, "live"), sandbox: await createCatalogue(db, "sandbox") };
   const markets = await startMarkets(catalogues, clock, log, metrics);
-  const addressOf = createAddressReader(["127.0.0.1"]);
+  const addressOf = createAddressReader({ env: { TRUSTED_PROXIES: ["127.0.0.1"], FORWARDED_HEADER: "x-forwarded-for" }, log });
   streams = startStreams({
     markets,
     access,
