@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { Agent, fetch } from "undici";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { INGEST_MAX_BYTES } from "#lib/contract/limits";
 import { operations } from "#lib/operations/declarations";
 import { type CertificateMaker, certificateMaker } from "#lib/testing/certificates";
@@ -9,7 +9,7 @@ import { missing } from "#lib/testing/packages";
 import { connectSocketIo, connectWebSocket } from "#lib/testing/stream-client";
 import { keyHolder, type MadeKey, makeKey, makeLiveKey } from "./commands";
 import { createFeeder, INGEST_PATH, type PushedTick } from "./feeder";
-import { recipeOf, type StartedProxy, startCaddy, startNginx } from "./proxies";
+import { layWire, recipeOf, type StartedProxy, startCaddy, startNginx } from "./proxies";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
 /** Addresses of this machine from which a client can connect to a proxy. */
@@ -49,6 +49,7 @@ afterAll(async () => {
   await product?.dispose();
 }, SERVER_TIMEOUT_MS);
 
+const bearer = ({ text }: MadeKey) => ({ authorization: `Bearer ${text}` });
 const nodes = () => [new URL(product.baseUrl).host, new URL(product.baseUrl).host];
 
 /** The file that the steps of Scaling write for nginx, with the nodes of the other recipes. */
@@ -84,7 +85,6 @@ describe.each(RECIPES)("%s", (_, program, start) => {
       skip(absent !== null, absent ?? "");
       proxy = await start();
       const { url } = proxy;
-      const bearer = ({ text }: MadeKey) => ({ authorization: `Bearer ${text}` });
       const instruments = `${url}${operations.instruments.path}?limit=1`;
       await vi.waitFor(async () => expect((await fetch(instruments, { headers: bearer(keys.all) })).status).toBe(200), SOON);
 
@@ -114,6 +114,35 @@ describe.each(RECIPES)("%s", (_, program, start) => {
       expect(await from(OTHER_ADDRESS, { "x-forwarded-for": ALLOWED_ADDRESS })).toBe(403);
 
       for (const path of ["/metrics", "/api/ready"]) expect((await fetch(url + path)).status, path).toBe(404);
+    },
+    SERVER_TIMEOUT_MS,
+  );
+});
+
+const POOLED: readonly (readonly [file: string, program: "nginx" | "caddy", start: (node: string) => Promise<StartedProxy>])[] = [
+  ["server/deploy/nginx.conf", "nginx", (node) => startNginx(readFileSync("server/deploy/nginx.conf", "utf8"), [node, node])],
+  ["server/deploy/Caddyfile", "caddy", async (node) => startCaddy(await recipeOf("deploy", "bash", "caddy run"), [node, node])],
+];
+
+describe.each(POOLED)("%s", (_, program, start) => {
+  test(
+    "ends an idle connection before the service does, so that no request meets a connection that is being closed",
+    async ({ skip }) => {
+      const absent = missing(program);
+      skip(absent !== null, absent ?? "");
+      const wire = await layWire(new URL(product.baseUrl).host);
+      onTestFinished(() => wire.close());
+      proxy = await start(wire.address);
+      const { url } = proxy;
+      const push = async () => {
+        const body = JSON.stringify({ ...tick, time_msc: Date.now() });
+        return (await fetch(url + INGEST_PATH, { method: "POST", headers: bearer(keys.ingest), body })).status;
+      };
+      await vi.waitFor(async () => expect(await push()).toBe(200), SOON);
+      expect(await Promise.all(Array.from({ length: 8 }, push))).toEqual(Array(8).fill(200));
+      const side = await wire.ended;
+      // The other side does not know of it yet.
+      expect({ side, status: await push() }).toEqual({ side: "proxy", status: 200 });
     },
     SERVER_TIMEOUT_MS,
   );

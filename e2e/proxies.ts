@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reservePort } from "#lib/testing/ports";
@@ -10,6 +11,50 @@ export interface StartedProxy {
   readonly url: string;
   /** Ends it, and removes what it wrote. */
   stop(): Promise<void>;
+}
+
+/** What arrives at the other end of a wire arrives so much later, as between two machines. */
+const LATENCY_MS = 15;
+
+/** The wire between a proxy and a node. */
+interface Wire {
+  readonly address: string;
+  /** Resolves when the first connection ends, to the side that ended it: the other one does not know of it yet. */
+  readonly ended: Promise<"proxy" | "node">;
+  close(): void;
+}
+
+/** Lays a wire to a node, as `host:port`. Bytes and ends take their time on it. */
+export async function layWire(node: string): Promise<Wire> {
+  const events = new EventEmitter();
+  const ended = once(events, "ended").then(([side]) => side as "proxy" | "node");
+  const sockets = new Set<Socket>();
+  const pass = (from: Socket, to: Socket, side: "proxy" | "node") => {
+    sockets.add(from.once("close", () => sockets.delete(from)));
+    const later = (act: () => void) => setTimeout(() => to.writable && act(), LATENCY_MS);
+    from.on("data", (chunk) => later(() => to.write(chunk)));
+    from.on("end", () => {
+      events.emit("ended", side);
+      later(() => to.end());
+    });
+    from.on("error", () => to.destroy());
+  };
+  const { hostname, port } = new URL(`http://${node}`);
+  const server = createServer({ allowHalfOpen: true }, (proxy) => {
+    const far = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    pass(proxy, far, "proxy");
+    pass(far, proxy, "node");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ended,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 /** The block of code of a guide that contains a text, as it stands there. @throws Error unless there is exactly one */

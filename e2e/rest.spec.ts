@@ -52,6 +52,13 @@ function expectFailure(answer: Answer, id: ErrorId): void {
   expect(answer.data.detail).toEqual(expect.any(String));
 }
 
+test("an idle connection is kept longer than the usual 60 s of a proxy", async () => {
+  for (const path of ["/api/health", "/api/v1/market/status", "/"]) {
+    const { headers } = await fetch(product.baseUrl + path);
+    expect(headers.get("keep-alive"), path).toBe("timeout=75");
+  }
+});
+
 describe("reads with the demo key", () => {
   test("the demo key reads the latest quotes, in the requested order", async () => {
     const { status, code, message, data } = await newcomer().call(`${MARKET}/quotes/latest?tickers=XAUUSD,EURUSD`);

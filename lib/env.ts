@@ -193,6 +193,15 @@ export const EnvSchema = z
       .describe(
         "Header in which these proxies name the client: x-forwarded-for, or forwarded (RFC 7239). Only this one is read. They must set it or append to it.",
       ),
+    KEEP_ALIVE_S: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(3600)
+      .default(75)
+      .describe(
+        "Seconds after which an idle HTTP connection is closed. Longer than the proxies in front keep it: one that uses a connection at the moment it is closed answers 502.",
+      ),
     METRICS_TOKEN: z
       .string()
       .min(METRICS_TOKEN_MIN_CHARACTERS)

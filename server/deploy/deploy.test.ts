@@ -305,6 +305,17 @@ describe("the load balancers", () => {
     expect(nginx).toMatch(/gzip_types application\/json /);
   });
 
+  test("each load balancer closes an idle connection before the edges do", () => {
+    const { KEEP_ALIVE_S } = defaults;
+    const kept = [
+      /keepalive_timeout (\d+)s;/.exec(read("server/deploy/nginx.conf")),
+      /keepalive (\d+)s\n/.exec(readFileSync(CADDYFILE, "utf8")),
+    ];
+    for (const [, seconds] of kept.map((found) => found ?? [])) expect(Number(seconds)).toBeLessThan(KEEP_ALIVE_S);
+    // By default, Traefik keeps them for 90 s.
+    expect(Number(parse(read("server/deploy/helm/spotwire/values.yaml")).settings.KEEP_ALIVE_S)).toBeGreaterThan(90);
+  });
+
   test("compose.yaml gives the load balancer only variables in the Caddyfile", () => {
     const asked = [...readFileSync(CADDYFILE, "utf8").matchAll(/\{\$(\w+)/g)].map(([, name]) => name);
     expect(asked).toEqual(expect.arrayContaining([...(OTHERS.caddy ?? [])]));

@@ -116,6 +116,7 @@ describe("a server that has too many calls without a key", () => {
       authRateLimit: () => undefined,
       keylessCalls,
       addressOf: () => "192.0.2.1",
+      keepAliveMs: 0,
       log: refusal.log,
       metrics: createMetrics(),
     });

@@ -25,6 +25,7 @@ beforeAll(async () => {
     log: createLog("silent"),
     metrics: createMetrics(),
     hsts: "max-age=31536000",
+    keepAliveMs: 0,
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });

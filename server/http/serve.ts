@@ -25,6 +25,7 @@ import type { Logger } from "#lib/log";
 import type { Metrics } from "#lib/metrics";
 import { handlers } from "#lib/operations/handlers";
 import { handler as link } from "#lib/operations/link/answer";
+import { SECOND_MS } from "#lib/units";
 import { FORWARDED_TICKS_PATH, type TickForwarder } from "#server/cluster/tick-forwarder";
 import { createAuthRateLimit } from "#server/pages/sign-in/auth-rate-limit";
 import { isSecure } from "#server/pages/sign-in/cookies";
@@ -175,6 +176,7 @@ function createServer(options: ServeOptions, served: Served): Server {
   const pages = portal?.handle ?? refuse;
   const server = createHttpServer({
     ...rest,
+    keepAliveMs: rest.inner ? 0 : env.KEEP_ALIVE_S * SECOND_MS,
     api: createApi(calls),
     socketIo: streams?.socketIo.handleRequest ?? refuse,
     // In development Next compiles these files when they are asked for.

@@ -57,7 +57,9 @@ interface HttpOptions {
   metrics: Pick<Metrics, "refused">;
   /** Strict-Transport-Security of every answer, when clients connect by HTTPS. */
   hsts?: string | undefined;
-  /** True where only other processes of this node connect: they have checked the limits, and keep their connections. */
+  /** Time after which an idle connection is closed; 0 for never, where only other processes of this node connect, which keep theirs. */
+  keepAliveMs: number;
+  /** True where only other processes of this node connect: they have checked the limits. */
   inner?: boolean;
 }
 
@@ -80,7 +82,20 @@ function contextOf(incoming: IncomingMessage, addressOf: HttpOptions["addressOf"
  * process. (Behind Next, the same function serves about 25 times fewer requests.) Invalid HTTP and oversized requests also get the envelope.
  */
 export function createHttpServer(options: HttpOptions): Server {
-  const { direct, api, socketIo, pages, authRateLimit, keylessCalls, addressOf, log, metrics, hsts, inner = false } = options;
+  const {
+    direct,
+    api,
+    socketIo,
+    pages,
+    authRateLimit,
+    keylessCalls,
+    addressOf,
+    log,
+    metrics,
+    hsts,
+    keepAliveMs,
+    inner = false,
+  } = options;
   const compress = createCompression();
   const listen = (handler: WebHandler): Listener => {
     const listener = getRequestListener(
@@ -122,7 +137,7 @@ export function createHttpServer(options: HttpOptions): Server {
   const limits = {
     // The header with the address comes on top of those of the client.
     maxHeaderSize: inner ? 2 * HEADERS_MAX_BYTES : HEADERS_MAX_BYTES,
-    ...(inner && { keepAliveTimeout: 0 }),
+    keepAliveTimeout: keepAliveMs,
     headersTimeout: REQUEST_HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Node looks for overdue requests this often; at its default of 30 s, half a request could stay three times its limit.

@@ -80,6 +80,7 @@ async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAdd
     authRateLimit: () => undefined,
     keylessCalls,
     addressOf,
+    keepAliveMs: 0,
     log,
     metrics,
   });
