@@ -37,6 +37,7 @@ export const SLOW_TESTS: Readonly<Record<string, readonly string[]>> = {
   "e2e/monitoring.spec.ts": ["server/ops/", "lib/metrics", "lib/spans"],
   "e2e/operators.spec.ts": ["app/admin/", "components/admin/", "server/pages/", "server/import/"],
   "e2e/organisation.spec.ts": ["app/", "components/", "server/pages/"],
+  "e2e/origins.spec.ts": ["lib/http/", "lib/mcp/", "server/socket/"],
   "e2e/pages.spec.ts": ["app/", "components/", "lib/docs/"],
   "e2e/proxies.spec.ts": ["server/http/", "server/socket/", "lib/docs/guides/", "server/deploy/"],
   "e2e/python/": ["lib/client-python/", "lib/contract/", "lib/operations/", "server/socket/"],

@@ -14,12 +14,13 @@ import { Fault, requireValid } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
 import { parseAllowedAddress } from "./address";
 import { NO_OWN_LIMITS } from "./key-limits";
-import { parseOrigin } from "./origin";
+import { parseOrigin, sharedOriginReason } from "./origin";
 
 const Origin = z.string().transform((text, ctx) => {
   const origin = parseOrigin(text);
   if (origin !== undefined) return origin;
-  ctx.addIssue("must be scheme://host[:port] or https://*.example.com.");
+  const reason = sharedOriginReason(text);
+  ctx.addIssue(`must be scheme://host[:port] or https://*.example.com.${reason === undefined ? "" : ` ${reason}`}`);
   return z.NEVER;
 });
 

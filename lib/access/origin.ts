@@ -3,13 +3,23 @@ const WILDCARD = /^https:\/\/\*((?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?){2,})$
 const OTHER_SCHEME = /^[a-z][a-z0-9+.-]{0,30}:\/\/[a-z0-9._-]+(?::\d{1,5})?$/;
 const HOST_LABELS = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 
+/** What browsers send for each page that has no origin of its own. */
+const SHARED = /^(?:null$|file:)/i;
+const SHARED_REASON =
+  "Every page that was opened from a file or runs in a sandboxed frame has the origin `null` (or `file://`), so no key can allow it. Serve the page over HTTP, for example at http://localhost:8000.";
+
+/** Why no key can allow this origin, as a sentence; undefined for one that a key can allow. */
+export function sharedOriginReason(origin: string | null): string | undefined {
+  return origin !== null && SHARED.test(origin.trim()) ? SHARED_REASON : undefined;
+}
+
 /**
  * An allowed origin as it is stored: `scheme://host[:port]`, in the form browsers send (lower case, no default port), or
- * `https://*.example.com`. Undefined for anything else: a path, credentials, a bare `*`, `https://*.com`.
+ * `https://*.example.com`. Undefined for anything else: a path, credentials, a bare `*`, `https://*.com`, `null`, `file://`.
  */
 export function parseOrigin(text: string): string | undefined {
   const entry = text.trim().toLowerCase();
-  if (entry.length > ORIGIN_MAX_CHARACTERS) return undefined;
+  if (entry.length > ORIGIN_MAX_CHARACTERS || SHARED.test(entry)) return undefined;
   if (entry.includes("*")) return WILDCARD.test(entry) ? entry : undefined;
   if (!/^https?:/.test(entry)) return OTHER_SCHEME.test(entry) ? entry : undefined;
   if (!URL.canParse(entry)) return undefined;

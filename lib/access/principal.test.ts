@@ -24,10 +24,20 @@ describe("allowed origins", () => {
     ["https://*.example.com", "https://*.example.com"],
   ])("takes %s as %s", (text, stored) => expect(parseOrigin(text)).toBe(stored));
 
-  test.each(["*", "null", "", "https://", "https://*", "https://*.com", "http://*.example.com", "https://a.*.example.com"])(
-    "refuses %j",
-    (text) => expect(parseOrigin(text)).toBeUndefined(),
-  );
+  test.each([
+    "*",
+    "null",
+    "NULL",
+    "file://",
+    "file:///home/a/b.html",
+    "file://localhost",
+    "",
+    "https://",
+    "https://*",
+    "https://*.com",
+    "http://*.example.com",
+    "https://a.*.example.com",
+  ])("refuses %j", (text) => expect(parseOrigin(text)).toBeUndefined());
 
   test.each([
     "https://a.example/",

@@ -6,7 +6,7 @@ import { Fault } from "#lib/fault";
 import { clientBlock } from "./address";
 import type { KeyLimits } from "./key-limits";
 import type { Plan } from "./limits/plans";
-import { matchesOrigin } from "./origin";
+import { matchesOrigin, sharedOriginReason } from "./origin";
 import type { MayRead } from "./permissions";
 import type { PortalTokenClaims } from "./portal-token";
 
@@ -114,8 +114,10 @@ export function requireAccess(principal: Principal, scope: Scope | "any", purpos
   requireAccount(principal);
   if (scope !== "any" && !hasScope(principal, scope))
     throw new Fault("insufficient_scope", { detail: `${purpose} needs the scope ${scope}.`, required: scope });
-  if (!originAllowed(principal, source.origin))
-    throw new Fault("origin_not_allowed", { detail: "This key does not allow the origin of the request." });
+  if (!originAllowed(principal, source.origin)) {
+    const detail = sharedOriginReason(source.origin) ?? "This key does not allow the origin of the request.";
+    throw new Fault("origin_not_allowed", { detail });
+  }
   if (!principal.isAllowedAddress(source.address))
     throw new Fault("address_not_allowed", { detail: `This key does not allow the IP address ${source.address}.` });
 }

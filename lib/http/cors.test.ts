@@ -46,6 +46,16 @@ describe("a request of a browser", () => {
     expect((await t.ask(QUOTES, { key, headers: { origin: `https://${host}.example.net`, host } })).status).toBe(403);
   });
 
+  test.each(["null", "file://"])(
+    "a page that was opened from a file learns that no key can allow its origin: %s",
+    async (origin) => {
+      const { text: key } = await t.issueKey({ origins: [APP] });
+      const answer = await t.ask(QUOTES, { key, headers: { origin } });
+      expect(answer).toMatchObject({ status: 403, ...failed("origin_not_allowed") });
+      expect(answer.text).toMatch(/opened from a file.*Serve the page over HTTP/);
+    },
+  );
+
   test("a browser request with the demo key passes from any origin", async () => {
     for (const origin of [APP, "null", "http://localhost:5173"])
       expect(admitted(await t.ask(QUOTES, { key: DEMO_KEY, headers: { origin } }))).toBe(origin);
@@ -63,7 +73,7 @@ describe("a request of a browser", () => {
 describe("a preflight", () => {
   const preflight = (path: string, headers: Record<string, string>) => t.ask(path, { method: "OPTIONS", key: null, headers });
 
-  test("a preflight is answered without a key and allows GET with authorization, nothing else", async () => {
+  test("a preflight is answered without a key and allows GET, with authorization and headers that change nothing", async () => {
     const answer = await preflight(QUOTES, {
       origin: APP,
       "access-control-request-method": "GET",
@@ -74,7 +84,7 @@ describe("a preflight", () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       "access-control-allow-origin": APP,
       "access-control-allow-methods": "GET",
-      "access-control-allow-headers": "authorization",
+      "access-control-allow-headers": "authorization, baggage, content-type, sentry-trace, traceparent, tracestate",
       "access-control-max-age": expect.stringMatching(/^\d+$/),
       "x-request-id": expect.any(String),
     });

@@ -410,7 +410,10 @@ describe("the MCP endpoint", () => {
     const origin = "https://app.example.test";
     const preflight = await send(undefined, { method: "OPTIONS", bearer: null, headers: { origin } });
     expect(preflight.status).toBe(204);
-    expect(preflight.headers.get("access-control-allow-headers")).toContain("mcp-protocol-version");
+    const accepted = preflight.headers.get("access-control-allow-headers")?.split(", ");
+    // Of the revisions 2026-07-28 and 2025-11-25, and of tracing libraries.
+    expect(accepted).toEqual(expect.arrayContaining(["authorization", "content-type", "mcp-method", "mcp-name", "traceparent"]));
+    expect(accepted).toEqual(expect.arrayContaining(["mcp-protocol-version", "mcp-session-id", "last-event-id", "sentry-trace"]));
     const { text: bearer } = await t.issueKey({ origins: [origin] });
     const allowed = await send(PING, { bearer, headers: { origin } });
     expect([allowed.status, allowed.headers.get("access-control-allow-origin")]).toEqual([200, origin]);

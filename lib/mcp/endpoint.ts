@@ -50,8 +50,8 @@ const RETRY_AFTER_S = 1;
 /** The longest query as arguments, plus the same length for the rest of the message. */
 const CALL_MAX_CHARACTERS = 2 * URI_MAX_BYTES;
 const METHODS = ["POST"];
-/** Request headers that the MCP client of a page sends in addition to the usual ones. */
-const REQUEST_HEADERS = "authorization, content-type, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, last-event-id";
+/** Request headers that the MCP client of a page sends, of any revision. */
+const REQUEST_HEADERS = ["last-event-id", "mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"];
 /** How long clients may keep lists, which are the same for everybody until the next release. */
 const LISTS_KEPT = { ttlMs: 5 * MINUTE_MS, cacheScope: "public" } as const;
 const CACHE_HINTS = {
@@ -242,11 +242,7 @@ export function createMcp(): RouteHandler {
 
   async function answer(exchange: Exchange, running: Runtime): Promise<Answer> {
     const { method, headers, origin, request } = exchange;
-    if (method === "OPTIONS") {
-      const reply = preflight(headers, origin, METHODS);
-      if (origin !== null) reply.headers["access-control-allow-headers"] = REQUEST_HEADERS;
-      return reply;
-    }
+    if (method === "OPTIONS") return preflight(headers, origin, METHODS, REQUEST_HEADERS);
     if (method !== "POST" || request === null) {
       headers.allow = allowed(METHODS).join(", ");
       const detail = "This is an MCP endpoint: POST one JSON-RPC message. There are no sessions and no stream to GET.";
