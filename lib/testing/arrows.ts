@@ -180,7 +180,11 @@ const ARROWS: readonly ArrowRule[] = [
     packages: [...REACT, "swr", ...RADIX, "cmdk", "lightweight-charts", "zod", "@simplewebauthn/browser"],
   },
   { place: "app/", project: ["app/", "components/", "lib/", "server/pages/"], packages: [...REACT, "fumadocs-core"] },
-  { place: "prisma/", project: ["prisma/", "lib/", "server/store/database/db", "server/store/database/connection", "package.json"], packages: ["*"] },
+  {
+    place: "prisma/",
+    project: ["prisma/", "lib/", "server/store/database/db", "server/store/database/connection", "package.json"],
+    packages: ["*"],
+  },
   {
     // It also acts as the operator, who starts and stops engines, and it uses the published client.
     place: "e2e/faults/",
