@@ -68,6 +68,15 @@ describe("hydrating a ticker", () => {
     lost: fc.array(fc.constantFrom("none", "lost", "older"), { minLength: 20, maxLength: 20 }),
   });
 
+  /** The first minute of a day, while the view has only the last minutes of the day before, which is still open. */
+  const DAY_BEGUN = {
+    pauses: [2, 6536, 266, 199, 2, 238, 9, 317, 2, 217, 1],
+    unwritten: 0,
+    sinceMs: 0,
+    lagMs: 0,
+    lost: Array.from({ length: 20 }, () => "none" as const),
+  };
+
   test("restores the open klines and the day of a plain aggregation, and repairs what a crash prevented from being written", async () => {
     await fc.assert(
       fc.asyncProperty(history, async ({ pauses, unwritten, sinceMs, lagMs, lost }) => {
@@ -116,7 +125,7 @@ describe("hydrating a ticker", () => {
         const plain = await hydrate({ store, view, nowMs, closedMs, repair: false });
         expect([plain.restored, plain.missed]).toEqual([restored, []]);
       }),
-      { numRuns: 200 },
+      { numRuns: 200, examples: [[DAY_BEGUN]] },
     );
   });
 

@@ -103,10 +103,8 @@ export async function hydrateTicker(
     return [];
   }
   const anchor = newest?.time ?? Math.floor((lastQuote?.time_msc ?? nowMs) / 1000);
-  const before = (timeframe: Timeframe) => {
-    const open = alignment.openTime(timeframe, anchor);
-    return repair ? alignment.openTime(timeframe, open - 1) : open;
-  };
+  // The interval before the newest minute's may still be open, until the closing delay has passed.
+  const before = (timeframe: Timeframe) => alignment.openTime(timeframe, alignment.openTime(timeframe, anchor) - 1);
   const calendar = calendarOf(ticker);
   const dayOpenS = alignment.openTime("D1", anchor);
   const minutesFrom = before("D1");
