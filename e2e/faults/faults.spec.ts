@@ -2,9 +2,10 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe } from "vitest";
+import { missing } from "#lib/testing/packages";
 import { mountTestDisk } from "#server/testing/disk";
 import { SERVER_TIMEOUT_MS } from "../server";
-import { CLOCK_LIBRARY, clockCases, shiftable } from "./clocks";
+import { clockCases, shiftable } from "./clocks";
 import { crowdCases } from "./crowd";
 import { edgeCases } from "./edges";
 import { feedCases } from "./feed";
@@ -15,10 +16,10 @@ import { print, untilUpToDate } from "./verdict";
 
 /** A fault takes half a minute; this ends a case on a machine many times slower. */
 const CASE_TIMEOUT_MS = 600_000;
-const missing = REDIS_PROGRAM === undefined;
+const noRedis = REDIS_PROGRAM === undefined;
 
-describe.skipIf(missing)("two edges and two ingest nodes under load", { timeout: CASE_TIMEOUT_MS }, () => {
-  const disk = missing ? undefined : mountTestDisk("480m");
+describe.skipIf(noRedis)("two edges and two ingest nodes under load", { timeout: CASE_TIMEOUT_MS }, () => {
+  const disk = noRedis ? undefined : mountTestDisk("480m");
   const folder = disk?.folder ?? mkdtempSync(join(tmpdir(), "spotwire-disk-"));
   const clockFile = `${folder}.clock`;
   let opened: Scene | undefined;
@@ -53,6 +54,6 @@ describe.skipIf(missing)("two edges and two ingest nodes under load", { timeout:
   databaseCases(scene, disk?.folder);
   feedCases(scene);
   crowdCases(scene);
-  edgeCases(scene, async () => (CLOCK_LIBRARY === undefined ? {} : shiftable(clockFile)));
+  edgeCases(scene, async () => (missing("libfaketime") === null ? shiftable(clockFile) : {}));
   clockCases(scene, clockFile);
 });

@@ -30,6 +30,8 @@ export const DEBIAN_PYTHON = "/usr/bin/python3";
 /** Debian's packages of Go and Rust lie here. */
 export const GO_PATH = "/usr/share/gocode";
 export const CRATES = "/usr/share/cargo/registry";
+/** Shifts the clock of a process that is started with it. */
+export const CLOCK_LIBRARY = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/faketime/libfaketimeMT.so.1`;
 
 /** The headless shell takes a third of the time of a full browser to draw a page, because it has no window. */
 export const BROWSERS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
@@ -60,6 +62,7 @@ const PACKAGES = {
   prometheus: () => onPath("promtool"),
   systemd: () => onPath("systemd-analyze"),
   "g++": () => onPath("g++"),
+  libfaketime: () => existsSync(CLOCK_LIBRARY),
   curl: () => onPath("curl"),
   python3: () => isExecutable(DEBIAN_PYTHON),
   "python3-httpx": () => imports("httpx"),
