@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import pg from "pg";
+import type pg from "pg";
+import { onTestFinished } from "vitest";
 import { manualClock } from "#lib/clock";
 import { klineExample } from "#lib/contract/kline";
 import { backupCommand, restoreCommand } from "#server/cli/backup";
+import { Connection } from "#server/store/database/connection";
 import { type TestDatabase, testDatabase, testServerUrl } from "./database";
 import { execute, onDatabase } from "./database-server";
 import { storeTail } from "./layered";
@@ -57,6 +60,8 @@ export async function backupBench(): Promise<BackupBench> {
     async emptyDatabase() {
       const name = `empty_${randomBytes(6).toString("hex")}`;
       await execute(server, `CREATE DATABASE ${name}`);
+      // What an earlier version filled is accepted in this zone alone.
+      await execute(server, `ALTER DATABASE ${name} SET timezone = 'UTC'`);
       made.push(name);
       return onDatabase(server, name);
     },
@@ -72,7 +77,7 @@ export async function backupBench(): Promise<BackupBench> {
 
 /** Rows of one statement, on a separate connection. */
 export async function query<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Connection({ connectionString: url });
   await client.connect();
   try {
     return (await client.query<Row>(text)).rows;
@@ -121,22 +126,31 @@ export const shapeOf = async (url: string) => ({
   ),
 });
 
-/** Ends the connection of the backup or restore that is copying on this database; waits until there is one. */
-export async function breakCopy(url: string, command: "COPY FROM" | "COPY TO"): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_progress_copy
-    WHERE datname = current_database() AND command = $1 AND bytes_processed > 1000`;
-  try {
-    while ((await client.query(text, [command])).rowCount === 0);
-  } finally {
-    await client.end();
-  }
+/** The URL of a proxy that breaks the connection while this command copies rows; it ends with the test. */
+export async function breakingIn(url: string, command: "TO STDOUT" | "FROM STDIN"): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const door = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    const cut = () => [client, server].forEach((socket) => void socket.destroy());
+    let isCopying = false;
+    client.on("data", (bytes) => {
+      if (isCopying && command === "FROM STDIN") return cut();
+      isCopying ||= bytes.includes(command);
+      server.write(bytes);
+    });
+    server.on("data", (bytes) => (isCopying && command === "TO STDOUT" ? cut() : client.write(bytes)));
+    for (const socket of [client, server]) socket.on("error", cut).on("close", cut);
+  });
+  onTestFinished(() => void door.close());
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  const through = new URL(url);
+  Object.assign(through, { hostname: "127.0.0.1", port: (door.address() as AddressInfo).port });
+  return through.href;
 }
 
 /** Resolves when a backup waits for a lock on this database. */
 export async function lockAwaited(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Connection({ connectionString: url });
   await client.connect();
   const text = `SELECT FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'spotwire backup' AND wait_event_type = 'Lock'`;

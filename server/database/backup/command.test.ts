@@ -8,7 +8,7 @@ import {
   BACKUP_NOW_MS,
   type BackupBench,
   backupBench,
-  breakCopy,
+  breakingIn,
   databaseWithKlines,
   lockAwaited,
   runBackup,
@@ -105,10 +105,9 @@ describe("npm run backup", () => {
   });
 
   test("a backup whose connection breaks fails and leaves no partial file", async () => {
-    const writing = bench.command("backup", source.url, "--to", bench.at("broken.backup"));
-    const broken = expect(writing).rejects.toThrow("The connection to the database broke");
-    await breakCopy(source.url, "COPY TO");
-    await broken;
+    const through = await breakingIn(source.url, "TO STDOUT");
+    const writing = bench.command("backup", through, "--to", bench.at("broken.backup"));
+    await expect(writing).rejects.toThrow("The connection to the database broke");
     expect(await leftovers("broken")).toEqual([]);
   });
 
