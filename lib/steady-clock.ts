@@ -114,6 +114,7 @@ export function createSteadyClock({ log, readers = machine }: SteadyClockOptions
     if (difference === undefined) return;
     if (Math.abs(difference) > STEP_MIN_MS) return judgeStep(difference, ask);
     offsetMs += Math.max(-SLEW_MAX_MS, Math.min(SLEW_MAX_MS, difference));
+    if (refused !== undefined) log.info("the wall clock of this machine is right again");
     refused = undefined;
   }
 

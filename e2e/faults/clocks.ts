@@ -8,6 +8,7 @@ import { expectAgreement, memory, print, seconds, untilUpToDate } from "./verdic
 
 const LOOK = { interval: 50 };
 const NOTICED = "the wall clock of this machine is wrong";
+const OVER = "the wall clock of this machine is right again";
 /** Variables that set the wall clock of a node ahead by the offset in a file. */
 export async function shiftable(file: string): Promise<Readonly<Record<string, string>>> {
   await setAhead(file, 0);
@@ -38,11 +39,13 @@ export function clockCases(scene: () => Scene, file: string): void {
         const { out } = scene().reference.totals();
         const earlier = new Map<Node, number>(cluster.nodes.map((node) => [node, node.output().length]));
         await setAhead(file, aheadS);
-        const noticed = (node: Node) => node.output().slice(earlier.get(node)).includes(NOTICED);
-        await vi.waitUntil(() => cluster.nodes.every(noticed), LOOK);
+        const said = (text: string) => (node: Node) => node.output().slice(earlier.get(node)).includes(text);
+        await vi.waitUntil(() => cluster.nodes.every(said(NOTICED)), LOOK);
         const upToDateMs = await untilUpToDate(scene(), Date.now());
         await expectAgreement(scene(), before);
         await setAhead(file, 0);
+        // A node that was still ignoring its clock would not say so again.
+        await vi.waitUntil(() => cluster.nodes.every(said(OVER)), LOOK);
         print(`clocks ${words}: noticed by all nodes, every client had new data after ${seconds(upToDateMs)} s`);
         expect(scene().reference.totals().out).toBe(out);
       },
