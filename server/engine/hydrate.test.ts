@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { klineExample } from "#lib/contract/kline";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { quoteExample } from "#lib/contract/quote";
 import { snapshotExample } from "#lib/contract/snapshot";
@@ -16,7 +15,7 @@ import { testKline } from "#server/testing/market";
 import { createMemoryKlines } from "#server/testing/memory-klines";
 import { createView } from "#server/view/view";
 import type { RestoredTicker } from "./engine";
-import { differing, hydrateAll } from "./hydrate";
+import { hydrateAll } from "./hydrate";
 
 const alignment = createAlignment();
 const TICKER = "EURUSD";
@@ -34,11 +33,10 @@ interface Scene {
   readonly view?: ReturnType<typeof createView>;
   readonly nowMs: number;
   readonly closedMs?: number;
-  readonly repair?: boolean;
 }
 
-/** What is restored of the ticker, and the klines that a crash prevented from being written. */
-async function hydrate({ store, view = createView(), nowMs, closedMs = nowMs, repair = true }: Scene) {
+/** What is restored of the ticker, and the minutes that a crash prevented from being written. */
+async function hydrate({ store, view = createView(), nowMs, closedMs = nowMs }: Scene) {
   const restored: RestoredTicker[] = [];
   const latest: Kline[] = [];
   const missed = await hydrateAll([LISTING], {
@@ -46,7 +44,6 @@ async function hydrate({ store, view = createView(), nowMs, closedMs = nowMs, re
     view,
     alignment,
     nowMs,
-    repair,
     calendarOf: () => undefined,
     closedMs: () => closedMs,
     restore: (one, latestClosed) => {
@@ -64,8 +61,6 @@ describe("hydrating a ticker", () => {
     unwritten: fc.nat(3),
     sinceMs: fc.oneof(fc.nat(59_999), fc.nat(200_000), fc.nat(40 * DAY_S * 1_000)),
     lagMs: fc.nat(60_000),
-    /** Whether a crash lost the newest klines, or left them in an older state. */
-    lost: fc.array(fc.constantFrom("none", "lost", "older"), { minLength: 20, maxLength: 20 }),
   });
 
   /** The first minute of a day, while the view has only the last minutes of the day before, which is still open. */
@@ -74,12 +69,11 @@ describe("hydrating a ticker", () => {
     unwritten: 0,
     sinceMs: 0,
     lagMs: 0,
-    lost: Array.from({ length: 20 }, () => "none" as const),
   };
 
-  test("restores the open klines and the day of a plain aggregation, and repairs what a crash prevented from being written", async () => {
+  test("restores the open klines and the day of a plain aggregation, and finds the minutes that a crash prevented from being written", async () => {
     await fc.assert(
-      fc.asyncProperty(history, async ({ pauses, unwritten, sinceMs, lagMs, lost }) => {
+      fc.asyncProperty(history, async ({ pauses, unwritten, sinceMs, lagMs }) => {
         let time = FROM_S;
         const minutes = pauses.map((pause, index) => {
           time += (pause + 1) * MINUTE_S;
@@ -90,20 +84,7 @@ describe("hydrating a ticker", () => {
         const all = closesOf(minutes);
         const closed = (kline: Kline) => isClosed(kline, closedMs, alignment);
         const written = minutes.slice(0, Math.max(0, minutes.length - unwritten));
-        const anchor = (written.at(-1) ?? minutes.at(-1))?.time ?? 0;
-        const longer = all.filter((kline) => kline.timeframe !== "M1" && closed(kline));
-        // Only the interval of the last stored minute and the one before it can lack anything.
-        const newestTwo = new Set(TIMEFRAMES.flatMap((each) => all.filter(({ timeframe }) => timeframe === each).slice(-2)));
-        const fragile = (kline: Kline) => {
-          const { timeframe, time } = kline;
-          return newestTwo.has(kline) && time >= alignment.openTime(timeframe, alignment.openTime(timeframe, anchor) - 1);
-        };
-        const stored = longer.flatMap((kline, index) => {
-          const fate = fragile(kline) ? lost[index % lost.length] : "none";
-          if (fate === "lost") return [];
-          return fate === "older" ? [{ ...kline, tick_volume: kline.tick_volume - 1 }] : [kline];
-        });
-        const store = createMemoryKlines([...written, ...stored]);
+        const store = createMemoryKlines(written);
         const quote = quoteAt(time * 1_000);
         await store.writeBatch([], [quote]);
         const view = createView();
@@ -119,11 +100,7 @@ describe("hydrating a ticker", () => {
         expect(byName(restored[0]?.openKlines ?? [])).toEqual(byName(all.filter((kline) => !closed(kline))));
         const newest = [...new Map(all.map((kline) => [kline.timeframe, kline])).values()];
         expect(byName(latest)).toEqual(byName(newest.filter(closed)));
-        await store.writeBatch(missed, []);
-        expect(byName(store.all())).toEqual(byName([...minutes, ...longer]));
-        // Without a need for repair, the same is restored and nothing is written.
-        const plain = await hydrate({ store, view, nowMs, closedMs, repair: false });
-        expect([plain.restored, plain.missed]).toEqual([restored, []]);
+        expect(missed).toEqual(minutes.slice(written.length));
       }),
       { numRuns: 200, examples: [[DAY_BEGUN]] },
     );
@@ -208,19 +185,4 @@ describe("hydrating a ticker", () => {
       expect(found.day).toMatchObject({ dayOpenS: dayS, bidHigh: 1.2, lastBid: 1.2, previousClose: 1.5 });
     });
   });
-});
-
-test("klines differ from the store where it lacks them or has another value", async () => {
-  const stored = { ...klineExample, timeframe: "M5" as const };
-  const store = createMemoryKlines([stored, { ...stored, time: stored.time + 300, close: 9 }]);
-  const fields = ["open", "high", "low", "close", "tick_volume", "real_volume", "spread"] as const;
-  const others = fields.map((field) => ({ ...stored, [field]: 7 }));
-  const elsewhere = [
-    { ...stored, time: stored.time + 300 },
-    { ...stored, time: stored.time + 600 },
-    { ...stored, timeframe: "M15" as const },
-    { ...stored, ticker: "XAUUSD" },
-  ];
-  expect(await differing(store, [stored, ...others, stored, ...elsewhere])).toEqual([...others, ...elsewhere]);
-  expect(await differing(store, [])).toEqual([]);
 });

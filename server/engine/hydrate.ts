@@ -32,8 +32,6 @@ interface HydrateOptions {
    * after the reads: what is closed during them must not be closed twice.
    */
   closedMs: () => number;
-  /** True where higher timeframes are stored when they close, so that the newest may be missing or older than its minutes. */
-  repair: boolean;
   /**
    * Called synchronously after the view was read, so that no tick can come in between.
    * @param latestClosed the newest closed kline of each timeframe that has none open
@@ -43,7 +41,7 @@ interface HydrateOptions {
 
 /**
  * Restores every listing of a venue, several at a time; skips tickers without history.
- * Resolves to the klines that a crash prevented from being written.
+ * Resolves to the minutes of the view that are not stored.
  */
 export async function hydrateAll(listings: readonly Listing[], options: HydrateOptions): Promise<Kline[]> {
   const stored = await options.store.lastQuotes(options.nowMs);
@@ -64,14 +62,6 @@ function newer(stored: LastQuote | undefined, seen: Snapshot | undefined): LastQ
   return seen !== undefined && seen.time_msc >= (stored?.time_msc ?? 0) ? seen : stored;
 }
 
-/** Those of the closed klines of a ticker that the store lacks, or has in another state. */
-export async function differing(store: KlineStore, klines: readonly Kline[]): Promise<Kline[]> {
-  const read = ({ ticker, timeframe, time }: Kline) =>
-    store.read({ ticker, timeframe, from: time, to: time + 1, limit: 1, end: "newest" });
-  const stored = await Promise.all(klines.map(read));
-  return klines.filter((kline, index) => unstored([kline], stored[index] ?? []).length > 0);
-}
-
 /** Klines of the view that differ from the stored ones, or are not stored. */
 function unstored(rows: readonly Kline[], stored: readonly Kline[]): Kline[] {
   const text = ({ time, open, high, low, close, tick_volume, real_volume, spread }: Kline) =>
@@ -83,13 +73,12 @@ function unstored(rows: readonly Kline[], stored: readonly Kline[]): Kline[] {
 /**
  * The open klines of a ticker, recomputed from its M1 rows: up to D1 from the minutes, W1 and MN1 from the days. Rows of the
  * view win over stored ones and are read last, so that ticks which arrive during the reads are not lost.
- * Higher timeframes that closed around a crash or an import are rebuilt too: only the interval of the last stored minute and
- * the one before it can be missing, or lack minutes that were imported.
+ * @returns the minutes of the view that are not stored
  */
 export async function hydrateTicker(
   listing: Listing,
   lastQuote: LastQuote | undefined,
-  { store, view, calendarOf, alignment, nowMs, closedMs, repair, restore }: HydrateOptions,
+  { store, view, calendarOf, alignment, nowMs, closedMs, restore }: HydrateOptions,
 ): Promise<Kline[]> {
   const { ticker } = listing;
   const to = Math.floor(nowMs / 1000) + 1;
@@ -107,7 +96,8 @@ export async function hydrateTicker(
   const before = (timeframe: Timeframe) => alignment.openTime(timeframe, alignment.openTime(timeframe, anchor) - 1);
   const calendar = calendarOf(ticker);
   const dayOpenS = alignment.openTime("D1", anchor);
-  const minutesFrom = before("D1");
+  // Also as far back as the view goes, so that a minute of it that is stored is not taken for a missing one.
+  const minutesFrom = Math.min(before("D1"), view.recentKlines(ticker, "M1")[0]?.time ?? anchor);
   // A week may have begun in the month before, and the trading day before this one in both the week and the month before.
   const daysFrom = Math.min(before("W1"), before("MN1"), previousTradingDay(dayOpenS, calendar, alignment) ?? dayOpenS);
   // Imported days can go on long after the last minute.
@@ -130,7 +120,6 @@ export async function hydrateTicker(
   const earlier = days.filter((day) => isImported(day) && day.time <= lastDayS && !ownDays.some(({ time }) => time === day.time));
   const allDays = [...earlier, ...ownDays].sort((a, b) => a.time - b.time);
 
-  const offered = listing.timeframes.filter((timeframe) => timeframe !== "M1");
   const closedUpToMs = closedMs();
   const closed = (kline: Kline) => isClosed(kline, closedUpToMs, alignment);
   // Several per timeframe when earlier ones have ended without a published close: their closing delay has not passed, or
@@ -140,11 +129,5 @@ export async function hydrateTicker(
     .filter((kline) => !closed(kline));
   const latestClosed = listing.timeframes.flatMap((timeframe) => (rows[timeframe] ?? []).slice(-1)).filter(closed);
   restore({ ticker, lastQuote, openKlines: open, day: hydrateDay(allDays, lastQuote, alignment, calendar) }, latestClosed);
-  if (!repair) return [];
-  const coveredFrom = (timeframe: Timeframe) => (timeframe === "W1" || timeframe === "MN1" ? daysFrom : minutesFrom);
-  // The last two klines of a timeframe whose intervals the rows cover from the start.
-  const longer = offered.flatMap((timeframe) =>
-    (rows[timeframe] ?? []).slice(-2).filter((kline) => kline.time >= coveredFrom(timeframe) && closed(kline)),
-  );
-  return [...unstored(view.recentKlines(ticker, "M1"), minutes), ...longer];
+  return unstored(view.recentKlines(ticker, "M1"), minutes);
 }

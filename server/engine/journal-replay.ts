@@ -56,7 +56,7 @@ async function replay(
   const engine = createEngine({ listingOf: catalogue.find, calendarOf: catalogue.calendar, alignment, epoch: "journal" });
   const place = { journal: writer.number, ticks: 0 };
   const recorder = createRecorder({
-    writer: { writeBatch: async (klines, quotes, ticks) => void (await writer.write(klines, quotes, ticks, place)) },
+    writer: { writeBatch: async (...batch) => void (await writer.write(...batch, place)) },
     clock,
     log,
   });
@@ -72,7 +72,6 @@ async function replay(
     calendarOf: catalogue.calendar,
     alignment,
     nowMs,
-    repair: false,
     closedMs: () => closedMs,
     restore: engine.restore,
   });

@@ -20,7 +20,7 @@ import { superviseFeed } from "#server/feed/supervise";
 import type { Projection } from "#server/view/projection";
 import { readCorrections } from "./corrections";
 import { createEngine, type RestoredTicker } from "./engine";
-import { differing, hydrateAll, hydrateTicker } from "./hydrate";
+import { hydrateAll, hydrateTicker } from "./hydrate";
 import { createIntake, createPushTaker } from "./intake";
 import { type Lacks, reportInterruption } from "./interruptions";
 import type { Journal } from "./journal";
@@ -241,7 +241,6 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     alignment,
     nowMs: time.now() + (writer ? TICK_MAX_AHEAD_MS : 0),
     closedMs: () => advancedMs,
-    repair: writer !== undefined,
     restore,
   });
   watch.fill(catalogue.list().length);
@@ -251,15 +250,6 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   starting = false;
   reportInterruption(options, keeper?.lacks);
   if (recorder) recording = recorder.record;
-
-  /** Stores klines that closed here while their minutes were rewritten; the recorder may still have their old state to write. */
-  async function correct(recorder: Recorder, klines: readonly Kline[]): Promise<void> {
-    const outdated = await differing(store, klines);
-    if (outdated.length === 0) return;
-    recorder.amend(outdated);
-    await recorder.written(stopping.signal);
-    options.onStoredLate?.();
-  }
 
   async function historyChanged(ticker?: string, minutes?: ChangedMinutes): Promise<void> {
     advance();
@@ -272,8 +262,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     projection.forget(ticker, (kline) => !wasClosed(kline));
     try {
       for (const listing of touched) {
-        const longer = (await hydrateTicker(listing, undefined, hydration())).filter(({ timeframe }) => timeframe !== "M1");
-        if (recorder) await correct(recorder, longer);
+        await hydrateTicker(listing, undefined, hydration());
         if (minutes) publish(engine.correct(await readCorrections(store, listing, minutes, wasClosed, alignment)));
       }
     } finally {

@@ -45,24 +45,13 @@ describe("recorder", () => {
     await stop();
   });
 
-  test("the recorder stores higher timeframes only when they close, and no corrections, which come from the store", async () => {
+  test("the recorder stores minutes alone, and no corrections, which come from the store", async () => {
     const { clock, store, recorder, stop } = start();
-    const corrected = { ...klineEvent({ timeframe: "H4" }, true), corrected: true } as MarketEvent;
-    recorder.record([klineEvent({ timeframe: "H1" }), klineEvent({ timeframe: "D1" }, true), corrected, eventOf(quoteExample)]);
+    const corrected = { ...klineEvent({ timeframe: "M1", time: 0 }, true), corrected: true } as MarketEvent;
+    recorder.record([klineEvent({ timeframe: "M1" }), klineEvent({ timeframe: "D1" }, true), corrected, eventOf(quoteExample)]);
     expect(recorder.pending()).toBe(1);
     await clock.advance(500);
-    expect(store.all().map((row) => row.timeframe)).toEqual(["D1"]);
-    await stop();
-  });
-
-  test("klines that are amended are stored instead of what was recorded of them", async () => {
-    const { clock, store, recorder, stop } = start();
-    const rows = [kline({ timeframe: "M1", time: 60 }), kline({ timeframe: "M1", time: 120 }), kline({ timeframe: "H1" })];
-    recorder.record(rows.map((row) => eventOf({ ...row, close: 9 }, { closed: true })));
-    recorder.amend(rows);
-    expect(recorder.pending()).toBe(rows.length);
-    await clock.advance(500);
-    expect(store.all()).toEqual(rows);
+    expect(store.all()).toEqual([kline({ timeframe: "M1" })]);
     await stop();
   });
 

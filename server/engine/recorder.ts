@@ -8,7 +8,6 @@ import type { Logger } from "#lib/log";
 import type { LastQuote } from "#lib/market/ports";
 import { repeat } from "#lib/repeat";
 import type { Listener } from "#server/events/event";
-import { topicName } from "#server/events/topic";
 import { addTick, type TickChunk } from "#server/store/history/tick-tail";
 
 /** Longest time between a change and its write. */
@@ -27,10 +26,10 @@ const PENDING_MAX_TICKS = 1_000_000;
 /** What the recorder needs of the store. Writes are atomic and may be repeated. */
 export interface KlineWriter {
   /**
-   * Klines, last quotes and ticks of one batch, in one transaction; the last write of a key wins. Called in the same turn of the
-   * event loop in which the batch was taken: its klines have every tick that was applied before.
+   * M1 klines, last quotes and ticks of one batch, in one transaction; the last write of a key wins. Called in the same turn of the
+   * event loop in which the batch was taken: its minutes have every tick that was applied before.
    */
-  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[], ticks: readonly TickChunk[]): Promise<void>;
+  writeBatch(minutes: readonly Kline[], lastQuotes: readonly LastQuote[], ticks: readonly TickChunk[]): Promise<void>;
 }
 
 /** Stores a venue's events in batches. */
@@ -38,8 +37,6 @@ export interface Recorder {
   readonly record: Listener;
   /** Keeps a tick and what became of it: null where it was taken. @param source the provider, or push */
   keep(tick: Tick, outcome: TickRejection | null, receivedMs: number, source: string): void;
-  /** Stores these klines instead of whatever was recorded of them before. */
-  amend(klines: readonly Kline[]): void;
   /** Number of rows that wait to be written. */
   pending(): number;
   /** False while too many rows wait. */
@@ -108,8 +105,8 @@ function createTickQueue(maxCount: number, leftOut: (ticks: number) => void) {
 }
 
 /**
- * Keeps the newest state of each dirty row and writes it at least every 500 ms: M1 klines and last quotes while they
- * change, higher timeframes only when they close (open ones are recomputed from M1 at start).
+ * Keeps the newest state of each dirty row and writes it at least every 500 ms: M1 klines and last quotes. Longer klines are computed
+ * from the minutes.
  * A failed batch is kept and retried together with the next one, so nothing is lost while the process runs. Ticks are written with
  * them, every 4 seconds.
  */
@@ -119,9 +116,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const ticks = createTickQueue(pendingMaxTicks, leftOut);
   /** When ticks were last written, or tried to be. */
   let ticksTriedMs = clock.now();
-  let klines = new Map<string, Kline>();
+  let minutes = new Map<string, Kline>();
   let quotes = new Map<string, LastQuote>();
-  /** The last key of each series, by topic. */
+  /** The last key of each ticker. */
   const keys = new Map<string, { readonly time: number; readonly key: string }>();
   let waiters: (() => void)[] = [];
   /** Callers that wait for the next flush to start. */
@@ -129,40 +126,36 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let running: Promise<boolean> | undefined;
   let failing = false;
 
-  const pending = () => klines.size + quotes.size;
+  const pending = () => minutes.size + quotes.size;
 
-  /** The key of a row. That of the row before in its series is used again: to make and hash one costs more than to keep the row. */
-  function keyOf(topic: string, time: number): string {
-    const known = keys.get(topic);
+  /** The key of a minute. That of the one before of its ticker is used again: to make and hash one costs more than to keep the row. */
+  function keyOf({ ticker, time }: Kline): string {
+    const known = keys.get(ticker);
     if (known?.time === time) return known.key;
-    const key = `${topic}:${time}`;
-    keys.set(topic, { time, key });
+    const key = `${ticker}:${time}`;
+    keys.set(ticker, { time, key });
     return key;
-  }
-
-  function put(topic: string, kline: Kline): void {
-    klines.set(keyOf(topic, kline.time), kline);
   }
 
   function record(events: Parameters<Listener>[0]): void {
     for (const event of events) {
       if (event.type === "snapshot") quotes.set(event.record.ticker, event.record);
-      else if (event.type === "kline" && !event.corrected && (event.closed || event.record.timeframe === "M1"))
-        put(event.topic, event.record);
+      else if (event.type === "kline" && !event.corrected && event.record.timeframe === "M1")
+        minutes.set(keyOf(event.record), event.record);
     }
   }
 
   /** Removes all dirty rows: a part of them would not be the state after any one tick. */
-  function take(): { klines: Map<string, Kline>; quotes: Map<string, LastQuote> } {
-    const batch = { klines, quotes };
-    klines = new Map();
+  function take(): { minutes: Map<string, Kline>; quotes: Map<string, LastQuote> } {
+    const batch = { minutes, quotes };
+    minutes = new Map();
     quotes = new Map();
     return batch;
   }
 
   /** Puts a failed batch back; states recorded since then win. */
-  function putBack(batch: { klines: Map<string, Kline>; quotes: Map<string, LastQuote> }): void {
-    klines = new Map([...batch.klines, ...klines]);
+  function putBack(batch: { minutes: Map<string, Kline>; quotes: Map<string, LastQuote> }): void {
+    minutes = new Map([...batch.minutes, ...minutes]);
     quotes = new Map([...batch.quotes, ...quotes]);
   }
 
@@ -198,7 +191,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (rows === 0 && chunks.length === 0) return true;
     const batch = take();
     try {
-      await writer.writeBatch([...batch.klines.values()], [...batch.quotes.values()], chunks);
+      await writer.writeBatch([...batch.minutes.values()], [...batch.quotes.values()], chunks);
     } catch (error) {
       putBack(batch);
       ticks.putBack(chunks);
@@ -222,9 +215,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
   return {
     record,
     keep: ticks.add,
-    amend(amended) {
-      for (const kline of amended) put(topicName("kline", kline.ticker, kline.timeframe), kline);
-    },
     pending,
     hasRoom: () => pending() < pendingMaxRows,
     room(signal) {

@@ -52,9 +52,9 @@ export async function beginWriting(options: WritingOptions): Promise<Writing> {
 
   return {
     writer: {
-      async writeBatch(klines, quotes, kept) {
+      async writeBatch(minutes, quotes, kept) {
         const ticks = journal?.added() ?? 0;
-        displaced = !(await writer.write(klines, quotes, kept, { journal: writer.number, ticks }));
+        displaced = !(await writer.write(minutes, quotes, kept, { journal: writer.number, ticks }));
         if (displaced) throw new Error("another process has begun to store the data of this venue; nothing was written");
         await journal?.stored(ticks);
       },
