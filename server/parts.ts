@@ -148,8 +148,6 @@ export const PARTS = parts()
   })
   .part("database", ["market"], async ({ env, log, clock, onStop, leave, channel, shares }) => {
     const { acquireDatabase } = await import("./database/database");
-    const { bindIdentities } = await import("#server/store/users/identities");
-    const { issuerOf, signInChoices } = await import("#server/pages/sign-in/providers");
     const acquired = await acquireDatabase({ ...env, DATABASE_POOL_SIZE: shares.market }, log, clock, channel);
     const { db, url: databaseUrl, startUp } = acquired;
     onStop("database", acquired.release);
@@ -158,7 +156,6 @@ export const PARTS = parts()
       log.fatal({ reason, exit_code: DATABASE_LOST }, "the embedded database ended and cannot be started again; stopping");
       leave(DATABASE_LOST);
     });
-    for (const { id } of signInChoices(env)) await startUp.run(() => bindIdentities({ db }, id, issuerOf(env, id)));
     return { db, databaseUrl, startUp };
   })
   // The market process has migrated it.

@@ -6,7 +6,6 @@ import { PROOF_LIFETIME_S, TOTP_PERIOD_S } from "#lib/contract/second-factor";
 import { type OpenIdProvider, type ProviderPerson, startOpenIdProvider } from "#lib/testing/openid-provider";
 import { SECOND_MS } from "#lib/units";
 import { provedAtMsOf, signInChoices, verifiedGithubEmail } from "#server/pages/sign-in/providers";
-import { bindIdentities } from "#server/store/users/identities";
 import { accessBehindReset } from "#server/store/users/password";
 import { mailedToken, PORTAL, type PortalBrowser, portalBrowser, tokenMailedBy } from "#server/testing/portal-browser";
 import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
@@ -128,17 +127,6 @@ describe("signing in with a provider", () => {
     await signIn(portalBrowser(), { ...person, email: "samantha@example.com" });
     expect((await userOf("samantha@example.com"))?.identities).toMatchObject([{ issuer: provider.issuer, subject: "sam" }]);
     expect((await userOf("sam@example.com"))?.identities).toMatchObject([{ issuer: "https://former.example" }]);
-  });
-
-  test("identities of an earlier release get the issuer that is configured, and none of them moves later", async () => {
-    const person = { sub: "old", email: "old@example.com", email_verified: true };
-    await signIn(portalBrowser(), person);
-    await t.db.prisma.identity.updateMany({ where: { subject: "old" }, data: { issuer: "" } });
-    await bindIdentities(t, "oidc", provider.issuer);
-    await bindIdentities(t, "oidc", "https://later.example");
-    await signIn(portalBrowser(), { ...person, email: "older@example.com" });
-    expect((await userOf("old@example.com"))?.identities).toMatchObject([{ issuer: provider.issuer }]);
-    expect(await userOf("older@example.com")).toBeNull();
   });
 
   test("linked providers are listed, and unlinked by their owner only and never as the last way to sign in", async () => {

@@ -122,21 +122,14 @@ async function worksIn(pid: number, cluster: string): Promise<boolean> {
   return (await readlink(`/proc/${pid}/cwd`).catch(() => "")) === cluster;
 }
 
-/** True when the database that the holder runs is that of this directory, not of one that this is a copy of. */
-async function isOwn({ directory }: Holder, paths: Paths, server: number | undefined): Promise<boolean> {
-  if (directory !== undefined) return directory === (await directoryOf(paths.lock));
-  // A lock of an earlier release.
-  return server !== undefined && worksIn(server, paths.cluster);
-}
-
 /**
  * Refuses a directory that was copied while its holder runs: the holder's database is that of the original, and files that
  * were copied while a database wrote to them do not fit together.
  * @throws Error that says what to do
  */
 export async function refuseCopy(holder: Holder, paths: Paths): Promise<void> {
+  if (holder.directory === (await directoryOf(paths.lock))) return;
   const server = (await readPostmaster(paths))?.pid;
-  if (await isOwn(holder, paths, server)) return;
   const running = await readlink(`/proc/${server}/cwd`).catch(() => "");
   const original = path.basename(running) === path.basename(paths.cluster) ? path.dirname(running) : "another";
   throw new Error(

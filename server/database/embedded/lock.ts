@@ -14,8 +14,8 @@ export interface Holder {
   readonly pid: number;
   /** Distinguishes it from a later process with the same id. */
   readonly startedAt: string;
-  /** Distinguishes the directory from a copy, which has the same files. A lock of an earlier release has none. */
-  readonly directory?: string;
+  /** Distinguishes the directory from a copy, which has the same files. */
+  readonly directory: string;
 }
 
 /** A held lock. */

@@ -8,16 +8,6 @@ import type { KeyContext } from "#server/store/access/keys";
 import type { UserContext, Visitor } from "./context";
 import { notify } from "./notices";
 
-/**
- * Gives the identities of a provider that were stored without an issuer the one that is configured. Runs when the service
- * starts: if the issuer is changed later, the same subject there is somebody else.
- */
-export async function bindIdentities({ db }: Pick<KeyContext, "db">, provider: string, issuer: string): Promise<void> {
-  await db.prisma.$executeRaw`
-    UPDATE identity i SET issuer = ${issuer} WHERE provider = ${provider} AND issuer = ''
-       AND NOT EXISTS (SELECT 1 FROM identity o WHERE o.issuer = ${issuer} AND o.subject = i.subject)`;
-}
-
 /** The providers with which a user can sign in, the first linked first. */
 export async function listIdentities({ db }: Pick<KeyContext, "db">, userId: string): Promise<PortalIdentity[]> {
   const rows = await db.prisma.identity.findMany({ where: { userId }, orderBy: { createdAt: "asc" } });
