@@ -68,8 +68,6 @@ export const SLOW_TESTS: Readonly<Record<string, readonly string[]>> = {
   "server/jobs/backups.test.ts": ["server/jobs/", "server/database/"],
   "server/ops/json-output.test.ts": ["server/"],
   "server/socket/pressure.test.ts": ["server/socket/", "server/hub/", "server/http/"],
-  "server/store/conversion/": ["server/store/", "prisma/"],
-  "server/store/history/convert-faults.test.ts": ["server/store/", "prisma/"],
 };
 
 /** The commands of package.json that are slow tests, and what can break them. */

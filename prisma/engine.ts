@@ -8,7 +8,7 @@ import type { MigrationList, SchemaEngine, SchemasContainer } from "@prisma/sche
 import * as glue from "@prisma/schema-engine-wasm/schema_engine_bg";
 import pg from "pg";
 import { Connection } from "#server/store/database/connection";
-import { readMigrations } from "./migrate";
+import { migrationNames, readMigrations } from "./migrate";
 
 /**
  * Prisma's schema engine as WebAssembly, for the tests that compare the migrations with schema.prisma: a service applies its migrations
@@ -22,13 +22,11 @@ const LOCK_FILE = "migration_lock.toml";
 
 /** Tables created by hand-written migrations, which are not in schema.prisma. */
 const RAW_TABLES = [
-  "public.kline",
   "public.last_quote",
   "public.venue_lease",
   "public.venue_writer",
   "public.lacking_minutes",
   "public.watched_minutes",
-  "public.struck_minute",
   "public.history_content",
   "public.history_layer",
   "public.history_visible",
@@ -36,11 +34,10 @@ const RAW_TABLES = [
   "public.tick_segment",
   "public.tick_tail",
   "public.history_change",
-  "public.history_unconverted",
   "public.kline_tail",
 ];
 
-/** Excluded from all comparisons: the hand-written tables, and the partitions of `kline`. */
+/** Excluded from all comparisons: the hand-written tables. */
 export const FILTERS = { externalTables: RAW_TABLES, externalEnums: [] };
 
 /** The bindings keep their instance in their module, so it is created once per process. */
@@ -72,7 +69,7 @@ export async function readSchema(): Promise<SchemasContainer> {
 
 /** The migrations folder, in the engine's format. */
 export async function migrationList(): Promise<MigrationList> {
-  const migrations = await readMigrations();
+  const migrations = await readMigrations(await migrationNames());
   return {
     baseDir: MIGRATIONS_FOLDER,
     lockfile: { path: LOCK_FILE, content: await readFile(path.join(MIGRATIONS_FOLDER, LOCK_FILE), "utf8") },

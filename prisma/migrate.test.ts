@@ -1,17 +1,23 @@
 import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "#lib/clock";
 import { createLog } from "#lib/log";
 import { createStartUp } from "#server/store/database/db";
+import { SEAL_BYTES } from "#server/database/backup/seal";
 import { testServerUrl } from "#server/testing/database";
 import { execute, onDatabase } from "#server/testing/database-server";
 import { FILTERS, migrationList, readSchema, withEngine } from "./engine";
-import { migrate, migrationNames, NewerDatabaseError } from "./migrate";
+import { migrate, migrationNames, OtherVersionError } from "./migrate";
+
+/** A backup of a database that Spotwire 0.1.0 made. */
+const FORMER_BACKUP = "lib/testing/fixtures/release-0.1.0.backup";
 
 /** Hand-written tables, which are not in schema.prisma. */
 const RAW_TABLES =
-  /^(kline(_y\d{4}|_previous|_imported|_tail)?|history_\w+|tick_\w+|last_quote|venue_lease|venue_writer|lacking_minutes|watched_minutes|struck_minute|_prisma_migrations)$/;
+  /^(kline_tail|history_\w+|tick_\w+|last_quote|venue_lease|venue_writer|lacking_minutes|watched_minutes|_prisma_migrations)$/;
 
 describe("migrate", () => {
   let server: string;
@@ -104,8 +110,8 @@ describe("migrate", () => {
 
   test("migrate rejects a database in which a migration of Prisma's own command failed", async () => {
     await migrate(url);
-    await execute(url, "UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '0044_agent_host'");
-    await expect(migrate(url)).rejects.toThrow(/0044_agent_host failed earlier.*Restore a backup/);
+    await execute(url, "UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '0001_initial'");
+    await expect(migrate(url)).rejects.toThrow(/0001_initial failed earlier.*Restore a backup/);
   });
 
   test("a role that may not create tables is told what its owner has to run, before anything is made", async () => {
@@ -120,39 +126,41 @@ describe("migrate", () => {
     expect(await rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
   });
 
-  test.each(["America/New_York", "Asia/Tokyo"])(
-    "migrate rejects a database in %s that an earlier version filled, and says what it holds",
-    async (zone) => {
-      await migrate(url);
-      await execute(url, `ALTER DATABASE ${name} SET timezone = '${zone}'`);
-      expect(await migrate(url)).toEqual([]);
-      await execute(url, "DELETE FROM _prisma_migrations WHERE migration_name >= '0045_sessions_in_utc'");
-      await expect(migrate(url)).rejects.toThrow(
-        `Its time zone is ${zone}, and an earlier Spotwire filled it (accounts: 0, keys: 0)`,
+  test("migrate rejects a database that a release up to 0.2.0 made, says how to take its history along, and changes nothing", async () => {
+    const backup = (await readFile(FORMER_BACKUP)).subarray(0, -SEAL_BYTES);
+    const [header = ""] = gunzipSync(backup).toString("latin1").split("\n", 1);
+    const { migrations } = JSON.parse(header) as { migrations: string[] };
+    await migrate(url);
+    await execute(url, "DELETE FROM _prisma_migrations");
+    for (const name of migrations)
+      await execute(
+        url,
+        `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('${name}', '', '${name}', now())`,
       );
-      await execute(url, `ALTER DATABASE ${name} SET timezone = 'Etc/UTC'`);
-      expect(await migrate(url)).toEqual(["0045_sessions_in_utc"]);
-    },
-  );
+    const before = await recorded();
+    await expect(migrate(url)).rejects.toThrow(OtherVersionError);
+    await expect(migrate(url)).rejects.toThrow(
+      /made by Spotwire 0\.2\.0 or earlier.*npm run export.*import the files here into an empty database/,
+    );
+    expect(await recorded()).toEqual(before);
+  });
 
   test.each([
     ["applied", "now()"],
     ["begun", "NULL"],
   ])("migrate rejects a database in which a newer version has %s a migration, and changes nothing", async (_, finished) => {
     await migrate(url);
-    // As the version before the newest would find it, with a migration to come: of an even newer one.
-    await execute(url, "DROP TABLE webhook_delivery, webhook, status_event");
-    await execute(url, "DELETE FROM _prisma_migrations WHERE migration_name = '0027_webhooks'");
+    // With a migration to come.
+    await execute(url, "DELETE FROM _prisma_migrations");
     await execute(
       url,
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
       VALUES ('of a newer one', 'unknown', '9999_later', ${finished})`,
     );
     const before = await recorded();
-    await expect(migrate(url)).rejects.toThrow(NewerDatabaseError);
-    await expect(migrate(url)).rejects.toThrow(/newer Spotwire: it has 9999_later, .*Start the newer version.*restore a backup/);
+    await expect(migrate(url)).rejects.toThrow(OtherVersionError);
+    await expect(migrate(url)).rejects.toThrow(/newer Spotwire: it has 9999_later, .*Use the newer version.*restore a backup/);
     expect(await recorded()).toEqual(before);
-    expect(await rows("SELECT to_regclass('webhook') AS made")).toEqual([{ made: null }]);
   });
 
   test("migrate rejects a database that contains other tables", async () => {

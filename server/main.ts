@@ -2,7 +2,7 @@ import { brandOf } from "#lib/brand";
 import { createLog } from "#lib/log";
 import { printable } from "#lib/printable";
 import { createSteadyClock } from "#lib/steady-clock";
-import type { NewerDatabaseError } from "#prisma/migrate";
+import type { OtherVersionError } from "#prisma/migrate";
 import { connectThroughProxies } from "#server/outgoing/proxy";
 import { type EnvError, readEnv } from "./env";
 import { createNode, isRole, kindOf, partsOf } from "./node";
@@ -12,11 +12,11 @@ import { keepTickShape } from "./ops/tick-shape";
 import { PARTS, rolesOf } from "./parts";
 
 /**
- * Exit code where starting again cannot help: a wrong configuration, as of a command that is used wrongly, or a database of a newer
+ * Exit code where starting again cannot help: a wrong configuration, as of a command that is used wrongly, or a database of another
  * version. Any other failure is 1.
  */
 const IN_VAIN = 2;
-const IN_VAIN_ERRORS: ReadonlySet<string> = new Set<(EnvError | NewerDatabaseError)["name"]>(["EnvError", "NewerDatabaseError"]);
+const IN_VAIN_ERRORS: ReadonlySet<string> = new Set<(EnvError | OtherVersionError)["name"]>(["EnvError", "OtherVersionError"]);
 
 /** Says why a start failed, without a stack: the operator has to fix it. For a process that has a parent, that one says so. */
 function fail(error: unknown): never {

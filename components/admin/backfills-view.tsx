@@ -44,8 +44,8 @@ function Written({ series }: { series: readonly BackfillSeriesReport[] }) {
 }
 
 /** What can be done with an import now; null for nothing. */
-function changeOf({ series, state, undone_at, sealed }: BackfillReport): ImportChange | null {
-  if (sealed || state === "running" || series.length === 0) return null;
+function changeOf({ series, state, undone_at }: BackfillReport): ImportChange | null {
+  if (state === "running" || series.length === 0) return null;
   return undone_at === null ? "undo" : "redo";
 }
 

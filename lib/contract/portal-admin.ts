@@ -338,8 +338,6 @@ export interface BackfillReport {
   readonly updated_at: string;
   /** When it was undone, null if it was not or was put back. */
   readonly undone_at: string | null;
-  /** True when an earlier release deleted what it replaced, so that it cannot be undone. */
-  readonly sealed: boolean;
   /** By ticker and timeframe; empty if it stored nothing. */
   readonly series: readonly BackfillSeriesReport[];
 }

@@ -91,8 +91,6 @@ export interface DataImport {
   readonly overwritten: number;
   readonly already_there: number;
   readonly undone_at: string | null;
-  /** True when an earlier release deleted what it overwrote, so that it cannot be undone. */
-  readonly sealed: boolean;
   /** What was doubtful about its files. */
   readonly doubts: readonly string[];
 }

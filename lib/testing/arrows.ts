@@ -262,7 +262,6 @@ export const FLOORS: readonly string[] = [
   "server/store/database/",
   "server/store/history/",
   "server/store/market/",
-  "server/store/conversion/",
   "server/store/klines/",
   "server/store/files/",
   "server/store/data/",

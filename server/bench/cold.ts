@@ -9,8 +9,7 @@ import { operations } from "#lib/operations/declarations";
 import { openDuckDb } from "#lib/testing/duckdb";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import type { Database } from "#server/store/database/db";
-import { createPartitions } from "#server/store/klines/partitions";
-import { ADD_MINUTES, HISTORY_FROM_S, storeMinutes } from "./history";
+import { ADD_MINUTES, HISTORY_FROM_S, ROWS_TABLE, storeMinutes } from "./history";
 import type { Effort } from "./load";
 import { startSpotwire } from "./product";
 import { rounded } from "./spread";
@@ -27,8 +26,8 @@ const MONTH_MAX_S = 31 * DAY_S;
 
 /** In the order of the key, as it lies there: the column of the result has the same name and would be sorted. */
 const QUERY = `
-  SELECT time::float8 AS time, open, high, low, close, tick_volume::float8 AS tick_volume, real_volume, spread FROM kline
-    WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 ORDER BY kline.time LIMIT ${ROWS_COUNT}`;
+  SELECT time::float8 AS time, open, high, low, close, tick_volume::float8 AS tick_volume, real_volume, spread FROM bench_kline
+    WHERE ticker = $1 AND timeframe = 'M1' AND time >= $2 AND time < $3 ORDER BY bench_kline.time LIMIT ${ROWS_COUNT}`;
 
 const FILES = `SELECT v.ticker, v.start::float8 AS start, c.bytes FROM history_visible v JOIN history_content c ON c.id = v.content
   WHERE v.timeframe = 'M1'`;
@@ -46,18 +45,17 @@ type Reader = (window: Window) => Promise<number>;
 /** @returns the URL of the database */
 async function fill(db: Pick<Database, "pool" | "segments">): Promise<string> {
   const last = HISTORY_FROM_S + (EACH_COUNT - 1) * MINUTE_S;
-  await createPartitions(db.pool)(HISTORY_FROM_S, last);
   const connectionString = String(db.pool.options.connectionString);
   // A connection of its own, because those of the pool give up a query after some seconds.
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {
+    await client.query(ROWS_TABLE);
     for (const { ticker } of LIVE_LISTINGS.slice(0, TICKERS_COUNT)) {
-      // As rows, too, for the rival: it is how earlier releases stored them.
       await client.query(ADD_MINUTES, [ticker, HISTORY_FROM_S, last]);
       await storeMinutes(db, ticker, HISTORY_FROM_S, last);
     }
-    await client.query("VACUUM ANALYZE kline");
+    await client.query("VACUUM ANALYZE bench_kline");
   } finally {
     await client.end();
   }

@@ -25,10 +25,16 @@ const SANDBOX_FROM_S = 1_577_836_800;
 /** All of them are in the past of this clock. */
 const SANDBOX_NOW_MS = Date.UTC(2040, 0);
 
-/** Inserts M1 klines of the live instrument $1, from $2 to $3 inclusive (Unix seconds), in primary key order. */
+/** The rival of stored klines: a table of rows. */
+export const ROWS_TABLE = `CREATE TABLE IF NOT EXISTS bench_kline (
+  ticker text COLLATE "C" NOT NULL, timeframe text COLLATE "C" NOT NULL, time bigint NOT NULL,
+  open float8 NOT NULL, high float8 NOT NULL, low float8 NOT NULL, close float8 NOT NULL, tick_volume float8 NOT NULL, real_volume float8, spread float8,
+  PRIMARY KEY (ticker, timeframe, time))`;
+
+/** Inserts M1 klines of the instrument $1 into that table, from $2 to $3 inclusive (Unix seconds), in primary key order. */
 export const ADD_MINUTES = `
-  INSERT INTO kline (venue, ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread)
-  SELECT 'live', $1, 'M1', time, 1.1, 1.2, 1.0, 1.1 + (time / 60 % 1000) * 0.0001, 60, NULL, 0.0001
+  INSERT INTO bench_kline (ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread)
+  SELECT $1, 'M1', time, 1.1, 1.2, 1.0, 1.1 + (time / 60 % 1000) * 0.0001, 60, NULL, 0.0001
     FROM generate_series($2::bigint, $3::bigint, 60) AS time`;
 
 type Stored = Pick<Database, "pool" | "segments">;

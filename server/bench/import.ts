@@ -6,8 +6,7 @@ import { systemClock } from "#lib/clock";
 import { createLog } from "#lib/log";
 import { acquireDatabase } from "#server/database/database";
 import { readEnv } from "#server/env";
-import { createPartitions } from "#server/store/klines/partitions";
-import { HISTORY_FROM_S, writeHistory } from "./history";
+import { ROWS_TABLE, writeHistory } from "./history";
 import type { Effort } from "./load";
 import { rounded } from "./spread";
 import { comparedOf, type Row } from "./table";
@@ -17,7 +16,7 @@ const ROWS_COUNT = 1_000_000;
 const ROUNDS_MAX_COUNT = 1;
 /** What `npm run import` does, without its compiler. */
 export const IMPORT_COMMAND = ".next/spotwire/import.mjs";
-const COLUMNS = "venue, ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread";
+const COLUMNS = "ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread";
 
 function seconds(work: () => void): number {
   const start = performance.now();
@@ -40,20 +39,20 @@ export async function benchImport({ rounds }: Effort): Promise<Row[]> {
     copy,
     ROWS_COUNT,
     "",
-    (k) => `live,XAUUSD,M1,${k.time},${k.open},${k.high},${k.low},${k.close},${k.tick_volume},,${k.spread}\n`,
+    (k) => `XAUUSD,M1,${k.time},${k.open},${k.high},${k.low},${k.close},${k.tick_volume},,${k.spread}\n`,
   );
   const log = createLog("error");
   const env = readEnv({ DATA_DIR: path.join(folder, "data"), LOG_LEVEL: "error" });
   const { db, release } = await acquireDatabase(env, log, systemClock);
   const url = String(db.pool.options.connectionString);
-  await createPartitions(db.pool)(HISTORY_FROM_S, HISTORY_FROM_S + ROWS_COUNT * 60);
+  await db.pool.query(ROWS_TABLE);
   const empty = () =>
-    db.pool.query("TRUNCATE kline, import_job, history_content, history_layer, history_visible, history_derived");
+    db.pool.query("TRUNCATE bench_kline, import_job, history_content, history_layer, history_visible, history_derived");
   const times: { copy: number[]; import: number[] } = { copy: [], import: [] };
   try {
     for (let round = 0; round < Math.min(rounds, ROUNDS_MAX_COUNT); round += 1) {
       await empty();
-      times.copy.push(seconds(() => psql(url, `\\copy kline (${COLUMNS}) FROM '${copy}' WITH (FORMAT csv)`)));
+      times.copy.push(seconds(() => psql(url, `\\copy bench_kline (${COLUMNS}) FROM '${copy}' WITH (FORMAT csv)`)));
       await empty();
       times.import.push(seconds(() => runImport(url, plain)));
     }

@@ -68,8 +68,8 @@ async function beginLeasedWriting(
   if (writer === null) throw refused();
   return {
     writer: {
-      async writeBatch(klines, quotes, ticks) {
-        if (!(await writer.write(klines, quotes, ticks, writer.stored))) throw refused();
+      async writeBatch(...batch) {
+        if (!(await writer.write(...batch, writer.stored))) throw refused();
       },
     },
     keep:

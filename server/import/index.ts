@@ -1,9 +1,8 @@
 import { BACKFILLS_MAX_COUNT, type BackfillReport } from "#lib/contract/portal-admin";
 import { type CommandContext, defineCommand, runAsProcess, wordsOf } from "#server/cli/run-command";
-import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
+import { EXIT_DONE, UsageError } from "#server/cli/usage-error";
 import { countText } from "#server/cli/words";
 import { auditOn, COMMAND_LINE } from "#server/store/access/audit";
-import { dropRows } from "#server/store/conversion/drop-rows";
 import { redoImport, undoImport } from "#server/store/klines/import-undo";
 import { listBackfills } from "#server/store/market/backfills";
 import { OPTIONS, readOptions, USAGE } from "./options";
@@ -16,11 +15,10 @@ const minute = (iso: string) => `${iso.slice(0, 16)}Z`;
 /** What became of the ticks of a series, where it has some. */
 const ticksText = (ticks: number, what: string) => (ticks === 0 ? "" : `, ${countText(ticks)} ticks ${what}`);
 
-function stateOf({ state, undone_at, sealed }: BackfillReport): string {
+function stateOf({ state, undone_at }: BackfillReport): string {
   if (undone_at !== null) return "undone";
   // It says nothing any more: its process or the database went away.
-  if (state === "lost") return "interrupted, the same command resumes it";
-  return sealed ? `${state}, cannot be undone` : state;
+  return state === "lost" ? "interrupted, the same command resumes it" : state;
 }
 
 function linesOf(report: BackfillReport): string[] {
@@ -81,20 +79,6 @@ async function changeNumbered(
   return EXIT_DONE;
 }
 
-/** `npm run import -- drop-rows`. */
-async function dropOldRows(words: readonly string[], { print, withDatabase }: CommandContext): Promise<number> {
-  wordsOf(words);
-  const { waiting, bytes } = await withDatabase(dropRows);
-  if (waiting.length > 0) {
-    print(
-      `Nothing was deleted: ${waiting.join(", ")} ${waiting.length === 1 ? "is" : "are"} not converted yet. The service does it.`,
-    );
-    return EXIT_FAILED;
-  }
-  print(`The klines that earlier releases stored as rows are deleted: ${countText(Math.round(bytes / 1e6))} MB on disk.`);
-  return EXIT_DONE;
-}
-
 /** `npm run import`. */
 export const importCommand = defineCommand({
   name: "import",
@@ -106,7 +90,6 @@ export const importCommand = defineCommand({
     if (word === "list") return listImports(words, context);
     if (word === "undo") return changeNumbered(word, UNDONE, words, context);
     if (word === "redo") return changeNumbered(word, PUT_BACK, words, context);
-    if (word === "drop-rows") return dropOldRows(words, context);
     const options = readOptions(values, positionals);
     return withDatabase((database) => runImport({ options, database, terminal: terminalOf(print), clock, signal: stopSignal() }));
   },

@@ -15,7 +15,6 @@ export const USAGE = `npm run import -- [options] FILE…
 npm run import -- list
 npm run import -- undo NUMBER
 npm run import -- redo NUMBER
-npm run import -- drop-rows
 
 Imports history into the stored klines of the live venue. FILE is a file of ticks or klines: text, Parquet or .bi5,
 plain or in a .gz, .zip or .tar archive, or a folder of such files. Ticks become M1 klines, and are
@@ -44,7 +43,6 @@ kept. M5 to MN1 are computed from M1 on request; klines of M5 to MN1 are taken w
 
 The import detects the format and the time zone, and prints what it detected. Each import has a number: \`list\` shows the
 imports, \`undo\` restores the klines that would be stored without one, at any time, and \`redo\` puts it back.
-\`drop-rows\` frees the room of what releases before 0.2.0 stored as rows, once all of it is converted.
 Exit code: 0 done, 1 a file or row was refused or no kline is stored, 2 wrong usage, 3 unsure or doubtful: an
 option must decide.`;
 

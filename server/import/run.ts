@@ -250,7 +250,7 @@ export async function runImport(context: ImportContext): Promise<number> {
   const files = await filesOf(options.files);
   const backfill = dryRun ? NO_REPORT : await reportBackfill({ database, clock, venue, files: files.length });
   const store = createKlineStore(database);
-  const batch = await openBatch({ database, clock, signal, number: dryRun ? null : backfill.number });
+  const batch = await openBatch({ database, clock, number: dryRun ? null : backfill.number });
   const run: Run = {
     options,
     database,

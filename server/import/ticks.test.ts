@@ -170,7 +170,6 @@ test("a part whose position cannot be saved leaves neither klines nor ticks", as
   const batch = await openBatch({
     database: db,
     clock: manualClock(IMPORT_NOW_MS),
-    signal: new AbortController().signal,
     number,
   });
   const before = [await stored(), await storedKlines(db, "EURUSD", "M1")];

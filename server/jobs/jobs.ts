@@ -10,7 +10,6 @@ import type { Database } from "#server/store/database/db";
 import { WEBHOOK_SECRETS } from "#server/store/webhooks/webhooks";
 import { startAlerts } from "./alerts";
 import { startBackups } from "./backups";
-import { startConversion } from "./conversion";
 import { startMonths } from "./months";
 import { startUpkeep } from "./upkeep";
 import { startWarnings } from "./warnings";
@@ -36,7 +35,7 @@ interface JobsOptions {
 
 /**
  * Starts what a node does besides serving: webhooks, alerts of accounts, warnings for operators, months of usage, upkeep of what is
- * stored, backups, and the conversion of what an earlier release stored. Every node may run them: each piece of work is done by one.
+ * stored, and backups. Every node may run them: each piece of work is done by one.
  */
 export function startJobs({ env, brand, db, databaseUrl, clock, log, secret, send, uptime, base, onStop }: JobsOptions): void {
   const common = { db, clock, log };
@@ -53,5 +52,4 @@ export function startJobs({ env, brand, db, databaseUrl, clock, log, secret, sen
   onStop("upkeep", startUpkeep({ ...common, env }).stop);
   const backups = startBackups({ ...common, databaseUrl, env, secret });
   if (backups !== undefined) onStop("backups", backups.stop);
-  onStop("conversion", startConversion({ ...common, isShared: env.REDIS_URL !== undefined }).stop);
 }

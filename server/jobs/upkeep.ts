@@ -11,14 +11,11 @@ import { sealTails } from "#server/store/history/tail";
 import { dropTicks } from "#server/store/history/tick-days";
 import { sealTicks } from "#server/store/history/tick-tail";
 import { forgetMended } from "#server/store/klines/lacking-minutes";
-import { createPartitions } from "#server/store/klines/partitions";
 import { forgetImports } from "#server/store/market/backfills";
 
 /** Interval of the upkeep; also the delay before failed or skipped work is retried. */
 const INTERVAL_MS = HOUR_MS;
 const MEGABYTE = 1_000_000;
-/** How long before a year begins its partition is created. */
-const AHEAD_S = 30 * DAY_S;
 
 interface UpkeepOptions {
   readonly db: Pick<Database, "pool" | "segments" | "control">;
@@ -28,13 +25,12 @@ interface UpkeepOptions {
 }
 
 /**
- * Works now and then every hour until stopped: it creates upcoming kline partitions, moves the minutes of past days and the ticks of past
+ * Works now and then every hour until stopped: it moves the minutes of past days and the ticks of past
  * hours into segments, drops klines beyond KLINE_RETENTION_YEARS and ticks beyond TICKS_MAX_DAYS and TICKS_MAX_MB, forgets old imports of
  * which nothing is stored, deletes segments that nothing names and cuts old addresses in the audit log. Every node may run it; one at a
  * time does the work. It does not throw: failures are logged and retried.
  */
 export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
-  const ensure = createPartitions(db.pool);
   /** One run of the sweep walks a part of the segments, and the next one continues. */
   let sweptTo = "";
 
@@ -85,10 +81,8 @@ export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
   }
 
   return startRepeating({ clock, pause: INTERVAL_MS, atOnce: true }, async () => {
-    const nowS = clock.now() / 1_000;
     await attempt("cut addresses in the audit log", () => cutAuditAddresses(db.pool, clock));
     await attempt("forget old imports and mended minutes", forget);
-    await attempt("create upcoming kline partitions", () => ensure(nowS, nowS + AHEAD_S));
     await attempt("move the minutes of past days into layers", sealDays);
     await attempt("move the ticks of past hours into segments", sealHours);
     await attempt("drop expired klines", dropOld);

@@ -60,8 +60,6 @@ export async function backupBench(): Promise<BackupBench> {
     async emptyDatabase() {
       const name = `empty_${randomBytes(6).toString("hex")}`;
       await execute(server, `CREATE DATABASE ${name}`);
-      // What an earlier version filled is accepted in this zone alone.
-      await execute(server, `ALTER DATABASE ${name} SET timezone = 'UTC'`);
       made.push(name);
       return onDatabase(server, name);
     },
@@ -98,7 +96,7 @@ export async function contentOf(url: string): Promise<Record<string, unknown>> {
   return content;
 }
 
-/** Columns, indexes, constraints, functions, partitions, and the migrations that were applied. */
+/** Columns, indexes, constraints, functions, and the migrations that were applied. */
 export const shapeOf = async (url: string) => ({
   columns: await query(
     url,
@@ -114,11 +112,6 @@ export const shapeOf = async (url: string) => ({
   functions: await query<{ name: string }>(
     url,
     "SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1",
-  ),
-  partitions: await query<{ name: string }>(
-    url,
-    `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound, i.inhparent::regclass::text AS parent
-     FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid WHERE c.relkind = 'r' ORDER BY 1`,
   ),
   migrations: await query<{ migration_name: string }>(
     url,

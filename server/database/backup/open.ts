@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { PassThrough, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { migrationNames } from "#prisma/migrate";
+import { migrationNames, otherVersion } from "#prisma/migrate";
 import { BACKUP_FORMAT, BackupError, damaged, Header } from "./format";
 import { AGE_MAGIC, decrypted } from "./passphrase";
 import { type BackupReader, createBackupReader } from "./reader";
@@ -80,17 +80,19 @@ async function readHeader(reader: BackupReader, file: string): Promise<Header> {
     throw error;
   });
   const known = await migrationNames();
-  const newer = header.migrations.filter((name) => !known.includes(name));
-  if (header.spotwireBackup > BACKUP_FORMAT || newer.length > 0)
-    throw new BackupError(
-      `${file} was made by a newer Spotwire${newer.length > 0 ? ` (it has ${newer.join(", ")})` : ""}. Update this installation first, then restore.`,
-    );
+  const other = otherVersion(
+    file,
+    header.migrations.filter((name) => !known.includes(name)),
+  );
+  if (other !== undefined) throw new BackupError(other);
+  if (header.spotwireBackup > BACKUP_FORMAT)
+    throw new BackupError(`${file} was made by a newer Spotwire. Use that version to restore it.`);
   return header;
 }
 
 /**
  * Opens a backup without touching any database. The whole file is compared with its seal first, if it has one.
- * @throws BackupError when the file does not exist, is not a backup of this installation, or was made by a newer version
+ * @throws BackupError when the file does not exist, is not a backup of this installation, or was made by another version
  */
 export async function openBackup(file: string, verification: Verification): Promise<OpenBackup> {
   const text = await openText(file, verification);

@@ -22,10 +22,13 @@ import { createSealCheck, requireSeal, SEAL_BYTES } from "./seal";
 const KLINES_COUNT = 60_000;
 
 let bench: BackupBench;
+/** A backup of a database that Spotwire 0.1.0 made. */
+let former: Buffer;
 let source: TestDatabase;
 
 beforeAll(async () => {
   bench = await backupBench();
+  former = await readFile("lib/testing/fixtures/release-0.1.0.backup");
   source = await databaseWithKlines(KLINES_COUNT);
   await bench.command("backup", source.url, "--to", bench.at("whole.backup"));
 });
@@ -76,7 +79,8 @@ describe("npm run restore", () => {
     ],
     ["an unknown table", () => changed('{"table":"plan"', '{"table":"spaceship"'), /table spaceship that this version/],
     ["a newer format", () => changed('"spotwireBackup":1', '"spotwireBackup":2'), /made by a newer Spotwire/],
-    ["newer migrations", () => changed('"0001_init"', '"0001_init","0999_later"'), /newer Spotwire \(it has 0999_later\)/],
+    ["newer migrations", () => changed('"0001_initial"', '"0001_initial","0999_later"'), /newer Spotwire: it has 0999_later,/],
+    ["a release up to 0.2.0", () => former, /made by Spotwire 0\.2\.0 or earlier.*npm run export/],
   ])("a restore of %s is rejected and changes nothing, even unverified", async (name, content, words) => {
     const file = bench.at(`${name}.backup`);
     await writeFile(file, content());

@@ -4,7 +4,6 @@ import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { applyInTransaction, holdMigrations } from "#prisma/migrate";
-import { restorePartition } from "#server/store/klines/partitions";
 import { withConnection } from "./connection";
 import { BackupError, type BackupSummary, damaged, End, Part, Sum } from "./format";
 import type { OpenBackup } from "./open";
@@ -92,7 +91,7 @@ async function copyRows(client: pg.Client, reader: BackupReader, { table, column
 async function loadTable(client: pg.Client, reader: BackupReader, part: Part): Promise<number> {
   const name = pg.escapeIdentifier(part.table);
   const { rows: found } = await client.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [name]);
-  if (!found[0]?.made && !(await restorePartition(client, part.table)))
+  if (!found[0]?.made)
     throw new BackupError(`The backup contains a table ${part.table} that this version does not have. Nothing was changed.`);
   // Rows that a migration inserts are in the backup too.
   await client.query(`DELETE FROM ${name}`);
@@ -126,11 +125,7 @@ async function load(client: pg.Client, { header, reader }: OpenBackup): Promise<
 
 /** Ends all sessions and voids all links: those that ended since the backup was made would work again. */
 async function voidSessions(client: pg.Client): Promise<void> {
-  for (const table of VOIDED_TABLES) {
-    // A backup of an earlier version may not have the table.
-    const { rows } = await client.query<{ made: boolean }>("SELECT to_regclass($1) IS NOT NULL AS made", [table]);
-    if (rows[0]?.made) await client.query(`DELETE FROM ${table}`);
-  }
+  for (const table of VOIDED_TABLES) await client.query(`DELETE FROM ${table}`);
 }
 
 /**

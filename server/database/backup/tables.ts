@@ -1,14 +1,9 @@
 import pg from "pg";
 import { BackupError, MIGRATIONS_TABLE, type Part } from "./format";
 
-/**
- * Includes partitions, but not their parent tables, which have no rows. Excludes a table that is to become a partition of
- * klines, because its rows are still in another table.
- */
 const TABLES = `SELECT c.relname AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
   WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> $1
-    AND (c.relispartition OR c.relname !~ '^kline_y')
   GROUP BY c.relname ORDER BY c.relname`;
 
 const REFERENCES = `SELECT child.relname AS child, parent.relname AS parent

@@ -19,7 +19,6 @@ beforeAll(async () => {
   batch = await openBatch({
     database: db,
     clock,
-    signal: new AbortController().signal,
     number: await beginTestImport({ db, clock }),
   });
 });
@@ -90,7 +89,7 @@ test("parts with the same minutes wait for each other, and the last one counts",
 });
 
 test("the parts of a trial are compared one after the other", async () => {
-  const trial = await openBatch({ database: db, clock, signal: new AbortController().signal, number: null });
+  const trial = await openBatch({ database: db, clock, number: null });
   const put = trial.file();
   const parts = [minutes("USDJPY", 0, 10), minutes("USDJPY", 10, 10), minutes("USDJPY", 19, 2)];
   const counts = await Promise.all(parts.map((part) => put(part, async () => undefined)));

@@ -6,7 +6,6 @@ import type { KlineColumns } from "#lib/domain/columns";
 import { sidesFromTicks } from "#lib/domain/price-sides";
 import { sortTicks, type TickColumns } from "#lib/domain/tick-columns";
 import { ImportFailure } from "#server/import/failure";
-import { convertTicker } from "#server/store/conversion/convert";
 import type { Database } from "#server/store/database/db";
 import { digitsOf } from "#server/store/history/layers";
 import { lockBatch, lockForChange } from "#server/store/history/lock";
@@ -24,7 +23,6 @@ type Save = (client: pg.ClientBase) => Promise<void>;
 interface BatchOptions {
   readonly database: Pick<Database, "pool" | "segments" | "client">;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
   /** The number of the batch; null for a trial. */
   readonly number: number | null;
 }
@@ -39,7 +37,7 @@ async function withPrices(client: pg.ClientBase, { series, klines, ticks }: File
 export type Batch = Awaited<ReturnType<typeof openBatch>>;
 
 /** Begins a batch. Its connection holds the locks, so they end with the process. */
-export async function openBatch({ database, clock, signal, number }: BatchOptions) {
+export async function openBatch({ database, clock, number }: BatchOptions) {
   const { pool, segments } = database;
   const client = database.client();
   // A connection that breaks is reported by the next query, too.
@@ -69,8 +67,6 @@ export async function openBatch({ database, clock, signal, number }: BatchOption
      */
     async claim(ticker: string): Promise<void> {
       if (number === null || claimed.has(ticker)) return;
-      // Without a running service nobody else would.
-      await convertTicker(database, ticker, { signal, onProgress: () => undefined });
       const busy = await lockForChange(client, ticker, "session");
       if (busy !== null) throw new ImportFailure(busy);
       claimed.add(ticker);

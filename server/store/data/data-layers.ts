@@ -9,7 +9,7 @@ import { LAYER_KIND } from "./coverage-sources";
 
 /** What layers said of the months of a span; `shown` are the rows of them that show, or take a kline out. */
 const LAYERS = `SELECT s.layer, s.start::float8, s.content, s.rows, s.first::float8, s.last::float8, ${LAYER_KIND} AS kind,
-    coalesce(b.file, '') AS label, b.started_at, b.undone_at, (b.state = 'running' AND b.updated_at >= $4) OR b.sealed_at IS NOT NULL AS fixed,
+    coalesce(b.file, '') AS label, b.started_at, b.undone_at, (b.state = 'running' AND b.updated_at >= $4) AS fixed,
     coalesce((SELECT sum(v.sources[at + 1]) FROM generate_series(1, cardinality(v.sources), 2) AS at WHERE v.sources[at] = s.layer), 0)::float8
       + (SELECT count(*) FROM unnest(v.struck_by) AS by WHERE by = s.layer)::float8 AS shown
   FROM history_layer s LEFT JOIN backfill b ON b.number = s.layer LEFT JOIN history_visible v USING (ticker, timeframe, start)

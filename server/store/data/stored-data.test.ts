@@ -124,7 +124,7 @@ test("a year is stored, closed and gap to the minute, with its gaps, closed hour
     first_at: iso("2024-03-06T12:00Z"),
     last_at: iso("2024-03-11T11:59Z"),
     calendar: "forex",
-    imports: [{ number, file: "EURUSD.csv", stored: times.length, undone_at: null, sealed: false }],
+    imports: [{ number, file: "EURUSD.csv", stored: times.length, undone_at: null }],
   });
   const { items: tickers } = await data.tickers({ before: "EURTRY" });
   expect(tickers.find(({ ticker }) => ticker === "EURUSD")).toMatchObject({ rows: times.length, years: 1 });
@@ -415,14 +415,6 @@ test("klines that lack ticks are listed with their year, the newest first, and n
     rows: 1,
     reason: "feed",
   });
-});
-
-test("while the rows of an earlier release are converted, the layers of a ticker are not known", async () => {
-  await database.pool.query("INSERT INTO history_unconverted VALUES ('CADCHF')");
-  const converting = createStoredData({ db: database, clock });
-  await expect(converting.layers("CADCHF", { year: "2020" })).rejects.toThrow("The history of CADCHF is still being converted");
-  await database.pool.query("DELETE FROM history_unconverted");
-  await expect(converting.layers("CADCHF", { year: "2020" })).rejects.toThrow("Nothing of CADCHF is stored.");
 });
 
 test("an import can be undone when it has stopped reporting, not while it runs", async () => {

@@ -24,7 +24,6 @@ import { Fault } from "#lib/fault";
 import { createDataReader, isoOf, withinBudget, yearOf, yearSpan } from "#lib/market/data-reads";
 import { requirePast } from "#lib/market/klines-at";
 import { MINUTE_MS, SECOND_MS } from "#lib/units";
-import { awaitsConversion } from "#server/store/conversion/conversion-state";
 import type { Database } from "#server/store/database/db";
 import { createReader } from "#server/store/history/reader";
 import { storedMonths } from "#server/store/history/runs";
@@ -44,9 +43,6 @@ const PAGE_BUDGET_MS = 1_500;
 const YEARS_KEPT_COUNT = 1_500;
 /** What changes layers voids a kept year at once; one that has minutes in the tail is read again after this. */
 const OPEN_YEAR_KEPT_MS = MINUTE_MS;
-
-/** A conversion takes minutes. */
-const CONVERSION_RETRY_AFTER_S = 60;
 
 /** Changes with what is stored of the ticker, except in its tail, and with what is known of lacking ticks. `open` is the first time of its tail. */
 const STAMP = `SELECT concat_ws(' ', md5(string_agg(concat_ws(' ', timeframe, start, content, sources::text, struck::text), ',' ORDER BY timeframe, start)),
@@ -127,7 +123,6 @@ async function importsOf({ prisma }: Pick<Database, "prisma">, ticker: string): 
     started_at: row.backfill.startedAt.toISOString(),
     overwritten: Number(row.overwritten),
     already_there: Number(row.alreadyThere),
-    sealed: row.backfill.sealedAt !== null,
     doubts: row.backfill.doubts,
   }));
 }
@@ -148,8 +143,7 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
   const read = createDataReader();
   /** Others must not take the turns of operators. */
   const readForAll = createDataReader();
-  const isUnconverted = awaitsConversion();
-  const readPast = createPastRead(createReader(segments, pool), isUnconverted);
+  const readPast = createPastRead(createReader(segments, pool));
   const kept = new LRUCache<string, { readonly year: DataYear; readonly atMs: number }>({ max: YEARS_KEPT_COUNT });
 
   async function find(ticker: string): Promise<{ listing: Listing; catalogue: ReloadableCatalogue }> {
@@ -167,13 +161,8 @@ export function createStoredData({ db, clock }: { readonly db: Database; readonl
     return { first, last, rows: months.reduce((sum, { rows }) => sum + rows, 0), years };
   }
 
-  /** What was ever said of a ticker. @throws Fault invalid_parameter for a year of which nothing was; service_unavailable while it is converted */
+  /** What was ever said of a ticker. @throws Fault invalid_parameter for a year of which nothing was */
   async function requireSaid(ticker: string, year: number): Promise<Said> {
-    if (await isUnconverted(pool, ticker))
-      throw new Fault("service_unavailable", {
-        detail: `The history of ${ticker} is still being converted for this release. Its layers are known when that has ended.`,
-        retry_after: CONVERSION_RETRY_AFTER_S,
-      });
     const said = await readSaid(pool, ticker);
     const [first, last] = said === null ? [] : [yearOf(said.first), yearOf(said.last)];
     if (said !== null && first !== undefined && last !== undefined && year >= first && year <= last) return said;

@@ -59,6 +59,21 @@ export class Connection extends Driver {
   }
 }
 
+/** Connects a new connection, runs `work` on it and ends it: the session, and what it has not committed, ends with the work. */
+export async function onConnection<Client extends pg.Client, Result>(
+  client: Client,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  // A connection that breaks while idle would end the process; one that breaks during a query fails that query as well.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
 /** A pooler before the database ignores what a session needs. Times in it would be wrong by hours. */
 export class SessionError extends Error {
   override readonly name = "SessionError";

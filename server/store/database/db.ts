@@ -12,7 +12,7 @@ import { isTlsProblem } from "#lib/tls-problem";
 import { SECOND_MS } from "#lib/units";
 import { inPostgres, type SegmentStore } from "#server/store/segments/segment-store";
 import { createSegments, type Segments } from "#server/store/segments/segments";
-import { CONNECT_MAX_MS, Connection, connectionConfig, SessionError } from "./connection";
+import { CONNECT_MAX_MS, Connection, connectionConfig, onConnection, SessionError } from "./connection";
 import { createControl } from "./create-control";
 import { createPostgresChannel } from "./postgres-channel";
 import { createTracedPool } from "./traced-pool";
@@ -146,19 +146,6 @@ interface Server {
   readonly isDirect: boolean;
 }
 
-/** Runs `work` on a connection of its own. */
-async function once<Result>(config: pg.ClientConfig, work: (client: Connection) => Promise<Result>): Promise<Result> {
-  const client = new Connection(config);
-  // A connection cut while we wait for the answer is reported by the query as well.
-  client.on("error", () => undefined);
-  try {
-    await client.connect();
-    return await work(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
 async function readServer(client: Connection): Promise<Server> {
   const { rows } = await client.query<{ version: number; text: string; schema: string | null; pid: number }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
@@ -173,13 +160,13 @@ async function readServer(client: Connection): Promise<Server> {
  */
 async function hears(config: pg.ClientConfig): Promise<boolean> {
   const channel = `spotwire_probe_${randomBytes(8).toString("hex")}`;
-  return once(config, async (listener) => {
+  return onConnection(new Connection(config), async (listener) => {
     const heard = new Promise<boolean>((resolve) => {
       listener.on("notification", () => resolve(true));
       setTimeout(resolve, NOTICE_MAX_MS, false).unref();
     });
     await listener.query(`LISTEN ${channel}`);
-    await once(config, (other) => other.query(`NOTIFY ${channel}`));
+    await onConnection(new Connection(config), (other) => other.query(`NOTIFY ${channel}`));
     return heard;
   });
 }
@@ -187,7 +174,7 @@ async function hears(config: pg.ClientConfig): Promise<boolean> {
 /** @throws DatabaseError when the server refuses the connection, or ignores what sessions need; any other error may pass */
 async function askServer(config: pg.ClientConfig, setting: string): Promise<Server> {
   const target = targetOf(config);
-  return once(config, readServer).catch((error: unknown) => {
+  return onConnection(new Connection(config), readServer).catch((error: unknown) => {
     if (error instanceof SessionError) throw new DatabaseError(`The database at ${target} cannot be used: ${error.message}.`);
     if (isTlsProblem(error))
       throw new DatabaseError(
@@ -278,15 +265,9 @@ export async function openDatabase(options: Options): Promise<Database> {
  * while this machine slept.
  * @throws pg's error when the database is unreachable
  */
-export async function databaseTime({ client }: Pick<Database, "client">): Promise<number> {
-  const asking = client();
-  // A connection cut while we wait for the answer is reported by the query as well.
-  asking.on("error", () => undefined);
-  try {
-    await asking.connect();
+export function databaseTime({ client }: Pick<Database, "client">): Promise<number> {
+  return onConnection(client(), async (asking) => {
     const { rows } = await asking.query<{ ms: number }>("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms");
     return rows[0]?.ms ?? Number.NaN;
-  } finally {
-    await asking.end().catch(() => undefined);
-  }
+  });
 }

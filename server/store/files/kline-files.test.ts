@@ -31,15 +31,7 @@ const START_S = TEST_START_MS / 1000;
 const NOVEMBER_S = Date.UTC(2025, 10, 1) / 1000;
 const DECEMBER_S = Date.UTC(2025, 11, 1) / 1000;
 const JANUARY_S = Date.UTC(2026, 0, 1) / 1000;
-const TABLES = [
-  "tick_tail",
-  "kline_tail",
-  "history_layer",
-  "history_visible",
-  "history_derived",
-  "history_unconverted",
-  "history_change",
-];
+const TABLES = ["tick_tail", "kline_tail", "history_layer", "history_visible", "history_derived", "history_change"];
 
 const folder = await mkdtemp(path.join(tmpdir(), "spotwire-files-"));
 let t: TestRuntime;
@@ -298,17 +290,6 @@ describe("trouble", () => {
     serve({ ...t.db.segments, store: { ...t.db.segments.store, get: away, sizes: away, range: away } });
     expect(await get(file?.id ?? "")).toMatchObject(failed("service_unavailable"));
     expect(await t.ask(`${operations.files.path}?ticker=EURUSD&type=klines`)).toMatchObject(failed("service_unavailable"));
-  });
-
-  test("of a ticker that is not converted yet is answered with 503 and when to come back", async () => {
-    await importKlines(minutes(NOVEMBER_S, 10));
-    const [file] = await list();
-    await t.db.pool.query("INSERT INTO history_unconverted VALUES ('EURUSD')");
-    serve();
-    const refused = failed("service_unavailable", { retry_after: 60, detail: expect.stringContaining("converted") });
-    expect(await get(file?.id ?? "")).toMatchObject(refused);
-    expect(await t.ask(`${operations.files.path}?ticker=EURUSD&type=klines`)).toMatchObject(refused);
-    expect((await t.ask(`${operations.files.path}?ticker=XAUUSD&type=klines`)).status).toBe(200);
   });
 
   test("of the folder of made files is answered with 503, and whole files go on", async () => {

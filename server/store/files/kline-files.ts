@@ -6,7 +6,6 @@ import type { Listing } from "#lib/domain/instrument";
 import { type Period, periodOf } from "#lib/domain/period";
 import type { FileSource, ListedFile, OpenFile } from "#lib/market/file-source";
 import { MINUTE_S, SECOND_MS } from "#lib/units";
-import { awaitsConversion, unconverted } from "#server/store/conversion/conversion-state";
 import { readRange, untilFound } from "#server/store/history/minutes";
 import { monthAt, monthsOf } from "#server/store/history/months";
 import { withSides } from "#server/store/history/sides";
@@ -23,12 +22,7 @@ const offersMinutes = ({ timeframes }: Listing) => timeframes.includes("M1");
 export function createKlineFiles({ clock, ...options }: Options): FileSource {
   const { db, thread } = options;
   const { pool, segments } = db;
-  const isUnconverted = awaitsConversion();
   const files = createSegmentFiles("klines", options);
-
-  async function requireConverted({ ticker }: Listing): Promise<void> {
-    if (await isUnconverted(pool, ticker)) throw unconverted(ticker);
-  }
 
   /** A month that is not whole in a segment, up to the last minute that is over. */
   async function openMonth(listing: Listing, { from, to }: Period, state: string): Promise<OpenFile> {
@@ -57,7 +51,6 @@ export function createKlineFiles({ clock, ...options }: Options): FileSource {
     period: "month",
     async list(listing, { limit, ...range }) {
       if (!offersMinutes(listing)) return [];
-      await requireConverted(listing);
       return untilFound(async () => {
         const months = (await monthsOf(pool, listing.ticker, range, limit)).map(({ start, content, open, rows }) => {
           const { from, to } = periodOf("M1", start);
@@ -72,7 +65,6 @@ export function createKlineFiles({ clock, ...options }: Options): FileSource {
     },
     async open(listing, start, revision) {
       if (!offersMinutes(listing) || periodOf("M1", start).from !== start) return undefined;
-      await requireConverted(listing);
       return untilFound(() => openOnce(listing, start, revision));
     },
   };

@@ -28,16 +28,12 @@ export function lockTicker(client: pg.ClientBase, ticker: string, extent: Extent
   return take(client, TAKE[extent].ticker, [TICKER_LOCK, ticker]);
 }
 
-const UNCONVERTED = "SELECT FROM history_unconverted WHERE ticker = $1";
-
 /**
  * Takes the lock of a ticker whose history is to be changed.
  * @returns null, or why it cannot be changed now
  */
 export async function lockForChange(client: pg.ClientBase, ticker: string, extent: Extent): Promise<string | null> {
-  // First the lock: what waits for its conversion then stays as it is.
-  const isTaken = await lockTicker(client, ticker, extent);
-  const { rowCount } = await client.query(UNCONVERTED, [ticker]);
-  if (rowCount !== 0) return `The history of ${ticker} is still being converted for this release. Try again when that has ended.`;
-  return isTaken ? null : `Another command is changing the history of ${ticker}. Try again when it has ended.`;
+  return (await lockTicker(client, ticker, extent))
+    ? null
+    : `Another command is changing the history of ${ticker}. Try again when it has ended.`;
 }

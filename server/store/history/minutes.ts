@@ -23,19 +23,11 @@ const ATTEMPTS_COUNT = 3;
 
 /** The values of a tail row in one column. */
 export const TAIL_OF = "ARRAY[open, high, low, close, tick_volume, real_volume, spread]";
-/** Where the layer of a row comes after them, if it is not the feed. */
-const LAYER_PLACE = 7;
-/**
- * Periods and tail as of one moment: one statement is one snapshot. The first column of a tail row is its time. What an earlier release
- * stored of a ticker that is not converted yet reads as a tail, with the number of the import after its values.
- */
-const UNCONVERTED = "EXISTS (SELECT FROM history_unconverted WHERE ticker = $1)";
+/** Periods and tail as of one moment: one statement is one snapshot. The first column of a tail row is its time. */
 const READ = `SELECT ${VISIBLE_ROW}, NULL::float8[] AS tail FROM history_visible
-    WHERE ticker = $1 AND timeframe = $2 AND start >= $3 AND start < $4 AND NOT ${UNCONVERTED}
+    WHERE ticker = $1 AND timeframe = $2 AND start >= $3 AND start < $4
   UNION ALL SELECT time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail
     WHERE ticker = $1 AND $2 = 'M1' AND time >= $5 AND time < $4
-  UNION ALL SELECT time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF} || coalesce(batch, ${FEED_LAYER})::float8 FROM kline
-    WHERE venue = 'live' AND ticker = $1 AND timeframe = 'M1' AND $2 = 'M1' AND time >= $5 AND time < $4 AND ${UNCONVERTED}
   ORDER BY tail NULLS FIRST, start`;
 
 /** What a layer said of periods, and the tail where it is the feed, as of one moment. Nothing of an import that was undone. */
@@ -63,9 +55,7 @@ export function tailStatements(rows: readonly TailRow[]): Statements {
     for (const [index, column] of [open, high, low, close, tickVolume, realVolume, spread].entries())
       column[at] = tail?.[index] ?? Number.NaN;
   }
-  const said = saidBy(columns, FEED_LAYER, Number.NaN);
-  for (const [at, { tail }] of rows.entries()) said.layer[at] = tail?.[LAYER_PLACE] ?? FEED_LAYER;
-  return said;
+  return saidBy(columns, FEED_LAYER, Number.NaN);
 }
 
 /** What is stored of a series in a range, with what was taken out, as of one moment. */

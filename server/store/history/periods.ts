@@ -61,8 +61,7 @@ const NOW = `SELECT timeframe, ${VISIBLE_ROW}, NULL::float8[] AS tail
   UNION ALL SELECT 'M1', time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail WHERE ticker = $1 AND time >= $3 AND time < $4`;
 
 /**
- * The same at an instant. A layer counted if its import had begun, and if the last change before the instant did not undo it; of one that an
- * earlier release undid, only the time of that is known. Where the layers that counted are those that count, and said all before the instant,
+ * The same at an instant. A layer counted if its import had begun, and if the last change before the instant did not undo it. Where the layers that counted are those that count, and said all before the instant,
  * what shows is what showed.
  */
 const THEN = `WITH said AS (
@@ -71,8 +70,7 @@ const THEN = `WITH said AS (
       CASE WHEN s.layer = ${FEED_LAYER} THEN s.start < $5::bigint
         ELSE coalesce(b.started_at <= to_timestamp($5::bigint), true) AND NOT coalesce(
           (SELECT c.undone FROM history_change c WHERE c.layer = s.layer AND c.at <= to_timestamp($5::bigint) ORDER BY c.id DESC LIMIT 1),
-          (SELECT NOT c.undone FROM history_change c WHERE c.layer = s.layer ORDER BY c.id LIMIT 1),
-          b.undone_at <= to_timestamp($5::bigint), false) END AS counted
+          (SELECT NOT c.undone FROM history_change c WHERE c.layer = s.layer ORDER BY c.id LIMIT 1), false) END AS counted
     FROM history_layer s LEFT JOIN backfill b ON b.number = s.layer
     WHERE s.ticker = $1 AND s.timeframe = ANY($2) AND s.start < $4 AND (s.start >= $3 OR s.timeframe <> 'M1')
   ), past AS (

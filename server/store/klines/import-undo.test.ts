@@ -180,36 +180,10 @@ test("an import that was undone can be put back, in any order and as often as wa
   await expect(redoImport(admin, first)).rejects.toMatchObject({ data: { detail: expect.stringContaining("not undone") } });
 });
 
-test("an import whose replaced klines an earlier release deleted cannot be undone", async () => {
-  const number = await importBatch([[minute("NZDUSD", 0, 0)]]);
-  await db.pool.query("UPDATE backfill SET sealed_at = now() WHERE number = $1", [number]);
-  await expect(undoImport(admin, number)).rejects.toMatchObject({
-    data: { detail: expect.stringContaining("can no longer be undone") },
-  });
-  expect(await stored("NZDUSD", "M1")).toHaveLength(1);
-});
-
-test("an import of a ticker that is not converted yet can be neither undone nor put back, and stays as it was", async () => {
-  const number = await importBatch([[minute("EURNOK", 0, 0)]]);
-  const waiting = {
-    data: { detail: expect.stringContaining("The history of EURNOK is still being converted for this release.") },
-  };
-  const isUndone = async () => (await db.prisma.backfill.findUniqueOrThrow({ where: { number } })).undoneAt !== null;
-  // Its klines are rows until then: it has a count of them, and no layer.
-  await db.pool.query("DELETE FROM history_layer WHERE layer = $1", [number]);
-  await db.pool.query("INSERT INTO history_unconverted VALUES ('EURNOK')");
-  await expect(undoImport(admin, number)).rejects.toMatchObject(waiting);
-  expect(await isUndone()).toBe(false);
-  await db.pool.query("UPDATE backfill SET undone_at = now() WHERE number = $1", [number]);
-  await expect(redoImport(admin, number)).rejects.toMatchObject(waiting);
-  expect(await isUndone()).toBe(true);
-  await db.pool.query("DELETE FROM history_unconverted");
-});
-
-test("an import that an earlier release undid cannot be put back, because its klines are gone", async () => {
+test("an import that is undone and whose klines a retention deleted cannot be put back", async () => {
   const number = await importBatch([[minute("EURSEK", 0, 0)]]);
   await db.pool.query("DELETE FROM history_layer WHERE layer = $1", [number]);
-  await db.pool.query("UPDATE backfill SET undone_at = now(), sealed_at = now() WHERE number = $1", [number]);
+  await db.pool.query("UPDATE backfill SET undone_at = now() WHERE number = $1", [number]);
   await expect(redoImport(admin, number)).rejects.toMatchObject({
     data: { detail: `Import ${number} cannot be put back: none of its klines are kept.` },
   });

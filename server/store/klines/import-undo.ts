@@ -24,13 +24,7 @@ export interface HistoryAdmin {
   record(client: pg.ClientBase, change: HistoryChange): Promise<void>;
 }
 
-interface BatchRow {
-  readonly undone: boolean;
-  readonly sealed: boolean;
-}
-
-const BATCH = `SELECT undone_at IS NOT NULL AS undone, sealed_at IS NOT NULL AS sealed
-  FROM backfill WHERE number = $1 FOR UPDATE`;
+const BATCH = "SELECT undone_at IS NOT NULL AS undone FROM backfill WHERE number = $1 FOR UPDATE";
 const SERIES = `SELECT ticker, 'M1' AS timeframe, first::float8 AS first, last::float8 AS last, stored::float8 AS removed,
     overwritten::float8 AS restored FROM backfill_series WHERE batch = $1
   UNION ALL SELECT ticker, timeframe, first::float8, last::float8, stored::float8, overwritten::float8 FROM imported_series WHERE batch = $1
@@ -70,22 +64,17 @@ const refused = (detail: string) => new Fault("invalid_parameter", { parameter: 
 
 /** Locks an import and the history of its tickers. @returns what it wrote @throws Fault as setUndone */
 async function lockImport(client: pg.ClientBase, number: number, undone: boolean): Promise<readonly RemovedSeries[]> {
-  const { rows } = await client.query<BatchRow>(BATCH, [number]);
+  const { rows } = await client.query<{ undone: boolean }>(BATCH, [number]);
   const [batch] = rows;
   if (batch === undefined) throw new Fault("not_found", { detail: `There is no import ${number}.` });
   if (batch.undone === undone) throw refused(`Import ${number} is ${undone ? "already undone" : "not undone"}.`);
-  if (undone && batch.sealed)
-    throw refused(`Import ${number} can no longer be undone: an earlier release deleted what it replaced.`);
   if (!(await lockBatch(client, number, "transaction"))) throw refused(`Import ${number} is still running. Stop it first.`);
   const { rows: series } = await client.query<Omit<RemovedSeries, "ticks">>(SERIES, [number]);
-  const periods = await periodsOf(client, number);
-  // Also those that are only counted: a ticker that is not converted yet has no layers.
-  const tickers = new Set([...series, ...periods].map(({ ticker }) => ticker));
-  for (const ticker of [...tickers].sort()) {
+  for (const ticker of [...new Set(series.map((one) => one.ticker))].sort()) {
     const busy = await lockForChange(client, ticker, "transaction");
     if (busy !== null) throw refused(busy);
   }
-  if (!undone && series.length > 0 && periods.length === 0)
+  if (!undone && series.length > 0 && (await periodsOf(client, number)).length === 0)
     throw refused(`Import ${number} cannot be put back: none of its klines are kept.`);
   const kept = new Map((await ticksOfLayers(client, [number])).map(({ ticker, ticks }) => [ticker, ticks]));
   return series.map((one) => ({ ...one, ticks: one.timeframe === "M1" ? (kept.get(one.ticker) ?? 0) : 0 }));
@@ -114,8 +103,7 @@ async function setUndone(
  * Undoes an import: the stored klines and ticks are then what they would be if it had never run, whatever was stored since. Imports can
  * be undone in any order and at any time. It is one transaction, so that a crash leaves everything as before; then all running servers are
  * notified. Its files can be imported again.
- * @throws Fault not_found; invalid_parameter when it is undone already, runs, cannot be undone, or when another command
- * changes the same history
+ * @throws Fault not_found; invalid_parameter when it is undone already, runs, or when another command changes the same history
  */
 export function undoImport(admin: HistoryAdmin, number: number): Promise<readonly RemovedSeries[]> {
   return setUndone(admin, number, true);
@@ -123,8 +111,7 @@ export function undoImport(admin: HistoryAdmin, number: number): Promise<readonl
 
 /**
  * Puts an import back that was undone, as if it had never been undone.
- * @throws Fault as undoImport, when it is not undone, and when none of its klines are kept: an earlier release deleted those of an import
- * that it undid
+ * @throws Fault as undoImport, when it is not undone, and when none of its klines are kept: a retention deletes them
  */
 export function redoImport(admin: HistoryAdmin, number: number): Promise<readonly RemovedSeries[]> {
   return setUndone(admin, number, false);

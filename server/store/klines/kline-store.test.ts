@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kline } from "#lib/domain/kline";
 import { DAY_S, MINUTE_S } from "#lib/units";
-import { lockForChange } from "#server/store/history/lock";
 import { inPostgres } from "#server/store/segments/segment-store";
 import { createSegments } from "#server/store/segments/segments";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { storeFeed, storeTail } from "#server/testing/layered";
 import { createKlineStore, type KlineTable } from "./kline-store";
-import { createPartitions } from "./partitions";
 
 /** 2019-12-31T23:00:00Z: an hour before the end of a year, and so of a partition. */
 const START_S = 1_577_833_200;
@@ -142,24 +140,6 @@ describe("a damaged segment", () => {
     await db.pool.query("DELETE FROM history_content WHERE id = $1", [content]);
     await expect(read(START_S)).rejects.toThrow(`segment ${content} is not in the database`);
     expect(await read(START_S + 40 * DAY_S)).toEqual(second);
-  });
-});
-
-describe("rows of an earlier release", () => {
-  test("a ticker that is not converted is read and written as rows, in all timeframes, and no command may change it", async () => {
-    await createPartitions(db.pool)(START_S, START_S + DAY_S);
-    await db.pool.query("INSERT INTO history_unconverted VALUES ('OLD')");
-    const rows = [...minutes("OLD", 3), kline("OLD", START_S, { timeframe: "H1" })];
-    const other = createKlineStore(db);
-    await other.writeBatch(rows, []);
-    const read = (timeframe: "M1" | "H1") => other.read({ ticker: "OLD", timeframe, from: 0, to: 4e9, limit: 2, end: "newest" });
-    expect(await read("M1")).toEqual(minutes("OLD", 3).slice(1));
-    expect(await read("H1")).toEqual([kline("OLD", START_S, { timeframe: "H1" })]);
-    const client = await db.pool.connect();
-    expect(await lockForChange(client, "OLD", "session")).toMatch(/^The history of OLD is still being converted/);
-    client.release(true);
-    await db.pool.query("DELETE FROM history_unconverted");
-    expect(await read("M1")).toEqual([]);
   });
 });
 

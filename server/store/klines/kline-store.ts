@@ -2,17 +2,15 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { klineAt } from "#lib/domain/columns";
 import type { Kline } from "#lib/domain/kline";
 import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "#lib/market/ports";
-import { awaitsConversion } from "#server/store/conversion/conversion-state";
 import { promptQuery } from "#server/store/database/connection";
 import type { Database } from "#server/store/database/db";
-import { readRows } from "#server/store/history/kline-sql";
 import { struckKlines } from "#server/store/history/minutes";
 import { createReader } from "#server/store/history/reader";
 import { minutesSince, storedRuns } from "#server/store/history/runs";
 import type { TickChunk } from "#server/store/history/tick-tail";
 import { readTicks } from "#server/store/history/ticks";
 import type { Queries } from "#server/store/segments/segment-store";
-import { beginWriter, type VenueWriter, type WriteNumbers, writeRows } from "./kline-writer";
+import { beginWriter, type VenueWriter, writeRows } from "./kline-writer";
 import { createPastRead } from "./past-klines";
 
 const VENUE = "live";
@@ -22,8 +20,8 @@ export type StoredPrices = Pick<Kline, "open" | "low" | "high" | "close">;
 
 /** Stored klines and last quotes of the live venue: layers of segments, and the minutes that are in none yet. */
 export interface KlineTable extends KlineStore {
-  /** Klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
-  writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[], ticks?: readonly TickChunk[]): Promise<void>;
+  /** M1 klines and last quotes in one transaction; the last write of a key wins, a last quote only over older ones. May be repeated. */
+  writeBatch(minutes: readonly Kline[], lastQuotes: readonly LastQuote[], ticks?: readonly TickChunk[]): Promise<void>;
   /**
    * Begins to write what a process makes of ticks.
    * @param token of the venue's lease; null where one process runs the venue
@@ -44,17 +42,14 @@ export interface KlineTable extends KlineStore {
 /** Reads stored klines of the live venue on any connection, as they show and as they showed at an instant. */
 export function createStoredReads({ pool, segments }: Pick<Database, "pool" | "segments">) {
   const reader = createReader(segments, pool);
-  const isUnconverted = awaitsConversion();
   return {
     reader,
     async read(client: Queries, query: KlineQuery): Promise<Kline[]> {
       const { ticker, timeframe } = query;
-      // Rows of an earlier release have no other price than the bid.
-      if (await isUnconverted(client, ticker)) return query.price === undefined ? readRows(client, query) : [];
       const { columns } = await reader.read(client, query);
       return Array.from(columns.time, (_, row) => klineAt(columns, row, ticker, timeframe));
     },
-    readAt: createPastRead(reader, isUnconverted),
+    readAt: createPastRead(reader),
   };
 }
 
@@ -66,8 +61,6 @@ export function createStoredReads({ pool, segments }: Pick<Database, "pool" | "s
 export function createKlineStore(db: Pick<Database, "pool" | "segments">): KlineTable {
   const { pool, segments } = db;
   const stored = createStoredReads(db);
-  /** Klines of an earlier release are written in all timeframes until they are converted. */
-  let isConverting = true;
   /** Fails early if the database does not answer. */
   const prompt = {
     query: (text: string, values: unknown[]) => pool.query(promptQuery({ text, values })),
@@ -84,18 +77,6 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
     return new Map(rows.map((quote) => [quote.ticker, quote]));
   }
 
-  async function write(
-    klines: readonly Kline[],
-    quotes: readonly LastQuote[],
-    ticks: readonly TickChunk[],
-    numbers: WriteNumbers | null,
-  ): Promise<boolean> {
-    const rows = isConverting ? klines : klines.filter(({ timeframe }) => timeframe === "M1");
-    const outcome = await writeRows(pool, VENUE, [rows, quotes, ticks], numbers);
-    isConverting = outcome.isConverting;
-    return outcome.isWritten;
-  }
-
   const all = { limit: Number.MAX_SAFE_INTEGER, end: "oldest" } as const;
   return {
     read,
@@ -108,8 +89,8 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
     minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),
     storedRuns: (ticker, from, to) => storedRuns(pool, segments, ticker, from, to),
     struckBy: (correction, ticker) => struckKlines(pool, segments, correction, ticker),
-    async writeBatch(klines, quotes, ticks = []) {
-      await write(klines, quotes, ticks, null);
+    async writeBatch(minutes, quotes, ticks = []) {
+      await writeRows(pool, VENUE, [minutes, quotes, ticks], null);
     },
     async beginWriter(token, above) {
       const begun = await beginWriter(pool, VENUE, token, above);
@@ -117,9 +98,9 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">): Kline
       return (
         begun && {
           ...begun,
-          async write(klines, quotes, ticks, place) {
+          async write(minutes, quotes, ticks, place) {
             count += 1;
-            return write(klines, quotes, ticks, { ...place, token, writer: begun.number, write: count });
+            return writeRows(pool, VENUE, [minutes, quotes, ticks], { ...place, token, writer: begun.number, write: count });
           },
         }
       );

@@ -3,46 +3,40 @@ import type { Venue } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
 import type { LastQuote } from "#lib/market/ports";
 import { longQuery } from "#server/store/database/connection";
-import { COLUMNS, LAST_WRITE_WINS, listOf, VALUES } from "#server/store/history/kline-sql";
 import { chunkValues, INSERT_CHUNKS, type TickChunk } from "#server/store/history/tick-tail";
+
+/** The values of a minute, after its ticker and time. */
+const VALUES = ["open", "high", "low", "close", "tick_volume", "real_volume", "spread"] as const;
+const COLUMNS = ["ticker", "time", ...VALUES] as const;
+const valuesIn = (row: string) => VALUES.map((name) => `${row}.${name}`).join(", ");
 
 /**
  * The rows of the lease and of the writer stay locked until the batch is written, so that nobody can take either in between. A
- * null token writes without a lease, a null writer without numbers. A ticker that waits for its conversion does so until the batch is
- * written: the conversion has the batch, or the tail has it.
+ * null token writes without a lease, a null writer without numbers.
  */
 const WRITE = `WITH held AS MATERIALIZED (
-    SELECT FROM venue_lease WHERE venue = $1 AND token = $22::bigint FOR SHARE
+    SELECT FROM venue_lease WHERE venue = $1 AND token = $21::bigint FOR SHARE
   ), numbered AS MATERIALIZED (
-    UPDATE venue_writer SET (write, journal, ticks) = ($19, $20, $21)
-    WHERE venue = $1 AND writer = $18 AND write < $19 AND ($22::bigint IS NULL OR EXISTS (SELECT FROM held)) RETURNING writer
+    UPDATE venue_writer SET (write, journal, ticks) = ($18, $19, $20)
+    WHERE venue = $1 AND writer = $17 AND write < $18 AND ($21::bigint IS NULL OR EXISTS (SELECT FROM held)) RETURNING writer
   ), allowed AS MATERIALIZED (
-    SELECT $18::bigint IS NULL OR EXISTS (SELECT FROM numbered) AS yes
+    SELECT $17::bigint IS NULL OR EXISTS (SELECT FROM numbered) AS yes
   ), quotes AS (
     INSERT INTO last_quote AS kept (venue, ticker, time_msc, bid, ask, ask_high, ask_low)
-    SELECT $1, * FROM unnest($12::text[], $13::bigint[], $14::float8[], $15::float8[], $16::float8[],
-      $17::float8[]) WHERE (SELECT yes FROM allowed)
+    SELECT $1, * FROM unnest($11::text[], $12::bigint[], $13::float8[], $14::float8[], $15::float8[],
+      $16::float8[]) WHERE (SELECT yes FROM allowed)
     ON CONFLICT (venue, ticker) DO UPDATE
       SET (time_msc, bid, ask, ask_high, ask_low)
         = (excluded.time_msc, excluded.bid, excluded.ask, excluded.ask_high, excluded.ask_low)
       WHERE excluded.time_msc >= kept.time_msc
-  ), given AS MATERIALIZED (
-    SELECT * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::float8[], $6::float8[], $7::float8[], $8::float8[],
-      $9::float8[], $10::float8[], $11::float8[]) AS klines (${COLUMNS}) WHERE (SELECT yes FROM allowed)
-  ), waiting AS MATERIALIZED (
-    SELECT ticker FROM history_unconverted WHERE ticker = ANY($2::text[]) FOR SHARE
   ), tail AS (
-    INSERT INTO kline_tail AS kept (ticker, time, ${VALUES.join(", ")})
-    SELECT ticker, time, ${VALUES.join(", ")} FROM given
-      WHERE timeframe = 'M1' AND NOT EXISTS (SELECT FROM waiting w WHERE w.ticker = given.ticker)
-    ON CONFLICT (ticker, time) DO UPDATE SET (${VALUES.join(", ")}) = (${listOf("excluded", VALUES)})
-      WHERE (${listOf("kept", VALUES)}) IS DISTINCT FROM (${listOf("excluded", VALUES)})
-  ), klines AS (
-    INSERT INTO kline AS kept (venue, ${COLUMNS})
-    SELECT $1, ${COLUMNS} FROM given WHERE EXISTS (SELECT FROM waiting w WHERE w.ticker = given.ticker)
-    ${LAST_WRITE_WINS}
-  ), ticks AS (${INSERT_CHUNKS(23, "(SELECT yes FROM allowed)")})
-  SELECT yes, EXISTS (SELECT FROM history_unconverted) AS waits FROM allowed`;
+    INSERT INTO kline_tail AS kept (${COLUMNS.join(", ")})
+    SELECT * FROM unnest($2::text[], $3::bigint[], $4::float8[], $5::float8[], $6::float8[], $7::float8[], $8::float8[],
+      $9::float8[], $10::float8[]) WHERE (SELECT yes FROM allowed)
+    ON CONFLICT (ticker, time) DO UPDATE SET (${VALUES.join(", ")}) = (${valuesIn("excluded")})
+      WHERE (${valuesIn("kept")}) IS DISTINCT FROM (${valuesIn("excluded")})
+  ), ticks AS (${INSERT_CHUNKS(22, "(SELECT yes FROM allowed)")})
+  SELECT yes FROM allowed`;
 
 const ADD = "INSERT INTO venue_writer (venue) VALUES ($1) ON CONFLICT DO NOTHING";
 const BEGIN = `UPDATE venue_writer SET writer = GREATEST(writer, $3) + 1, write = 0
@@ -53,30 +47,10 @@ const BEGIN = `UPDATE venue_writer SET writer = GREATEST(writer, $3) + 1, write 
  * A batch without duplicates (the last row of a key wins), ordered by key: concurrent writers lock rows in the same order and
  * cannot deadlock.
  */
-function distinct(klines: readonly Kline[]): Kline[] {
+function distinct(minutes: readonly Kline[]): Kline[] {
   const byKey = new Map<string, Kline>();
-  for (const kline of klines) byKey.set(`${kline.ticker}:${kline.timeframe}:${kline.time}`, kline);
-  return [...byKey.values()].sort((a, b) => compare(a.ticker, b.ticker) || compare(a.timeframe, b.timeframe) || a.time - b.time);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Turns rows into columns for unnest. */
-function columnsOf(klines: readonly Kline[]): unknown[][] {
-  return [
-    klines.map((kline) => kline.ticker),
-    klines.map((kline) => kline.timeframe),
-    klines.map((kline) => kline.time),
-    klines.map((kline) => kline.open),
-    klines.map((kline) => kline.high),
-    klines.map((kline) => kline.low),
-    klines.map((kline) => kline.close),
-    klines.map((kline) => kline.tick_volume),
-    klines.map((kline) => kline.real_volume),
-    klines.map((kline) => kline.spread),
-  ];
+  for (const minute of minutes) byKey.set(`${minute.ticker}:${minute.time}`, minute);
+  return [...byKey.values()].sort((a, b) => (a.ticker < b.ticker ? -1 : a.ticker > b.ticker ? 1 : a.time - b.time));
 }
 
 /** Rows that any database writes well within the usual time limit. */
@@ -95,12 +69,12 @@ export interface VenueWriter {
   /** What was stored of journals when it began. */
   readonly stored: JournalPlace;
   /**
-   * Klines, last quotes and ticks in one transaction, with the place up to which they have the ticks of the journal. The last write of
+   * M1 klines, last quotes and ticks in one transaction, with the place up to which they have the ticks of the journal. The last write of
    * a key wins, a last quote only over older ones. May be repeated.
    * @returns false, with nothing written, once another writer has begun or another process holds the lease
    */
   write(
-    klines: readonly Kline[],
+    minutes: readonly Kline[],
     lastQuotes: readonly LastQuote[],
     ticks: readonly TickChunk[],
     place: JournalPlace,
@@ -114,28 +88,21 @@ export interface WriteNumbers extends JournalPlace {
   readonly write: number;
 }
 
-/** What became of a batch. */
-interface Outcome {
-  /** False, with nothing written, when the numbers are no longer the highest. */
-  readonly isWritten: boolean;
-  /** Whether klines of any ticker are still stored as rows, in all timeframes. Once they are not, minutes are enough. */
-  readonly isConverting: boolean;
-}
-
-/** Writes a batch. Null writes without numbers. */
+/** Writes a batch of M1 klines, last quotes and ticks. Null writes without numbers. @returns false as `write` of VenueWriter */
 export async function writeRows(
   pool: pg.Pool,
   venue: Venue,
-  [klines, lastQuotes, ticks]: readonly [readonly Kline[], readonly LastQuote[], readonly TickChunk[]],
+  [minutes, lastQuotes, ticks]: readonly [readonly Kline[], readonly LastQuote[], readonly TickChunk[]],
   numbers: WriteNumbers | null,
-): Promise<Outcome> {
+): Promise<boolean> {
   const newest = new Map<string, LastQuote>();
   for (const quote of lastQuotes)
     if (quote.time_msc >= (newest.get(quote.ticker)?.time_msc ?? 0)) newest.set(quote.ticker, quote);
   const quotes = [...newest.values()].sort((a, b) => (a.ticker < b.ticker ? -1 : 1));
+  const rows = distinct(minutes);
   const values = [
     venue,
-    ...columnsOf(distinct(klines)),
+    ...COLUMNS.map((name) => rows.map((row) => row[name])),
     quotes.map(({ ticker }) => ticker),
     quotes.map(({ time_msc }) => time_msc),
     quotes.map(({ bid }) => bid),
@@ -146,10 +113,9 @@ export async function writeRows(
     ...chunkValues(ticks),
   ];
   const query = { text: WRITE, values };
-  const { rows } = await pool.query<{ yes: boolean; waits: boolean }>(
-    klines.length + ticks.length > LONG_BATCH_ROWS ? longQuery(query) : query,
-  );
-  return { isWritten: rows[0]?.yes ?? false, isConverting: rows[0]?.waits ?? true };
+  const isLong = minutes.length + ticks.length > LONG_BATCH_ROWS;
+  const { rows: written } = await pool.query<{ yes: boolean }>(isLong ? longQuery(query) : query);
+  return written[0]?.yes ?? false;
 }
 
 /**

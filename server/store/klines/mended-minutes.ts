@@ -53,10 +53,10 @@ interface MinuteMenderOptions {
 
 /** A concurrent undo holds the same lock, and an import that is undone is not continued. */
 const OPEN_PUSH = `SELECT number FROM backfill
-  WHERE pushed_by = $1 AND updated_at > $2 AND started_at >= $3 AND undone_at IS NULL AND sealed_at IS NULL
+  WHERE pushed_by = $1 AND updated_at > $2 AND started_at >= $3 AND undone_at IS NULL
   ORDER BY number DESC LIMIT 1 FOR UPDATE`;
 const COUNT_PUSH = "UPDATE backfill SET rows = rows + $2, updated_at = $3 WHERE number = $1";
-const OPEN_REPAIR = "SELECT number FROM backfill WHERE number = $1 AND undone_at IS NULL AND sealed_at IS NULL FOR UPDATE";
+const OPEN_REPAIR = "SELECT number FROM backfill WHERE number = $1 AND undone_at IS NULL FOR UPDATE";
 /** Held until the commit that follows at once: nobody can take the lease in between. */
 const HOLD_LEASE = `SELECT FROM venue_lease WHERE venue = '${VENUE}' AND token = $1 FOR SHARE`;
 

@@ -239,32 +239,6 @@ describe("with a stored week", () => {
     for (const rows of [...during, await store.readAt(asked, nowS() - 1_800)]) expect(rows).toEqual(before);
   });
 
-  test("an import that an earlier release undid, of which only that time is known, showed until then, and again once it is put back", async () => {
-    await clear();
-    const number = await importKlines([kline(START_MS / 1_000 - 3_600, 1)]);
-    await clock.advance(60_000);
-    await undoImport(admin(), number);
-    await db.pool.query("DELETE FROM history_change");
-    const undoneS = nowS();
-    await clock.advance(60_000);
-    const count = async (atS: number) => (await store.readAt(asked, atS)).length;
-    expect([await count(undoneS - 1), await count(undoneS)]).toEqual([1, 0]);
-    await redoImport(admin(), number);
-    expect([await count(nowS() - 1), await count(nowS())]).toEqual([0, 1]);
-  });
-
-  test("klines of a ticker that is not converted yet are refused as of an instant, with when to try again", async () => {
-    await clear();
-    await db.pool.query("INSERT INTO history_unconverted VALUES ($1)", [TICKER]);
-    const fresh = createKlineStore(db);
-    await expect(fresh.readAt(asked, nowS())).rejects.toMatchObject({
-      id: "service_unavailable",
-      data: { retry_after: 60, detail: expect.stringContaining("still being converted") },
-    });
-    await db.pool.query("DELETE FROM history_unconverted");
-    expect(await fresh.readAt(asked, nowS())).toEqual([]);
-  });
-
   test("a flood of reads as of an instant is refused beyond those that can wait, and the others are answered", async () => {
     await clear();
     await importKlines([kline(START_MS / 1_000 - 3_600, 1)]);

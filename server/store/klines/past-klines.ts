@@ -3,7 +3,6 @@ import type { KlineColumns } from "#lib/domain/columns";
 import { Fault } from "#lib/fault";
 import type { KlineQuery } from "#lib/market/ports";
 import { createQueue } from "#lib/queue";
-import { type awaitsConversion, unconverted } from "#server/store/conversion/conversion-state";
 import { TooManyStatements } from "#server/store/history/periods";
 import type { createReader } from "#server/store/history/reader";
 import type { Queries } from "#server/store/segments/segment-store";
@@ -15,8 +14,7 @@ const BUSY_RETRY_AFTER_S = 5;
 
 /**
  * Reads what the klines of a series were at an instant, Unix seconds, as `readAt` of KlineStore says.
- * @throws Fault invalid_parameter where too much has changed since; service_unavailable while many such reads wait, or the ticker is
- * being converted
+ * @throws Fault invalid_parameter where too much has changed since; service_unavailable while many such reads wait
  */
 export type PastRead = (
   client: Queries,
@@ -25,10 +23,7 @@ export type PastRead = (
 ) => Promise<KlineColumns>;
 
 /** Makes a read of what stored klines of the live venue were at an instant; its reads take turns. */
-export function createPastRead(
-  reader: ReturnType<typeof createReader>,
-  isUnconverted: ReturnType<typeof awaitsConversion>,
-): PastRead {
+export function createPastRead(reader: ReturnType<typeof createReader>): PastRead {
   const queued = createQueue({
     runningMaxCount: RUNNING_MAX_COUNT,
     waitingMaxCount: WAITING_MAX_COUNT,
@@ -39,8 +34,6 @@ export function createPastRead(
       }),
   });
   return async (client, query, atS) => {
-    const { ticker } = query;
-    if (await isUnconverted(client, ticker)) throw unconverted(ticker);
     try {
       const { columns } = await queued(() => reader.readAt(client, query, { atS, maxStatements: KLINES_AS_OF_MAX_MINUTES }));
       return columns;

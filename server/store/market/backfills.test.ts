@@ -41,7 +41,6 @@ test("a backfill is reported with its progress and its rate", async () => {
       started_at: "2026-01-07T12:00:00.000Z",
       updated_at: "2026-01-07T12:00:02.000Z",
       undone_at: null,
-      sealed: false,
       series: [],
     },
   ]);

@@ -118,7 +118,7 @@ export async function listBackfills(
     rows.map(({ number }) => number),
   );
   const silentSince = clock.now() - BACKFILL_SILENT_S * 1_000;
-  return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, undoneAt, sealedAt, series, imported, ...row }) => {
+  return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, undoneAt, series, imported, ...row }) => {
     const state = BACKFILL_STATES.find((known) => known === row.state) ?? "failed";
     const rows = Number(row.rows);
     return {
@@ -132,7 +132,6 @@ export async function listBackfills(
       started_at: startedAt.toISOString(),
       updated_at: updatedAt.toISOString(),
       undone_at: undoneAt?.toISOString() ?? null,
-      sealed: sealedAt !== null,
       series: [...series, ...imported].map((one) => toSeries(one, kept)).sort(bySeries),
     };
   });
@@ -140,8 +139,7 @@ export async function listBackfills(
 
 const FORGET = `DELETE FROM backfill b WHERE number IN (SELECT number FROM backfill ORDER BY number DESC OFFSET $1)
   AND state <> 'running' AND NOT EXISTS (SELECT FROM history_layer l WHERE l.layer = b.number)
-  AND NOT EXISTS (SELECT FROM tick_segment t WHERE t.layer = b.number)
-  AND NOT EXISTS (SELECT FROM history_unconverted)`;
+  AND NOT EXISTS (SELECT FROM tick_segment t WHERE t.layer = b.number)`;
 
 /** Forgets all but the newest BACKFILLS_MAX_COUNT imports, of which nothing is stored. The others can be undone, whatever their age. */
 export async function forgetImports({ pool }: Pick<Database, "pool">): Promise<void> {

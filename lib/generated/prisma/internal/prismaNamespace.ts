@@ -3540,7 +3540,6 @@ export const BackfillScalarFieldEnum = {
   startedAt: 'startedAt',
   updatedAt: 'updatedAt',
   undoneAt: 'undoneAt',
-  sealedAt: 'sealedAt',
   pushedBy: 'pushedBy',
   byOperator: 'byOperator',
   doubts: 'doubts',

@@ -63,7 +63,6 @@ export type BackfillMinAggregateOutputType = {
   startedAt: Date | null
   updatedAt: Date | null
   undoneAt: Date | null
-  sealedAt: Date | null
   pushedBy: string | null
   byOperator: boolean | null
 }
@@ -85,7 +84,6 @@ export type BackfillMaxAggregateOutputType = {
   startedAt: Date | null
   updatedAt: Date | null
   undoneAt: Date | null
-  sealedAt: Date | null
   pushedBy: string | null
   byOperator: boolean | null
 }
@@ -107,7 +105,6 @@ export type BackfillCountAggregateOutputType = {
   startedAt: number
   updatedAt: number
   undoneAt: number
-  sealedAt: number
   pushedBy: number
   byOperator: number
   doubts: number
@@ -153,7 +150,6 @@ export type BackfillMinAggregateInputType = {
   startedAt?: true
   updatedAt?: true
   undoneAt?: true
-  sealedAt?: true
   pushedBy?: true
   byOperator?: true
 }
@@ -175,7 +171,6 @@ export type BackfillMaxAggregateInputType = {
   startedAt?: true
   updatedAt?: true
   undoneAt?: true
-  sealedAt?: true
   pushedBy?: true
   byOperator?: true
 }
@@ -197,7 +192,6 @@ export type BackfillCountAggregateInputType = {
   startedAt?: true
   updatedAt?: true
   undoneAt?: true
-  sealedAt?: true
   pushedBy?: true
   byOperator?: true
   doubts?: true
@@ -308,7 +302,6 @@ export type BackfillGroupByOutputType = {
   startedAt: Date
   updatedAt: Date
   undoneAt: Date | null
-  sealedAt: Date | null
   pushedBy: string | null
   byOperator: boolean
   doubts: string[]
@@ -355,7 +348,6 @@ export type BackfillWhereInput = {
   startedAt?: Prisma.DateTimeFilter<"Backfill"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Backfill"> | Date | string
   undoneAt?: Prisma.DateTimeNullableFilter<"Backfill"> | Date | string | null
-  sealedAt?: Prisma.DateTimeNullableFilter<"Backfill"> | Date | string | null
   pushedBy?: Prisma.StringNullableFilter<"Backfill"> | string | null
   byOperator?: Prisma.BoolFilter<"Backfill"> | boolean
   doubts?: Prisma.StringNullableListFilter<"Backfill">
@@ -381,7 +373,6 @@ export type BackfillOrderByWithRelationInput = {
   startedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   undoneAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  sealedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   pushedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   byOperator?: Prisma.SortOrder
   doubts?: Prisma.SortOrder
@@ -410,7 +401,6 @@ export type BackfillWhereUniqueInput = Prisma.AtLeast<{
   startedAt?: Prisma.DateTimeFilter<"Backfill"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Backfill"> | Date | string
   undoneAt?: Prisma.DateTimeNullableFilter<"Backfill"> | Date | string | null
-  sealedAt?: Prisma.DateTimeNullableFilter<"Backfill"> | Date | string | null
   pushedBy?: Prisma.StringNullableFilter<"Backfill"> | string | null
   byOperator?: Prisma.BoolFilter<"Backfill"> | boolean
   doubts?: Prisma.StringNullableListFilter<"Backfill">
@@ -436,7 +426,6 @@ export type BackfillOrderByWithAggregationInput = {
   startedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   undoneAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  sealedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   pushedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   byOperator?: Prisma.SortOrder
   doubts?: Prisma.SortOrder
@@ -468,7 +457,6 @@ export type BackfillScalarWhereWithAggregatesInput = {
   startedAt?: Prisma.DateTimeWithAggregatesFilter<"Backfill"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Backfill"> | Date | string
   undoneAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Backfill"> | Date | string | null
-  sealedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Backfill"> | Date | string | null
   pushedBy?: Prisma.StringNullableWithAggregatesFilter<"Backfill"> | string | null
   byOperator?: Prisma.BoolWithAggregatesFilter<"Backfill"> | boolean
   doubts?: Prisma.StringNullableListFilter<"Backfill">
@@ -492,7 +480,6 @@ export type BackfillCreateInput = {
   startedAt: Date | string
   updatedAt: Date | string
   undoneAt?: Date | string | null
-  sealedAt?: Date | string | null
   pushedBy?: string | null
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
@@ -518,7 +505,6 @@ export type BackfillUncheckedCreateInput = {
   startedAt: Date | string
   updatedAt: Date | string
   undoneAt?: Date | string | null
-  sealedAt?: Date | string | null
   pushedBy?: string | null
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
@@ -543,7 +529,6 @@ export type BackfillUpdateInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  sealedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pushedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
@@ -569,7 +554,6 @@ export type BackfillUncheckedUpdateInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  sealedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pushedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
@@ -595,7 +579,6 @@ export type BackfillCreateManyInput = {
   startedAt: Date | string
   updatedAt: Date | string
   undoneAt?: Date | string | null
-  sealedAt?: Date | string | null
   pushedBy?: string | null
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
@@ -618,7 +601,6 @@ export type BackfillUpdateManyMutationInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  sealedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pushedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
@@ -642,7 +624,6 @@ export type BackfillUncheckedUpdateManyInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  sealedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pushedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
@@ -666,7 +647,6 @@ export type BackfillCountOrderByAggregateInput = {
   startedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   undoneAt?: Prisma.SortOrder
-  sealedAt?: Prisma.SortOrder
   pushedBy?: Prisma.SortOrder
   byOperator?: Prisma.SortOrder
   doubts?: Prisma.SortOrder
@@ -700,7 +680,6 @@ export type BackfillMaxOrderByAggregateInput = {
   startedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   undoneAt?: Prisma.SortOrder
-  sealedAt?: Prisma.SortOrder
   pushedBy?: Prisma.SortOrder
   byOperator?: Prisma.SortOrder
 }
@@ -722,7 +701,6 @@ export type BackfillMinOrderByAggregateInput = {
   startedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   undoneAt?: Prisma.SortOrder
-  sealedAt?: Prisma.SortOrder
   pushedBy?: Prisma.SortOrder
   byOperator?: Prisma.SortOrder
 }
@@ -805,7 +783,6 @@ export type BackfillCreateWithoutSeriesInput = {
   startedAt: Date | string
   updatedAt: Date | string
   undoneAt?: Date | string | null
-  sealedAt?: Date | string | null
   pushedBy?: string | null
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
@@ -830,7 +807,6 @@ export type BackfillUncheckedCreateWithoutSeriesInput = {
   startedAt: Date | string
   updatedAt: Date | string
   undoneAt?: Date | string | null
-  sealedAt?: Date | string | null
   pushedBy?: string | null
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
@@ -870,7 +846,6 @@ export type BackfillUpdateWithoutSeriesInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  sealedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pushedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
@@ -895,7 +870,6 @@ export type BackfillUncheckedUpdateWithoutSeriesInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  sealedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pushedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
@@ -920,7 +894,6 @@ export type BackfillCreateWithoutImportedInput = {
   startedAt: Date | string
   updatedAt: Date | string
   undoneAt?: Date | string | null
-  sealedAt?: Date | string | null
   pushedBy?: string | null
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
@@ -945,7 +918,6 @@ export type BackfillUncheckedCreateWithoutImportedInput = {
   startedAt: Date | string
   updatedAt: Date | string
   undoneAt?: Date | string | null
-  sealedAt?: Date | string | null
   pushedBy?: string | null
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
@@ -985,7 +957,6 @@ export type BackfillUpdateWithoutImportedInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  sealedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pushedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
@@ -1010,7 +981,6 @@ export type BackfillUncheckedUpdateWithoutImportedInput = {
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   undoneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  sealedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pushedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
@@ -1075,7 +1045,6 @@ export type BackfillSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   startedAt?: boolean
   updatedAt?: boolean
   undoneAt?: boolean
-  sealedAt?: boolean
   pushedBy?: boolean
   byOperator?: boolean
   doubts?: boolean
@@ -1102,7 +1071,6 @@ export type BackfillSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   startedAt?: boolean
   updatedAt?: boolean
   undoneAt?: boolean
-  sealedAt?: boolean
   pushedBy?: boolean
   byOperator?: boolean
   doubts?: boolean
@@ -1126,7 +1094,6 @@ export type BackfillSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   startedAt?: boolean
   updatedAt?: boolean
   undoneAt?: boolean
-  sealedAt?: boolean
   pushedBy?: boolean
   byOperator?: boolean
   doubts?: boolean
@@ -1150,14 +1117,13 @@ export type BackfillSelectScalar = {
   startedAt?: boolean
   updatedAt?: boolean
   undoneAt?: boolean
-  sealedAt?: boolean
   pushedBy?: boolean
   byOperator?: boolean
   doubts?: boolean
   formats?: boolean
 }
 
-export type BackfillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "number" | "venue" | "state" | "files" | "filesDone" | "filesFailed" | "file" | "step" | "share" | "rows" | "readMs" | "problem" | "startedAt" | "updatedAt" | "undoneAt" | "sealedAt" | "pushedBy" | "byOperator" | "doubts" | "formats", ExtArgs["result"]["backfill"]>
+export type BackfillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "number" | "venue" | "state" | "files" | "filesDone" | "filesFailed" | "file" | "step" | "share" | "rows" | "readMs" | "problem" | "startedAt" | "updatedAt" | "undoneAt" | "pushedBy" | "byOperator" | "doubts" | "formats", ExtArgs["result"]["backfill"]>
 export type BackfillInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   series?: boolean | Prisma.Backfill$seriesArgs<ExtArgs>
   imported?: boolean | Prisma.Backfill$importedArgs<ExtArgs>
@@ -1207,10 +1173,6 @@ export type $BackfillPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * When it was undone; null also if it was put back.
      */
     undoneAt: Date | null
-    /**
-     * When an earlier release deleted the klines that it replaced; it cannot be undone since.
-     */
-    sealedAt: Date | null
     /**
      * The key whose pushed klines it holds; null for any other import.
      */
@@ -1668,7 +1630,6 @@ export interface BackfillFieldRefs {
   readonly startedAt: Prisma.FieldRef<"Backfill", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Backfill", 'DateTime'>
   readonly undoneAt: Prisma.FieldRef<"Backfill", 'DateTime'>
-  readonly sealedAt: Prisma.FieldRef<"Backfill", 'DateTime'>
   readonly pushedBy: Prisma.FieldRef<"Backfill", 'String'>
   readonly byOperator: Prisma.FieldRef<"Backfill", 'Boolean'>
   readonly doubts: Prisma.FieldRef<"Backfill", 'String[]'>

@@ -244,7 +244,7 @@ export type IdentityScalarWhereWithAggregatesInput = {
 export type IdentityCreateInput = {
   id?: string
   provider: string
-  issuer?: string
+  issuer: string
   subject: string
   createdAt?: Date | string
   user: Prisma.UserCreateNestedOneWithoutIdentitiesInput
@@ -253,7 +253,7 @@ export type IdentityCreateInput = {
 export type IdentityUncheckedCreateInput = {
   id?: string
   provider: string
-  issuer?: string
+  issuer: string
   subject: string
   userId: string
   createdAt?: Date | string
@@ -280,7 +280,7 @@ export type IdentityUncheckedUpdateInput = {
 export type IdentityCreateManyInput = {
   id?: string
   provider: string
-  issuer?: string
+  issuer: string
   subject: string
   userId: string
   createdAt?: Date | string
@@ -390,7 +390,7 @@ export type IdentityUncheckedUpdateManyWithoutUserNestedInput = {
 export type IdentityCreateWithoutUserInput = {
   id?: string
   provider: string
-  issuer?: string
+  issuer: string
   subject: string
   createdAt?: Date | string
 }
@@ -398,7 +398,7 @@ export type IdentityCreateWithoutUserInput = {
 export type IdentityUncheckedCreateWithoutUserInput = {
   id?: string
   provider: string
-  issuer?: string
+  issuer: string
   subject: string
   createdAt?: Date | string
 }
@@ -444,7 +444,7 @@ export type IdentityScalarWhereInput = {
 export type IdentityCreateManyUserInput = {
   id?: string
   provider: string
-  issuer?: string
+  issuer: string
   subject: string
   createdAt?: Date | string
 }
@@ -537,7 +537,7 @@ export type $IdentityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     provider: string
     /**
-     * A subject is unique at its issuer. Empty for rows of an earlier release until the service starts.
+     * A subject is unique at its issuer.
      */
     issuer: string
     subject: string

@@ -1,2 +1,0 @@
--- Changes nothing. Its record says that all times in this database were written in sessions whose time zone is UTC: what applies it looks
--- at the time zone of the database first (prisma/migrate.ts).
