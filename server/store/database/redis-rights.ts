@@ -87,7 +87,7 @@ export async function lackOf({ client, key, channel }: Named): Promise<string | 
     things.push(thing);
     for (const line of of) commands.delete(nameOf(line));
   };
-  whole(`the keys ${key("", "").split("}", 1)[0]}*`, KEY_COMMANDS);
+  whole(`the keys ${key("", "").split("{", 1)[0]}*`, KEY_COMMANDS);
   whole(`the channel ${control}`, CHANNEL_COMMANDS);
   return sentenceOf(things, [...commands]);
 }

@@ -128,8 +128,8 @@ describeRedis("the connection to Redis", (nodes) => {
   test("Redis keys of one group live on one node of a Redis cluster", async () => {
     const redis = open(nodes.server.url);
     expect([redis.key("live", "events"), redis.key("sandbox", "events")]).toEqual([
-      "{test:live}:events",
-      "{test:sandbox}:events",
+      "test:{live}:events",
+      "test:{sandbox}:events",
     ]);
   });
 });

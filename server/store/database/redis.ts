@@ -13,6 +13,8 @@ const COMMAND_MAX_MS = 2_000;
 /** A connection that does not answer for this long is closed, and its commands fail. */
 const SILENCE_MAX_MS = 1_500;
 const PING_INTERVAL_MS = 500;
+/** How often the rights of the user are looked at. */
+const RIGHTS_INTERVAL_MS = 2_000;
 /** A connection without any traffic for this long is closed. */
 const IDLE_MAX_MS = 3_000;
 const RECONNECT: Backoff = { firstMs: 100, longestMs: 2_000 };
@@ -95,7 +97,7 @@ export function openRedis({ url, caFile, prefix, log }: RedisOptions): Redis {
   let away: string | undefined;
   /** What the user of the connection lacks. */
   let lack: string | null = null;
-  const key: Redis["key"] = (group, name) => `{${prefix}:${group}}:${name}`;
+  const key: Redis["key"] = (group, name) => `${prefix}:{${group}}:${name}`;
   const channel: Redis["channel"] = (name) => `${prefix}:${name}`;
 
   function open(): RedisClient {
@@ -132,9 +134,13 @@ export function openRedis({ url, caFile, prefix, log }: RedisOptions): Redis {
   /** A client that keeps writing does not notice a silent server; a ping without an answer replaces the connection. */
   async function watch(client: RedisClient): Promise<void> {
     const until = () => client !== current;
+    let lookedMs = systemClock.now();
     await repeat({ clock: systemClock, signal: closing.signal, pause: PING_INTERVAL_MS, until }, async () => {
       if (!client.isReady) return;
-      void look(client);
+      if (systemClock.now() - lookedMs >= RIGHTS_INTERVAL_MS) {
+        lookedMs = systemClock.now();
+        void look(client);
+      }
       await withTimeout(client.ping(), SILENCE_MAX_MS, systemClock, closing.signal).catch((error) => {
         // A refused ping is an answer too.
         if (!isRefusal(error) && client.isReady && !closing.signal.aborted) renew();
