@@ -216,7 +216,8 @@ test("a document that is too long, too slow, elsewhere or missing is refused, an
   await expect(impatient(`http://${host}/slow`)).rejects.toThrow("No answer within 0.3 s.");
   await expect(read(`http://${host}/moved`)).rejects.toThrow("The receiver answered 302. Redirects are not followed.");
   await expect(read(`http://${host}/missing`)).rejects.toThrow("The receiver answered 404.");
-  expect(asked).toEqual(Object.keys(answers));
+  // The time of the slow one can end before its request arrives.
+  expect(asked.filter((url) => url !== "/slow")).toEqual(["/long", "/moved", "/missing"]);
 });
 
 test("a document is not read from inside the network, whatever its name resolves to", async () => {
