@@ -19,8 +19,8 @@ export const SERVER_TIMEOUT_MS = 2 * START_TIMEOUT_MS + STOP_TIMEOUT_MS;
 
 /** What `npm start` runs once everything is built. */
 const COMMAND = [process.execPath, ".next/spotwire/main.mjs"] as const;
-/** The line of its log when it is up; 0.1.0 printed text. */
-const LISTENING = /"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"|listening on (http:\/\/\S+)/;
+/** The line of its log when it is up. */
+const LISTENING = /"address":"(http:\/\/[^"]+)"[^\n]*"msg":"listening"/;
 const DEMO_KEY = /\bsw_test_[0-9A-Za-z]{36}\b/;
 /** How much output of a failed start an error repeats. */
 const OUTPUT_TAIL_CHARACTERS = 4_000;
@@ -95,8 +95,7 @@ async function waitUntilUp({ child, ended, output }: Running): Promise<string> {
       reject(new Error(`Not up after ${START_TIMEOUT_MS} ms:\n${tail()}`));
     }, START_TIMEOUT_MS);
     child.stdout?.on("data", () => {
-      const found = LISTENING.exec(output());
-      const address = found?.[1] ?? found?.[2];
+      const address = LISTENING.exec(output())?.[1];
       if (address === undefined) return;
       clearTimeout(timer);
       resolve(address);

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /** The release before this version. Its commit is on the main branch of the project's history. */
-export const LAST_RELEASE = { version: "0.1.0", commit: "dd81285" } as const;
+export const LAST_RELEASE = { version: "0.3.0", commit: "63e666d8" } as const;
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..");
 /** One folder for each commit, kept from run to run. */
