@@ -80,6 +80,8 @@ async function listenFor(leading: Leading, options: SocketLogOptions): Promise<A
   let n = 0;
 
   function send(follower: Socket, line: Buffer): void {
+    // One that was cut off, and whose end is not reported yet.
+    if (follower.destroyed) return;
     follower.write(line);
     if (follower.writableLength <= queueMaxBytes) return;
     follower.destroy();
