@@ -25,7 +25,7 @@ import { raiseFence } from "./redis-writer";
 /** Maximum number of events the publisher puts into one batch. */
 const BATCH_MAX_EVENTS = 2_000;
 const TICKERS = ["EURUSD", "GBPUSD", "USDJPY"];
-const PREFIX = /^\{(.*):live\}/;
+const PREFIX = /^(.*):\{live\}/;
 
 const quote = (seq: number, ticker = "EURUSD") =>
   eventOf({ ...quoteExample, ticker, bid: Number((1 + seq / 1e6).toFixed(6)) }, { seq });

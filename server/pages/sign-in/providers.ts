@@ -135,7 +135,7 @@ export function signInChoices(env: ProviderEnv): SignInChoice[] {
 }
 
 /** The issuer under which the identities of a configured provider are kept; a trailing slash makes no difference. */
-export function issuerOf(env: ProviderEnv, provider: string): string {
+function issuerOf(env: ProviderEnv, provider: string): string {
   const issuer = configuredProviders(env).find(({ id }) => id === provider)?.issuer;
   if (issuer === undefined) throw new Error(`the provider ${provider} is not configured`);
   return issuer.replace(/\/$/, "");

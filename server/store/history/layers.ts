@@ -42,7 +42,6 @@ const LATEST = "SELECT max(known)::float8 AS known FROM history_layer WHERE tick
 const SAY = `INSERT INTO history_layer (ticker, timeframe, start, layer, content, rows, first, last, known)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   ON CONFLICT (ticker, timeframe, start, layer) DO UPDATE SET (content, rows, first, last, known) = ($5, $6, $7, $8, $9)`;
-const FORGET = "DELETE FROM history_layer WHERE ticker = $1 AND timeframe = $2 AND start = $3";
 const SHOW = `INSERT INTO history_visible (ticker, timeframe, start, content, rows, first, last, sources, struck, struck_by, sides)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
   ON CONFLICT (ticker, timeframe, start) DO UPDATE SET (content, rows, first, last, sources, struck, struck_by, sides, changed_at)
@@ -214,28 +213,6 @@ export async function say(client: Queries, segments: Segments, series: Series, s
     await client.query(SAY, [...key, layer, content, all.time.length, all.time[0], all.time.at(-1), known]);
     await show(client, segments, series, period);
   }
-}
-
-/**
- * Replaces all that was said of a period, in the caller's transaction, which must hold the lock of the ticker.
- * @param parts what each layer said
- */
-export async function restate(
-  client: Queries,
-  segments: Segments,
-  series: Series,
-  period: Period,
-  parts: readonly Statements[],
-): Promise<void> {
-  const key = [series.ticker, series.timeframe, period.from];
-  await client.query(FORGET, key);
-  for (const part of parts) {
-    const { time, layer, known } = part;
-    const content = await writeSegment(client, segments, series, part);
-    const latestMs = layer[0] === FEED_LAYER ? 0 : known.reduce((latest, ms) => Math.max(latest, ms), 0);
-    await client.query(SAY, [...key, layer[0], content, time.length, time[0], time.at(-1), latestMs]);
-  }
-  await show(client, segments, series, period);
 }
 
 /** What a layer said of a period; undefined when it said nothing. */

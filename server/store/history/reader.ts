@@ -29,7 +29,7 @@ const HOURS_READ_S = 3 * 366 * DAY_S;
 const INTERVAL_MAX_FACTOR = 1.25;
 
 /** Which klines of a series are read: those with from <= time < to, Unix seconds, at most `limit` from the named end. */
-export interface KlinesQuery {
+interface KlinesQuery {
   readonly ticker: string;
   readonly timeframe: Timeframe;
   readonly from: number;

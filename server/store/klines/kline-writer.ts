@@ -82,7 +82,7 @@ export interface VenueWriter {
 }
 
 /** A place, and who writes it. */
-export interface WriteNumbers extends JournalPlace {
+interface WriteNumbers extends JournalPlace {
   readonly token: number | null;
   readonly writer: number;
   readonly write: number;
