@@ -1,8 +1,12 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
+import { RESULTS_FILE } from "./total-reporter";
 
 /** The variable that every process of a test run inherits. Its value names the folder, and the run by the id of its process. */
 const MARK = "SPOTWIRE_TEST_RUN";
+
+/** How often a run looks whether what started it is there. */
+const LOOK_MS = 1_000;
 
 /**
  * Ends every process whose environment contains a text. PostgreSQL is told to quit at once, so that it gives back the memory that it
@@ -48,6 +52,10 @@ export default function setup(): (() => void) | undefined {
     stdio: ["pipe", "ignore", "ignore"],
   });
   watch.unref();
+  const starter = process.ppid;
+  // `npm test` may be killed alone. A run that was started otherwise goes on, because it may be left to itself on purpose.
+  if (process.env[RESULTS_FILE] !== undefined)
+    setInterval(() => process.ppid !== starter && process.kill(process.pid, "SIGKILL"), LOOK_MS).unref();
   process.env[MARK] = mark.slice(MARK.length + 1);
   return () => void watch.stdin?.end();
 }
