@@ -1,18 +1,11 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { exampleParameters } from "#lib/contract/operation";
+import { OPERATION_LIST } from "#lib/operations/declarations";
 import { type MadeKey, makeKey, runCommand } from "./commands";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 
-const CALLS: [tool: string, args: Record<string, unknown>][] = [
-  ["instruments", {}],
-  ["latestQuotes", { tickers: ["EURUSD", "XAUUSD"] }],
-  ["latestSnapshots", { tickers: ["EURUSD"] }],
-  ["conversion", { from: "USD", to: ["JPY"] }],
-  ["marketStatus", { tickers: ["TESTCLOSED"] }],
-  ["marketHours", { ticker: "EURUSD" }],
-  ["klines", { ticker: "EURUSD", timeframe: "H1", limit: 3 }],
-  ["marketSummary", { ticker: "EURUSD", from: "2026-01-05", to: "2026-07-05", by: "weekday", session: "london", part: "open" }],
-];
+const TOOLS = OPERATION_LIST.filter(({ mcp }) => mcp.tool);
 
 let product: Product;
 let key: MadeKey;
@@ -49,12 +42,12 @@ describe("an agent", () => {
     expect(client.getServerVersion()).toMatchObject({ name: "spotwire" });
     const { tools } = await client.listTools();
     const market = tools.filter(({ name }) => !name.endsWith("Docs"));
-    expect(market.map(({ name }) => name).sort()).toEqual(CALLS.map(([tool]) => tool).sort());
-    for (const [name, args] of CALLS) {
-      const result = await client.callTool({ name, arguments: args });
-      expect(result.isError, name).not.toBe(true);
+    expect(market.map(({ name }) => name).sort()).toEqual(TOOLS.map(({ id }) => id).sort());
+    for (const tool of TOOLS) {
+      const result = await client.callTool({ name: tool.id, arguments: exampleParameters(tool) });
+      expect(result.isError, tool.id).not.toBe(true);
       const lists = Object.values(result.structuredContent ?? {}).filter(Array.isArray);
-      expect(lists.at(-1)?.length, name).toBeGreaterThan(0);
+      expect(lists.at(-1)?.length, tool.id).toBeGreaterThan(0);
     }
     await client.close();
   });

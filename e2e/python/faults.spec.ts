@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { CLOSES } from "#lib/contract/close-codes";
+import { exampleParameters, type Operation } from "#lib/contract/operation";
 import type { ClientMessage, Welcome } from "#lib/contract/stream";
-import { operations } from "#lib/operations/declarations";
+import { OPERATION_LIST, operations } from "#lib/operations/declarations";
 import {
   createInbox,
   fail,
@@ -21,6 +22,14 @@ const LIMITED = { "retry-after": "7" };
 const EURUSD = { stream: "quote", tickers: ["EURUSD"] };
 /** The wait in seconds before retry number `n` of a connection, with the random of these tests. */
 const backoff = (n: number) => 0.5 * Math.min(30, 0.5 * 2 ** (n - 1));
+
+/** The arguments of the first call of an operation, as the client names and takes them. */
+function keywordsOf(operation: Operation): Record<string, unknown> {
+  const parameters = Object.entries(exampleParameters(operation));
+  const argumentOf = (name: string, text: string) =>
+    operation.query[name]?.list ? text.split(",") : /^\d+$/.test(text) ? Number(text) : text;
+  return Object.fromEntries(parameters.map(([name, text]) => [name === "from" ? "from_" : name, argumentOf(name, text)]));
+}
 
 let built: Awaited<ReturnType<typeof builtSources>>;
 beforeAll(async () => {
@@ -108,24 +117,12 @@ describe.each(FLAVORS)("the Python client with %s", (_, find) => {
       const operation = Object.values(operations).find((one) => one.path === path);
       return operation === undefined ? fail("not_found") : succeed(operation.example as object);
     });
-    const calls = [
-      ["klines", ["EURUSD", "H1"], operations.klines],
-      ["market_summary", ["EURUSD", "2026-01-05", "2026-01-06", "day"], operations.marketSummary],
-      ["ticks", ["EURUSD"], operations.ticks],
-      ["files", ["EURUSD"], operations.files],
-      ["instruments", [], operations.instruments],
-      ["latest_quotes", [["EURUSD"]], operations.latestQuotes],
-      ["latest_snapshots", [["EURUSD"]], operations.latestSnapshots],
-      ["conversion", ["USD", ["JPY"]], operations.conversion],
-      ["market_status", [["EURUSD"]], operations.marketStatus],
-      ["market_hours", ["EURUSD"], operations.marketHours],
-      ["create_stream_ticket", [], operations.createStreamTicket],
-      ["key", [], operations.key],
-    ] as const;
     // A file is bytes: client.spec.ts downloads some.
-    const reading = Object.values(operations).filter(({ id, scope }) => scope !== "market:ingest" && id !== "file");
-    expect(calls.map(([, , { id }]) => id).sort()).toEqual(reading.map(({ id }) => id).sort());
-    for (const [name, args, { example }] of calls) expect(await driver.call(name, args)).toEqual({ value: example });
+    const reading = OPERATION_LIST.filter(({ id, scope }) => scope !== "market:ingest" && id !== "file");
+    for (const operation of reading) {
+      const name = operation.id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      expect(await driver.call(name, [], keywordsOf(operation)), name).toEqual({ value: operation.example });
+    }
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
     expect(service.requests[0]?.headers["user-agent"]).toMatch(/^spotwire-client-python\/\d/);
   });

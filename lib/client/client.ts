@@ -73,7 +73,12 @@ export interface MarketStatusList {
   items: MarketStatus[];
 }
 
-/** The path of each operation; a test compares it with the contract. */
+/** The operations of readers; feeders have programs of their own. */
+type ReadingId = {
+  [Id in keyof typeof operations]: (typeof operations)[Id]["scope"] extends "market:ingest" ? never : Id;
+}[keyof typeof operations];
+
+/** The address of each operation, which the compiler compares with the contract. */
 export const ENDPOINTS = {
   klines: { method: "GET", path: "/api/v1/market/klines" },
   marketSummary: { method: "GET", path: "/api/v1/market/summary" },
@@ -88,7 +93,7 @@ export const ENDPOINTS = {
   marketHours: { method: "GET", path: "/api/v1/market/hours" },
   createStreamTicket: { method: "POST", path: "/api/v1/market/stream/tickets" },
   key: { method: "GET", path: "/api/v1/key" },
-} as const satisfies Partial<Record<keyof typeof operations, { method: "GET" | "POST"; path: string }>>;
+} as const satisfies { readonly [Id in ReadingId]: Pick<(typeof operations)[Id], "method" | "path"> };
 const STREAM_ADDRESS: typeof STREAM_PATH = "/api/v1/market/stream";
 
 const TIMEOUT_DEFAULT_S = 10;

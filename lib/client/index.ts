@@ -34,16 +34,7 @@ export {
 export type { ClientClock } from "./clock";
 export type { MessagePack } from "./connection";
 export { type ClientErrorId, isSpotwireError, SpotwireError, type SpotwireErrorFacts, type SpotwireErrorId } from "./errors";
-export type {
-  ConversionQuery,
-  FileQuery,
-  FilesQuery,
-  HoursQuery,
-  KlinesQuery,
-  SummaryQuery,
-  TickersQuery,
-  TicksQuery,
-} from "./queries";
+export type * from "./queries";
 export type { RateLimit } from "./rate-limit";
 export type { CallOptions } from "./rest";
 export type { Gap } from "./sequence";

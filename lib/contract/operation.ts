@@ -65,13 +65,19 @@ interface Tool {
 }
 
 /** One REST operation: read by the route, the types, the documents, the playground and the tests. */
-export interface Operation<P extends Parameters = Parameters, Data extends z.ZodType = z.ZodType> {
+export interface Operation<
+  P extends Parameters = Parameters,
+  Data extends z.ZodType = z.ZodType,
+  Method extends "GET" | "POST" = "GET" | "POST",
+  Path extends string = string,
+  Needs extends Scope | "any" = Scope | "any",
+> {
   readonly id: string;
-  readonly method: "GET" | "POST";
+  readonly method: Method;
   /** It may end in `{id}`: the parameter `id` of `query` then stands there, not in the query. */
-  readonly path: string;
+  readonly path: Path;
   /** The scope that a key needs; `any` when every key may ask. */
-  readonly scope: Scope | "any";
+  readonly scope: Needs;
   readonly summary: string;
   readonly description: string;
   readonly query: P;
@@ -113,9 +119,13 @@ export interface Operation<P extends Parameters = Parameters, Data extends z.Zod
   readonly check?: (query: QueryOf<P>) => (ParameterIssue & { parameter: string }) | undefined;
 }
 
-/** Declares an operation and keeps the types of its parameters and data. */
-export function operation<const P extends Parameters, Data extends z.ZodType>(
-  definition: Operation<P, Data>,
-): Operation<P, Data> {
+/** Declares an operation and keeps the types of its parameters, data, method, path and scope. */
+export function operation<
+  const P extends Parameters,
+  Data extends z.ZodType,
+  Method extends "GET" | "POST",
+  Path extends string,
+  Needs extends Scope | "any",
+>(definition: Operation<P, Data, Method, Path, Needs>): Operation<P, Data, Method, Path, Needs> {
   return definition;
 }

@@ -3,7 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Operation } from "#lib/contract/operation";
 import { lackingMethods } from "#lib/testing/client-methods";
+import { recipe } from "#lib/testing/recipe";
 import { OPERATION_LIST, operations } from "./declarations";
 
 const ROOT = path.join(import.meta.dirname, "..", "..");
@@ -18,6 +20,9 @@ const COPIED = [
   "app/api/v1",
 ];
 const LEFT_OUT = /\.test\.ts$|\/(fixtures|generated|guides|pictures|v1\/(open|async)api\.json)$/;
+
+/** What lists operations, and the compiler compares with their declarations. */
+const COMPILED = ["lib/client/client.ts", "lib/operations/handlers.ts"];
 
 const DECLARATION = `import { z } from "zod";
 import { operation } from "#lib/contract/operation";
@@ -141,14 +146,41 @@ describe("a new operation", () => {
     expect(found.tool).toEqual(["ticker"]);
   });
 
+  test("is named by the compiler where it has no handler, and where the client has no address of it", { tags: ["slow"] }, () => {
+    cpSync(path.join(ROOT, "lib/operations/handlers.ts"), path.join(folder, "lib/operations/handlers.ts"));
+    write("compiled.json", JSON.stringify({ extends: "./tsconfig.json", include: [], files: COMPILED }));
+    const compiler = path.join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    const { stdout } = spawnSync(process.execPath, [compiler, "--incremental", "false", "--project", "compiled.json"], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    // The words of an error can be in the line after that of its place.
+    const errors = stdout.split(/\n(?=\S)/).filter((error) => error.includes("Property 'widestSpread' is missing"));
+    expect(errors.map((error) => error.split("(")[0]).sort(), stdout).toEqual(COMPILED);
+  });
+
   test("is named where a client has no method for it", () => {
     expect(found.lacking).toEqual([
-      "lib/client/client.ts: ENDPOINTS has no widestSpread with GET /api/v1/market/spreads/widest",
       "lib/client/client.ts: Client has no method widestSpread",
-      "spotwire_client/_client.py: no method widest_spread",
-      "spotwire_client/_sync.py: no method widest_spread",
+      "lib/client-python/spotwire_client/_client.py: no method widest_spread",
+      "lib/client-python/spotwire_client/_sync.py: no method widest_spread",
     ]);
   });
+});
+
+test.each([
+  "lib/operations/<id>/declaration.ts",
+  "lib/operations/<id>/answer.ts",
+  "answer.test.ts",
+  "lib/operations/declarations.ts",
+  "handlers.ts",
+  "app/api/v1/<path>/route.ts",
+  ...lackingMethods([{ ...OPERATION_LIST[0], id: "nowhere" } as Operation]).map((lack) => lack.split(":")[0] ?? ""),
+  "lib/client/queries.ts",
+  "lib/contract/linked-ids.ts",
+  "CHANGELOG.md",
+])("the recipe of an operation names %s", (file) => {
+  expect(recipe("Add a REST operation")).toContain(`\`${file}\``);
 });
 
 test("both clients have a method for every operation that a reader calls", () => {

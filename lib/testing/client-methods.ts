@@ -15,16 +15,18 @@ const snake = (id: string) => id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toL
 export function lackingMethods(operations: readonly Operation[]): string[] {
   return operations
     .filter(({ scope }) => scope !== "market:ingest")
-    .flatMap(({ id, method, path }) => {
+    .flatMap(({ id }) => {
       const name = snake(id);
       const wanted: readonly (readonly [has: boolean, what: string])[] = [
-        [
-          TYPESCRIPT.includes(`  ${id}: { method: "${method}", path: "${path}" },`),
-          `lib/client/client.ts: ENDPOINTS has no ${id} with ${method} ${path}`,
-        ],
         [new RegExp(`^  ${id}\\(`, "m").test(TYPESCRIPT), `lib/client/client.ts: Client has no method ${id}`],
-        [new RegExp(`^    async def ${name}\\(`, "m").test(PYTHON), `spotwire_client/_client.py: no method ${name}`],
-        [new RegExp(`^    ${name} = _blocking`, "m").test(PYTHON_SYNC), `spotwire_client/_sync.py: no method ${name}`],
+        [
+          new RegExp(`^    async def ${name}\\(`, "m").test(PYTHON),
+          `lib/client-python/spotwire_client/_client.py: no method ${name}`,
+        ],
+        [
+          new RegExp(`^    ${name} = _blocking`, "m").test(PYTHON_SYNC),
+          `lib/client-python/spotwire_client/_sync.py: no method ${name}`,
+        ],
       ];
       return wanted.filter(([has]) => !has).map(([, what]) => what);
     });

@@ -5,16 +5,9 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nextPath } from "#app/next-path";
 import { ERROR_IDS } from "#lib/contract/errors";
+import { recipe } from "#lib/testing/recipe";
 import { sharedPage } from "#server/pages/shared-pages";
 import { ADMIN_PAGES, DASHBOARD_PAGES, type PageLink, sitePages } from "../../components/shell/pages";
-
-const CONTRIBUTING = readFileSync("CONTRIBUTING.md", "utf8");
-
-/** The text of a recipe of CONTRIBUTING. */
-function recipe(title: string): string {
-  const [, rest = ""] = CONTRIBUTING.split(`\n### ${title}\n`);
-  return rest.split("\n### ")[0] ?? "";
-}
 
 const PAGE_RECIPE = recipe("Add a page");
 const ERROR_RECIPE = recipe("Add an error");

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { REST_CALLS } from "#lib/operations/link/declaration";
 
@@ -21,6 +21,10 @@ describe("route files", () => {
       `${here}${path.slice("/api/v1".length)}/route.ts`
     );
     const own = operationAt(path)?.method;
+    if (own !== undefined)
+      expect(readFileSync(`${here}${path.slice("/api/v1".length)}/route.ts`, "utf8")).toContain(
+        `#lib/operations/${operationAt(path)?.id}/answer`,
+      );
     for (const method of METHODS) {
       const response = await module[method]?.(new Request(`http://host${path}`, { method }), { params: Promise.resolve({}) });
       // No service runs in this test: routes answer service_unavailable before anything else.

@@ -3,7 +3,7 @@ import { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, httpStatus } from "#lib/contract/errors";
 import { AUTH_FAILURES_PER_MINUTE_COUNT, LINK_CALLS_BURST_COUNT, PLAN_DEFAULTS, URI_MAX_BYTES } from "#lib/contract/limits";
 import { LINKED_IDS, type LinkedId } from "#lib/contract/linked-ids";
-import { operations } from "#lib/operations/declarations";
+import { OPERATION_LIST, operations } from "#lib/operations/declarations";
 import { linkOperation } from "#lib/operations/link/declaration";
 import { sampleQuery } from "#lib/testing/operations";
 import { DAY_MS, HOUR_S } from "#lib/units";
@@ -58,6 +58,12 @@ async function withKey(change: Parameters<typeof editKey>[2], wish: Wish = {}): 
 }
 
 describe("a link", () => {
+  test("a link can stand for every read of the market but two", () => {
+    const reads = OPERATION_LIST.filter(({ method, scope }) => method === "GET" && scope === "market:read").map(({ id }) => id);
+    // A list of files leads to files, of which a link is for one; hours are rules that change once a year.
+    expect(reads.filter((id) => !LINKED_IDS.some((linked) => linked === id))).toEqual(["files", "marketHours"]);
+  });
+
   test.each(LINKED_IDS.filter((id) => id !== "file"))(
     "of %s answers what its key gets, and never what the caller prefers",
     async (id: LinkedId) => {
