@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
 const README_MAX_BYTES = 9_216;
-const ARCHITECTURE_MAX_LINES = 220;
+const ARCHITECTURE_MAX_LINES = 240;
 const DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map((file) => [file, readFileSync(file, "utf8")] as const);
 const textOf = (wanted: string) => DOCUMENTS.find(([file]) => file === wanted)?.[1] ?? "";
 const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
@@ -47,7 +47,7 @@ describe("README", () => {
 });
 
 describe("ARCHITECTURE", () => {
-  test("has at most 220 lines", () => {
+  test("has at most 240 lines", () => {
     expect(textOf("ARCHITECTURE.md").trimEnd().split("\n").length).toBeLessThanOrEqual(ARCHITECTURE_MAX_LINES);
   });
 
