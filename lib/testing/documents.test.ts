@@ -46,19 +46,40 @@ describe("README", () => {
   });
 });
 
+/** What runs in production. */
+const SOURCES = ["app", "lib", "server"]
+  .flatMap((folder) => readdirSync(folder, { encoding: "utf8", recursive: true }).map((file) => `${folder}/${file}`))
+  .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|\/testing\/|^lib\/generated\//.test(file));
+
+/** What the table of caches names, without extension: a path, or a folder and files in it. */
+function namedCaches(): string[] {
+  const [, section = ""] = textOf("ARCHITECTURE.md").split("\n## Caches\n");
+  const places = found(section.split("\n## ")[0] ?? "", /^\| [^|]+ \| ((?:lib|server)\/[^|]+?) +\|/gm);
+  return places.flatMap((place) => {
+    const [folder = "", files] = place.split(": ");
+    return files === undefined ? [folder] : files.split(", ").map((file) => `${folder}/${file}`);
+  });
+}
+
 describe("ARCHITECTURE", () => {
   test("has at most 240 lines", () => {
     expect(textOf("ARCHITECTURE.md").trimEnd().split("\n").length).toBeLessThanOrEqual(ARCHITECTURE_MAX_LINES);
   });
 
   test("names functions and settings that exist", () => {
-    const sources = ["app", "lib", "server"]
-      .flatMap((folder) => readdirSync(folder, { encoding: "utf8", recursive: true }).map((file) => `${folder}/${file}`))
-      .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|\/testing\/|^lib\/generated\//.test(file));
-    const words = new Set(sources.flatMap((file) => readFileSync(file, "utf8").match(/\w+/g) ?? []));
+    const words = new Set(SOURCES.flatMap((file) => readFileSync(file, "utf8").match(/\w+/g) ?? []));
     const named = found(textOf("ARCHITECTURE.md"), /`(\w+)`/g);
     expect(named.length).toBeGreaterThan(50);
     expect(named.filter((name) => !words.has(name))).toEqual([]);
+  });
+
+  test("names every file that keeps a cache", () => {
+    const named = namedCaches();
+    for (const stem of named) expect(existsSync(`${stem}.ts`), stem).toBe(true);
+    // The client runs elsewhere, and a bench runs what others build.
+    const own = SOURCES.filter((file) => !/^lib\/client\/|^lib\/access\/lru\.ts$|^server\/bench\//.test(file));
+    const caches = own.filter((file) => /new LRUCache\b|createLru[<(]/.test(readFileSync(file, "utf8")));
+    expect(caches.map((file) => file.replace(/\.tsx?$/, "")).filter((stem) => !named.includes(stem))).toEqual([]);
   });
 });
 
