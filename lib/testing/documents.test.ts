@@ -92,8 +92,8 @@ describe("the decisions", () => {
       expect(readFileSync(`lib/decisions/${file}`, "utf8"), file).toMatch(new RegExp(`^# ${numbers[index]}\\. \\S`));
   });
 
-  test("they are numbered from 1 without a gap, but for the numbers that CONTRIBUTING explains", () => {
-    const [, explained = ""] = /No record has the numbers ([\d, and]+):/.exec(textOf("CONTRIBUTING.md")) ?? [];
+  test("they are numbered from 1 without a gap, but for the numbers that ARCHITECTURE explains", () => {
+    const [, explained = ""] = /No record has the numbers ([\d, and]+):/.exec(textOf("ARCHITECTURE.md")) ?? [];
     const missing = explained.match(/\d+/g)?.map(Number) ?? [];
     const all = [...numbers, ...missing].sort((a, b) => a - b);
     expect(all).toEqual(all.map((_, index) => index + 1));
