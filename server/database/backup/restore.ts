@@ -105,7 +105,7 @@ async function loadTable(client: pg.Client, reader: BackupReader, part: Part): P
 const PartOrEnd = Part.or(End);
 
 async function load(client: pg.Client, { header, reader }: OpenBackup): Promise<BackupSummary> {
-  await applyInTransaction(client, header.migrations);
+  await applyInTransaction(client, [...new Set(header.migrations)].sort());
   let [tables, rows] = [0, 0];
   for (;;) {
     const line = await reader.line(PartOrEnd);
