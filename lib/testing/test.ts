@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { MINUTE_MS } from "#lib/units";
-import { QUICK_LANES, SLOW_COMMANDS, SLOW_LANE, SLOW_TAG, SLOW_TESTS, touchedBy } from "../../vitest.config";
+import { LEFT_OUT, QUICK_LANES, SLOW_COMMANDS, SLOW_LANE, SLOW_TAG, SLOW_TESTS, touchedBy } from "../../vitest.config";
 import { installNewestWebsockets, installPackages } from "./install-packages";
 import { ALL_PACKAGES, QUICK_PACKAGES } from "./packages";
 import { SEED } from "./seed";
@@ -64,7 +64,17 @@ const commands = all ? touchedBy(touched, SLOW_COMMANDS) : [];
 const lacking = installPackages(slow.length > 0 ? ALL_PACKAGES : QUICK_PACKAGES);
 if (slow.length > 0) installNewestWebsockets();
 for (const list of ["check", "tests", "prisma", ...(slow.length > 0 ? ["bench"] : [])]) await installTools(list);
-const skippedFor = lacking.map(({ name, why }) => `  ${name}: ${why}`).join("\n");
+// The hooks of these files open a browser, and would fail.
+const browsing = lacking.some(({ name }) => name === "chromium-headless-shell")
+  ? readdirSync("e2e", { encoding: "utf8", recursive: true })
+      .map((file) => `e2e/${file}`)
+      .filter((file) => file.endsWith(".spec.ts") && /from "\.\.?\/browser"/.test(readFileSync(file, "utf8")))
+  : [];
+process.env[LEFT_OUT] = browsing.join(",");
+const skippedFor = [
+  ...lacking.map(({ name, why }) => `  ${name}: ${why}`),
+  ...(browsing.length > 0 ? [`  Left out for want of a browser: ${browsing.join(", ")}`] : []),
+].join("\n");
 if (lacking.length > 0) say(`Tests that run these are skipped:\n${skippedFor}`);
 
 const seed = Number(process.env[SEED] ?? (all ? Math.floor(Math.random() * 2 ** 31) : 1));
