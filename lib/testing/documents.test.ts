@@ -7,6 +7,12 @@ const DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map((file)
 const textOf = (wanted: string) => DOCUMENTS.find(([file]) => file === wanted)?.[1] ?? "";
 const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
 
+/** The TypeScript files of a folder, without those that are generated. */
+function typeScriptIn(folder: string): string[] {
+  const files = readdirSync(folder, { encoding: "utf8", recursive: true }).map((file) => `${folder}/${file}`);
+  return files.filter((file) => /\.tsx?$/.test(file) && !/^lib\/generated\//.test(file));
+}
+
 const found = (text: string, pattern: RegExp) => [...new Set(Array.from(text.matchAll(pattern), ([, part = ""]) => part))];
 /** The anchors of a Markdown file. */
 const anchorsOf = (file: string) =>
@@ -40,9 +46,7 @@ describe("README", () => {
   });
 
   test("says how large the project is, to the nearest thousand lines or little beside it", () => {
-    const files = ["app", "components", "e2e", "lib", "prisma", "server"]
-      .flatMap((folder) => readdirSync(folder, { encoding: "utf8", recursive: true }).map((file) => `${folder}/${file}`))
-      .filter((file) => /\.tsx?$/.test(file) && !/^lib\/generated\//.test(file));
+    const files = ["app", "components", "e2e", "lib", "prisma", "server"].flatMap(typeScriptIn);
     const isTest = (file: string) => /\.(test|spec)\.|\/testing\/|^e2e\/|^server\/bench\//.test(file);
     const linesOf = (chosen: readonly string[]) =>
       chosen.reduce((sum, file) => sum + readFileSync(file, "utf8").split("\n").length, 0);
@@ -65,9 +69,7 @@ describe("README", () => {
 });
 
 /** What runs in production. */
-const SOURCES = ["app", "lib", "server"]
-  .flatMap((folder) => readdirSync(folder, { encoding: "utf8", recursive: true }).map((file) => `${folder}/${file}`))
-  .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|\/testing\/|^lib\/generated\//.test(file));
+const SOURCES = ["app", "lib", "server"].flatMap(typeScriptIn).filter((file) => !/\.test\.|\/testing\//.test(file));
 
 /** What the table of caches names, without extension: a path, or a folder and files in it. */
 function namedCaches(): string[] {

@@ -7,7 +7,7 @@ import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { storeFeed, storeTail } from "#server/testing/layered";
 import { createKlineStore, type KlineTable } from "./kline-store";
 
-/** 2019-12-31T23:00:00Z: an hour before the end of a year, and so of a partition. */
+/** 2019-12-31T23:00:00Z: an hour before the end of a year, and so of a month and its file. */
 const START_S = 1_577_833_200;
 
 function kline(ticker: string, time: number, given: Partial<Kline> = {}): Kline {
