@@ -19,6 +19,10 @@ test("npm run import needs only a file", () => {
     months: null,
     columns: null,
     dateOrder: null,
+    kind: null,
+    spread: null,
+    volume: null,
+    labels: null,
     pointDigits: null,
     maxErrors: 100,
     force: false,
@@ -29,13 +33,17 @@ test("npm run import needs only a file", () => {
 
 test("npm run import accepts every option", () => {
   const argv =
-    "--venue live --ticker eurusd --format mt5 --tz EET --date 2019-02-04T10 --point-digits 2 --max-errors 0 --force --accept-doubts a b";
+    "--venue live --ticker eurusd --format mt5 --tz EET --date 2019-02-04T10 --kind klines --spread pips --volume real --labels end --point-digits 2 --max-errors 0 --force --accept-doubts a b";
   expect(() => parseOptions(argv.split(" "))).toThrow("applies to a single file");
   expect(parseOptions(argv.replace(/ b$/, "").split(" "))).toMatchObject({
     ticker: "EURUSD",
     format: "mt5",
     clock: { name: "EET" },
     dateMs: Date.UTC(2019, 1, 4, 10),
+    kind: "klines",
+    spread: "pips",
+    volume: "realVolume",
+    labels: "end",
     pointDigits: 2,
     maxErrors: 0,
     force: true,
@@ -58,6 +66,10 @@ test.each([
   [["--months", "2", "a"], "must be 0 or 1"],
   [["--columns", "time,opne,high,low,close", "a"], '"opne" is not a column'],
   [["--columns", "time,bid,ask", "--format", "mt5", "a"], "only files of --format plain"],
+  [["--kind", "bars", "a"], "must be klines or ticks"],
+  [["--spread", "pip", "a"], "must be points or pips or price"],
+  [["--volume", "lots", "a"], "must be ticks or real"],
+  [["--labels", "close", "a"], "must be start or end"],
   [["--date-format", "DDMM", "a"], "must be YMD, DMY or MDY"],
   [["--ticker"], "ticker"],
 ])("npm run import rejects %j as wrong usage", (argv, message) => {

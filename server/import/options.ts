@@ -6,10 +6,13 @@ import { parseClock } from "#server/import/formats/clocks";
 import { FORMATS } from "#server/import/formats/detect";
 import { dayMs } from "#server/import/rows/bytes";
 import { DATE_ORDERS, type DateOrder, isColumnName, plainName } from "#server/import/rows/row";
+import { SPREAD_UNITS } from "#server/import/survey/units";
 
 const MAX_ERRORS_DEFAULT_ROWS = 100;
 const MAX_ERRORS_MAX_ROWS = 999_999_999;
 const POINT_DIGITS_MAX = 10;
+/** What --volume says. */
+const VOLUMES = { ticks: "tickVolume", real: "realVolume" } as const;
 
 export const USAGE = `npm run import -- [options] FILE…
 npm run import -- list
@@ -31,6 +34,10 @@ kept. M5 to MN1 are computed from M1 on request; klines of M5 to MN1 are taken w
   --columns NAMES       names the columns of a file without a header line, from left to right, - for one to skip:
                         time,open,high,low,close,tick_volume or date,time,bid,ask
   --date-format DMY     order of day, month and year in the dates of a plain file: YMD, DMY or MDY
+  --kind klines         klines or ticks, where a plain file has the columns of both
+  --spread pips         what a spread column is in: points, pips or price (units of the price), where it does not show it
+  --volume ticks        what a column "volume" of klines counts: ticks (numbers of quotes) or real (amounts)
+  --labels end          the times of klines are those of their ends, not of their starts
   --point-digits 2      decimal places of whole-number prices, and of points in a spread column
   --max-errors ${MAX_ERRORS_DEFAULT_ROWS}      malformed rows after which the import of a file stops
   --dry-run             stores nothing and prints what would happen: the clock, the first klines in UTC, repeated and
@@ -95,6 +102,15 @@ function timeframeNamed(text: string): Timeframe {
   return found;
 }
 
+/** One of several words. */
+function oneOf<const Word extends string>(name: string, words: readonly Word[]): (text: string) => Word {
+  return (text) => {
+    const found = words.find((word) => word === text);
+    if (found === undefined) throw new UsageError(`--${name} ${text}: must be ${words.join(" or ")}.`);
+    return found;
+  };
+}
+
 function venueOf(text: string): "live" {
   if (text === "live") return text;
   const reason = text === "sandbox" ? "must be live; the sandbox generates its klines and stores none." : "must be live.";
@@ -112,6 +128,10 @@ export const OPTIONS = {
   months: { type: "string" },
   columns: { type: "string" },
   "date-format": { type: "string" },
+  kind: { type: "string" },
+  spread: { type: "string" },
+  volume: { type: "string" },
+  labels: { type: "string" },
   "point-digits": { type: "string" },
   "max-errors": { type: "string" },
   force: { type: "boolean", default: false },
@@ -154,6 +174,10 @@ export function readOptions(values: Values, files: readonly string[]) {
     dateOrder: said(values["date-format"], parseDateOrder),
     pointDigits: said(values["point-digits"], (text) => wholeNumber("point-digits", text, POINT_DIGITS_MAX)),
     timeframe: said(values.timeframe, timeframeNamed),
+    kind: said(values.kind, oneOf("kind", ["klines", "ticks"])),
+    spread: said(values.spread, oneOf("spread", SPREAD_UNITS)),
+    volume: said(values.volume, (text) => VOLUMES[oneOf("volume", ["ticks", "real"])(text)]),
+    labels: said(values.labels, oneOf("labels", ["start", "end"])),
     maxErrors:
       said(values["max-errors"], (text) => wholeNumber("max-errors", text, MAX_ERRORS_MAX_ROWS)) ?? MAX_ERRORS_DEFAULT_ROWS,
     force: values.force,

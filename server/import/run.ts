@@ -67,7 +67,18 @@ function keyOf({ source, format, listing, clock, settings, recognition, timefram
   const said = isBi5 ? { ...(months === 1 && { months }), ...(dateMs !== null && { dateMs }) } : { columns, dateOrder };
   const form = isBi5 || columns !== null || dateOrder !== null ? Object.values(said) : [];
   const klines = timeframe === "M1" ? [] : [timeframe];
-  const reading = JSON.stringify([format.id, clock.clock.name, settings.pointDigits, settings.spreadDigits, ...form, ...klines]);
+  const { pointDigits, spreadDigits, volumeIs, lateMs } = settings;
+  const reading = JSON.stringify([
+    format.id,
+    recognition.kind,
+    clock.clock.name,
+    pointDigits,
+    spreadDigits,
+    volumeIs,
+    lateMs,
+    ...form,
+    ...klines,
+  ]);
   return { venue, ticker: listing.ticker, file: source.name, part, reading };
 }
 
@@ -266,7 +277,7 @@ export async function runImport(context: ImportContext): Promise<number> {
     jobs: dryRun ? NO_JOBS : createJobs(database, backfill.number),
     finder: createSourceFinder(),
     report: createReport(terminal),
-    summary: createSummary(dryRun),
+    summary: createSummary(dryRun, options.acceptDoubts),
     finished: [],
     prices: createPriceCheck(store),
     changed: new Set(),

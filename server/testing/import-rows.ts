@@ -4,6 +4,7 @@ import { headOf, recognise } from "#server/import/formats/detect";
 import type { FormatClock, Given } from "#server/import/formats/format";
 import { AS_WRITTEN, emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/rows/row";
 import { type Sample, takeSample } from "#server/import/survey/identify";
+import { volumeOf } from "#server/import/survey/units";
 
 /** The result of reading a file, with the file's own time zone unless the settings override it. */
 interface ReadFile {
@@ -23,7 +24,7 @@ interface ReadOptions extends Partial<ReaderSettings>, Partial<Given> {
   readonly chunkBytes?: number;
 }
 
-const NOTHING_GIVEN: Given = { dateMs: null, months: null, columns: null, dateOrder: null };
+const NOTHING_GIVEN: Given = { dateMs: null, months: null, columns: null, kind: null, dateOrder: null };
 
 /** Only the fields that the row contains. */
 function stated(row: Row): Partial<Row> {
@@ -45,7 +46,9 @@ export async function readFile(path: string, content: string | Buffer, options: 
   const rows: Partial<Row>[] = [];
   const malformed: { line: number; reason: string }[] = [];
   const withoutQuote: number[] = [];
-  const settings = { ...AS_WRITTEN, ...options };
+  const sample = takeSample(recognition, text, true, null);
+  const { is: volumeIs } = volumeOf(sample.values, null, sample.spacing.timeframe ?? "M1");
+  const settings = { ...AS_WRITTEN, volumeIs, ...options };
   const reader = recognition.createReader(settings, {
     row: (row) => void rows.push(stated(row)),
     malformed: (line, reason) => void malformed.push({ line, reason }),
@@ -53,7 +56,6 @@ export async function readFile(path: string, content: string | Buffer, options: 
   });
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
-  const sample = takeSample(recognition, text, true);
   const { kind, clock, refusal } = recognition;
   return { format: format.id, kind, clock, refusal, sample, rows, malformed, withoutQuote };
 }

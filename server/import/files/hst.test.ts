@@ -54,14 +54,14 @@ test.each([
   const file = await readFile("EURUSD1.hst", await textOf(...parts()));
   expect(file).toMatchObject({ format: "hst", kind: "klines", malformed: [], refusal: null });
   expect(file.clock).toMatchObject({ detect: { likely: ["EET", "NY+7", "UTC", "CET", "Europe/London"] } });
-  expect(file.sample).toMatchObject({ symbol: "EURUSD", timeframe: "M1", decimals: 5, wholePrices: false });
+  expect(file.sample).toMatchObject({ symbol: "EURUSD", spacing: { timeframe: "M1" }, decimals: 5, wholePrices: false });
   expect(file.rows).toEqual([KLINE, { ...KLINE, timeMs: KLINE.timeMs + 60_000 }]);
 });
 
 test("spread in points and real volume are read where they are known", async () => {
   const file = await readFile("x.hst", await textOf(header(401, 1), record401(TIME, 12, 5n)), { spreadDigits: 5 });
   expect(file.rows).toEqual([{ ...KLINE, spread: 0.00012, realVolume: 5 }]);
-  expect(file.sample.wholeSpreads).toBe(true);
+  expect(file.sample.values.spread).toMatchObject({ stated: 1, known: 1, broken: 0 });
 });
 
 test.each([
@@ -70,7 +70,7 @@ test.each([
   [43_200, "MN1"],
 ])("a single record of a period of %i minutes is of %s, which the header states", async (period, timeframe) => {
   const file = await readFile("x.hst", await textOf(header(400, period), record400(TIME)));
-  expect(file.sample.timeframe).toBe(timeframe);
+  expect(file.sample.spacing.timeframe).toBe(timeframe);
 });
 
 test("a period of its own is refused, and a file that is cut off after the records before it", async () => {

@@ -123,7 +123,11 @@ test.each([
 ])("candles of OANDA as %s are read with their spread, without the one that is not complete", async (_, json) => {
   for (const chunkBytes of [3, 1 << 16]) {
     const file = await readFile("candles.json", await textOf(json, chunkBytes));
-    expect(file).toMatchObject({ format: "plain", malformed: [], sample: { symbol: "EUR_USD", timeframe: "M1", steady: true } });
+    expect(file).toMatchObject({
+      format: "plain",
+      malformed: [],
+      sample: { symbol: "EUR_USD", spacing: { timeframe: "M1", steady: true } },
+    });
     expect(file.rows).toEqual([
       {
         timeMs: at("2020-02-21T21:58:00Z"),

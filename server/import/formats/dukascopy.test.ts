@@ -35,7 +35,7 @@ test("Dukascopy's bid candles become klines with their real volume in millions",
     realVolume: 293.76,
   });
   expect(file.rows[3]).toMatchObject({ timeMs: at("2019-02-04T00:03:00Z"), realVolume: 0 });
-  expect(file.sample).toMatchObject({ timeframe: "M1", hasVolume: true });
+  expect(file.sample).toMatchObject({ spacing: { timeframe: "M1" }, values: { hasVolume: true } });
 });
 
 test("the date comes from --date when the path has none, and is required when both are missing", async () => {
@@ -151,15 +151,19 @@ test.each(["EURUSD_Candlestick_1_M_ASK_04.02.2019.csv", "eurusd-m1-ask-2019.csv"
 );
 
 test.each([
-  [
-    "volumes that are numbers of quotes",
-    "1549238400000,1.14543,1.1457,1.14542,1.14569,42",
-    { ...KLINE, realVolume: undefined, tickVolume: 42 },
-  ],
   ["times without an offset", "2019-02-04 00:00:00,1.14543,1.1457,1.14542,1.14569,293.76", KLINE],
   ["Unix seconds", "1549238400,1.14543,1.1457,1.14542,1.14569,293760000", { ...KLINE, realVolume: 293_760_000 }],
-])("the same header with %s is of another tool", async (_, row, { realVolume, ...kline }) => {
+])("the same header with %s is of another tool", async (_, row, kline) => {
   const file = await readFile("EURUSD.csv", `timestamp,open,high,low,close,volume\n${row}\n`);
   expect(file).toMatchObject({ format: "plain", malformed: [] });
-  expect(file.rows).toEqual([{ ...kline, ...(realVolume !== undefined && { realVolume }) }]);
+  expect(file.rows).toEqual([kline]);
+});
+
+test("volumes under the same header that are whole numbers are numbers of quotes, as those of other tools", async () => {
+  const file = await readFile(
+    "EURUSD.csv",
+    "timestamp,open,high,low,close,volume\n1549238400000,1.14543,1.1457,1.14542,1.14569,42\n",
+  );
+  const { realVolume: _, ...kline } = KLINE;
+  expect(file).toMatchObject({ malformed: [], rows: [{ ...kline, tickVolume: 42 }] });
 });

@@ -3,7 +3,6 @@ import { ImportFailure, Unsure } from "#server/import/failure";
 import { decodeLzma, LzmaError } from "#server/import/files/lzma";
 import { dayMs } from "#server/import/rows/bytes";
 import {
-  areCounts,
   emptyRow,
   type Layout,
   type ReaderSettings,
@@ -219,7 +218,7 @@ const NODE_TIME = /^\d{12,13}$|^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /**
  * CSV of the dukascopy-node package: `timestamp,open,high,low,close,volume` or
  * `timestamp,askPrice,bidPrice,askVolume,bidVolume`, Unix milliseconds or, on request, UTC in text. Other tools write
- * the same header: volumes that can be numbers of quotes are not Dukascopy's, which are amounts.
+ * the same header: what the volumes of klines count, their values say.
  */
 export const dukascopyNode: Format = {
   id: "dukascopy-node",
@@ -229,12 +228,7 @@ export const dukascopyNode: Format = {
     const first = rows[0]?.[0] ?? "";
     if (!NODE_HEADER.test(names.join(",")) || !NODE_TIME.test(first)) return null;
     const kind = names.includes("bidprice") ? "ticks" : "klines";
-    if (kind === "klines" && areCounts(rows.map((row) => row[names.indexOf("volume")] ?? ""))) return null;
-    const own: Record<string, Role | null> = {
-      timestamp: /^-?\d+$/.test(first) ? "epoch" : "dateTime",
-      ...(kind === "klines" && { volume: "realVolume" as const }),
-    };
-    const roles = rolesOf(names, own);
+    const roles = rolesOf(names, { timestamp: /^-?\d+$/.test(first) ? "epoch" : "dateTime" });
     const layout: Layout = { kind, separator, headerLines: 1, roles, dateStyle: "ymd", zoned: first.endsWith("Z") };
     return delimited(layout, UTC_CLOCK, refuseAsk(head, kind));
   },

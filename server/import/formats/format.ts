@@ -21,6 +21,8 @@ export interface Given {
   readonly months: 0 | 1 | null;
   /** The names of the columns, of --columns. */
   readonly columns: readonly string[] | null;
+  /** Of --kind. */
+  readonly kind: RowKind | null;
   /** Of --date-format. */
   readonly dateOrder: DateOrder | null;
 }

@@ -27,7 +27,7 @@ test("the MetaStock variant has the instrument in its rows", async () => {
     format: "histdata-ms-m1",
     kind: "klines",
     malformed: [],
-    sample: { symbol: "EURUSD", timeframe: "M1" },
+    sample: { symbol: "EURUSD", spacing: { timeframe: "M1" } },
   });
   expect(file.rows[1]).toEqual({
     timeMs: at("2012-02-01T00:01:00Z"),
@@ -61,7 +61,7 @@ test("klines are not fillers when every volume is 0", async () => {
     "DAT_ASCII_EURUSD_M1_2020.csv",
     "20200501 000000;1.1;1.1;1.1;1.1;0\n20200501 000100;1.1;1.1;1.1;1.1;0\n",
   );
-  expect(file.sample).toMatchObject({ hasVolume: false, timeframe: "M1" });
+  expect(file.sample).toMatchObject({ values: { hasVolume: false }, spacing: { timeframe: "M1" } });
 });
 
 test("malformed rows are reported with line and reason, and the other rows are read", async () => {

@@ -9,7 +9,13 @@ const FIRST = { timeMs: at("2014-05-01T00:00:00Z"), open: 1.38676, high: 1.38686
 
 test("minutes are quotes of the day in the name of their file, with the spread of their first and last quote", async () => {
   const file = await readFile(DAY, MINUTES);
-  expect(file).toMatchObject({ format: "lean", kind: "klines", malformed: [], refusal: null, sample: { timeframe: "M1" } });
+  expect(file).toMatchObject({
+    format: "lean",
+    kind: "klines",
+    malformed: [],
+    refusal: null,
+    sample: { spacing: { timeframe: "M1" } },
+  });
   expect(file.rows[0]).toMatchObject(FIRST);
   expect(file.rows[0]?.spread).toBeCloseTo(0.0001, 9);
   expect(file.rows[1]).toMatchObject({ timeMs: FIRST.timeMs + 60_000, close: 1.38685 });
@@ -46,9 +52,14 @@ test("the day comes from --date when the name has none, and is asked for when bo
 test("hours and days are recognised as such, and seconds and trades are refused", async () => {
   const rows = (...times: string[]) => times.map((time) => `${time},1.33,1.34,1.32,1.33,0,1.33,1.34,1.32,1.33,0\n`).join("");
   const hours = await readFile("forex/fxcm/hour/eurusd/eurusd.csv", rows("20070330 00:00", "20070330 01:00", "20070330 02:00"));
-  expect(hours).toMatchObject({ format: "lean", malformed: [], clock: { fixed: "-05:00" }, sample: { timeframe: "H1" } });
+  expect(hours).toMatchObject({
+    format: "lean",
+    malformed: [],
+    clock: { fixed: "-05:00" },
+    sample: { spacing: { timeframe: "H1" } },
+  });
   const days = await readFile("forex/oanda/daily/eurusd/eurusd.csv", rows("20070330 00:00", "20070401 00:00", "20070402 00:00"));
-  expect(days).toMatchObject({ format: "lean", malformed: [], sample: { timeframe: "D1" } });
+  expect(days).toMatchObject({ format: "lean", malformed: [], sample: { spacing: { timeframe: "D1" } } });
   const second = "forex/oanda/second/eurusd/20140501_quote/20140501_eurusd_second_quote.csv";
   expect((await readFile(second, MINUTES)).refusal).toContain("import the tick or the minute files");
   expect((await readFile(DAY.replaceAll("_quote", "_trade"), MINUTES)).refusal).toContain("import the _quote file");

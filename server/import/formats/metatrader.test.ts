@@ -23,7 +23,12 @@ test("klines exported by MetaTrader 5 are read with spreads in points", async ()
     `${KLINES_HEADER}2024.03.04\t02:01:00\t1.08000\t1.08120\t1.07990\t1.08110\t42\t0\t7\r\n`,
     { spreadDigits: 5 },
   );
-  expect(file).toMatchObject({ format: "mt5", kind: "klines", malformed: [], sample: { decimals: 5, wholeSpreads: true } });
+  expect(file).toMatchObject({
+    format: "mt5",
+    kind: "klines",
+    malformed: [],
+    sample: { decimals: 5, values: { spread: { broken: 0 } } },
+  });
   expect(file.rows).toEqual([KLINE]);
 });
 
@@ -90,7 +95,7 @@ test.each([
 
 test("longer timeframes are recognised by the steps between rows", async () => {
   const rows = (times: string[]) => times.map((time) => `2024.03.0${time}\t1.08\t1.09\t1.07\t1.08\t42\t0\t7\r\n`).join("");
-  const of = async (times: string[]) => (await readFile("x.csv", KLINES_HEADER + rows(times))).sample.timeframe;
+  const of = async (times: string[]) => (await readFile("x.csv", KLINES_HEADER + rows(times))).sample.spacing.timeframe;
   expect(await of(["4\t00:00:00", "4\t00:01:00", "4\t01:00:00"])).toBe("M1");
   expect(await of(["4\t00:00:00", "4\t01:00:00", "4\t04:00:00"])).toBe("H1");
   expect(await of(["4\t00:00:00", "4\t04:00:00", "5\t00:00:00"])).toBe("H4");
@@ -104,7 +109,7 @@ describe.skipIf(!existsSync(RAW))("MetaTrader's own files (skipped where ../shar
     ["EURUSD_M1_copy_rates.csv", "mt5-python", "M1", 2_999],
   ])("%s is read as %s %s", async (name, format, timeframe, count) => {
     const file = await readFile(name, readFileSync(path.join(RAW, name)));
-    expect(file).toMatchObject({ format, malformed: [], sample: { timeframe } });
+    expect(file).toMatchObject({ format, malformed: [], sample: { spacing: { timeframe } } });
     expect(file.rows).toHaveLength(count);
   });
 });

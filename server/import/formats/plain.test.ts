@@ -27,11 +27,17 @@ test("plain klines need no volumes and no spread, and accept spreads in price un
   expect(plain.rows).toEqual([KLINE]);
   const header = "time,open,high,low,close,tick_volume,real_volume,spread\n";
   const units = await readFile("x.csv", `${header}2014-05-01T00:00:00Z,1.38676,1.38686,1.38669,1.38686,7,,0.0001\n`);
-  expect(units).toMatchObject({ sample: { wholeSpreads: false }, rows: [{ ...KLINE, tickVolume: 7, spread: 0.0001 }] });
+  expect(units).toMatchObject({
+    sample: { values: { spread: { stated: 1, broken: 1 } } },
+    rows: [{ ...KLINE, tickVolume: 7, spread: 0.0001 }],
+  });
   const points = await readFile("x.csv", `${header}2014-05-01T00:00:00Z,1.38676,1.38686,1.38669,1.38686,7,,10\n`, {
     spreadDigits: 5,
   });
-  expect(points).toMatchObject({ sample: { wholeSpreads: true }, rows: [{ ...KLINE, tickVolume: 7, spread: 0.0001 }] });
+  expect(points).toMatchObject({
+    sample: { values: { spread: { broken: 0 } } },
+    rows: [{ ...KLINE, tickVolume: 7, spread: 0.0001 }],
+  });
 });
 
 test("quote klines give bid prices and the smaller spread of their first and last quote", async () => {
@@ -107,10 +113,10 @@ test("exports of cTrader are on UTC, with the instrument and the timeframe of th
     format: "plain",
     malformed: [],
     clock: { fixed: "UTC" },
-    sample: { symbol: "EURUSD", timeframe: "M1" },
+    sample: { symbol: "EURUSD", spacing: { timeframe: "M1" } },
   });
   expect(file.rows).toEqual([{ ...KLINE, tickVolume: 42 }]);
-  expect((await readFile("x.csv", bars.replaceAll("M1", "h1"))).sample.timeframe).toBe("H1");
+  expect((await readFile("x.csv", bars.replaceAll("M1", "h1"))).sample.spacing.timeframe).toBe("H1");
   const ticks =
     "DateTimeUTC,Instrument,Granularity,Bid,Ask,Spread(pips),Volume\n2014-05-01 00:00:00.292,EURUSD,Tick,1.38676,1.38686,1,0\n";
   expect(await readFile("x.csv", ticks)).toMatchObject({ kind: "ticks", malformed: [], clock: { fixed: "UTC" } });
@@ -158,7 +164,7 @@ test.each([
 test("hours in date and time columns are not taken for days, also with the newest first", async () => {
   const rows = ["2014.05.01,02:00", "2014.05.01,01:00", "2014.05.01,00:00"].map((time) => `${time},1.3,1.3,1.3,1.3\n`);
   for (const order of [rows, rows.toReversed()])
-    expect((await readFile("x.csv", `Date,Time,Open,High,Low,Close\n${order.join("")}`)).sample.timeframe).toBe("H1");
+    expect((await readFile("x.csv", `Date,Time,Open,High,Low,Close\n${order.join("")}`)).sample.spacing.timeframe).toBe("H1");
 });
 
 test("a file whose columns have no names asks for them", async () => {

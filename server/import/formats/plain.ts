@@ -1,17 +1,18 @@
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
-import { Unsure } from "#server/import/failure";
+import { ImportFailure, Unsure } from "#server/import/failure";
 import type { DateStyle, DecimalMark } from "#server/import/rows/bytes";
 import { cellTexts } from "#server/import/rows/delimited";
 import {
   DATE_ORDERS,
   type DateOrder,
+  isColumnName,
   isGermanName,
   type Layout,
   plainName,
   type Role,
+  type RowKind,
   rolesOf,
   TIME_NAMES,
-  volumeRoles,
 } from "#server/import/rows/row";
 import { delimited, type Format, type FormatClock, type Head, refuseAsk, separatorOf, UTC_CLOCK } from "./format";
 
@@ -21,10 +22,22 @@ const UNZONED_CLOCK: FormatClock = { detect: { likely: ["UTC"] } };
 /** 12 digits that begin with a year and a month are no milliseconds, which would be of 1976. */
 const EPOCH = /^(?!(19|20)\d\d[01]\d[0-3]\d[0-2]\d[0-5]\d$)\d{9,13}(\.\d+)?$|^\d{15,19}$/;
 const TIME_OF_DAY = /^\d{1,2}:\d\d|^\d{3,6}$/;
+/** A time of day in a column whose name does not say so: 09:30, 9:30 PM, 0930 with a zero in front in some row. */
+const WRITTEN_TIME_OF_DAY = /^([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?( ?[ap]m)?$/i;
+const COMPACT_TIME_OF_DAY = /^([01]\d|2[0-3])[0-5]\d([0-5]\d)?$/;
 const YEAR_FIRST = /^\d{4}[-./]/;
 const COMPACT = /^\d{8}(\D|$)|^\d{12}$|^\d{14}$/;
 const YEAR_LAST = /^(\d{1,2})[-./](\d{1,2})[-./](\d{4}|\d{2})(?!\d)/;
 const SEPARATORS = ["\t", ";", ","];
+/** Lines before the rows: a separator for spreadsheets, and comments. */
+const SEPARATOR_LINE = /^"?sep=(.)"?$/i;
+const COMMENT = /^\s*(#|\/\/)/;
+/** A value of a row: a number, or a time. Names have letters. */
+const VALUE = /^[-+]?(?=.*\d)[\d.,:/+\- TZ]+$/;
+/** What tools name an index without a name. */
+const INDEX_NAMES: readonly string[] = ["", "unnamed:0", "index"];
+/** Rows that are examined. */
+const ROWS_MAX_COUNT = 2_000;
 
 /** The names of a header line. The last price of investing.com, beside open, high and low, is the close. */
 function namesOf(header: readonly string[]): string[] {
@@ -40,39 +53,112 @@ function timeframeOf(value = ""): Timeframe | undefined {
   return TIMEFRAMES.find((known) => known === value.toUpperCase());
 }
 
-/** The beginning of a plain file: the names of its columns, as plainName returns them, and its first rows. */
+/** The beginning of a plain file: the names of its columns, as plainName returns them, and rows spread over it. */
 type Table = ReturnType<typeof tableOf>;
 
-function tableOf({ lines, given }: Head) {
+/** The lines of the header of a file, several where a tool writes a line of instruments below; of each column the one that says most. */
+function mergedHeader(lines: readonly (readonly string[])[]): readonly string[] {
+  const [first = [], ...others] = lines;
+  const isTime = (name: string) => TIME_NAMES.includes(plainName(name));
+  return first.map((name, column) => {
+    const all = [name, ...others.map((cells) => cells[column] ?? "")];
+    return all.find(isTime) ?? all.find((one) => isColumnName(plainName(one))) ?? name;
+  });
+}
+
+/** The separator: as a line or the number of named columns says, else that of the line that has most known names. */
+function separatorIn(head: Head, lines: readonly string[]): string {
+  const said = lines.map((line) => SEPARATOR_LINE.exec(line)?.[1]).find((one) => one !== undefined);
+  if (said !== undefined) return said;
+  const { columns } = head.given;
+  const named = SEPARATORS.find((one) => lines.some((line) => cellTexts(line, one).length === columns?.length));
+  if (named !== undefined) return named;
+  const known = (line: string) => cellTexts(line, separatorOf(line)).filter((name) => isColumnName(plainName(name))).length;
   const [first = ""] = lines;
-  const named = given.columns?.map(plainName);
-  const separator =
-    SEPARATORS.find((one) => named !== undefined && cellTexts(first, one).length === named.length) ?? separatorOf(first);
-  const [header = [], ...rows] = lines.map((line) => cellTexts(line, separator));
-  if (named === undefined)
-    return { separator, headerLines: 1 as const, names: namesOf(header), isGerman: header.some(isGermanName), rows };
-  // A header line has no digits where the columns are named anyway.
-  const hasHeader = !header.some((cell) => /^\d/.test(cell));
+  return separatorOf(lines.reduce((best, line) => (known(line) > known(best) ? line : best), first));
+}
+
+function tableOf(head: Head) {
+  const separator = separatorIn(head, head.lines);
+  const all = head.everyLine();
+  const isRow = (line: string) => !COMMENT.test(line) && cellTexts(line, separator).filter((cell) => VALUE.test(cell)).length > 1;
+  const begin = all.findIndex(isRow);
+  // A header line alone, or rows that none of this can read.
+  const headerLines = begin < 0 ? 1 : begin;
+  const before = all.slice(0, headerLines).filter((line) => line !== "" && !SEPARATOR_LINE.test(line) && !COMMENT.test(line));
+  const headers = before.map((line) => cellTexts(line, separator)).filter((cells) => cells.length > 1);
+  const header = mergedHeader(headers);
+  // The last line may be incomplete.
+  const rest = all
+    .slice(headerLines, headerLines + 1)
+    .concat(all.slice(headerLines + 1, -1))
+    .filter((line) => line !== "");
+  const step = Math.max(1, Math.ceil(rest.length / ROWS_MAX_COUNT));
+  const rows = rest.filter((_, index) => index % step === 0).map((line) => cellTexts(line, separator));
+  const named = head.given.columns;
   return {
     separator,
-    headerLines: hasHeader ? (1 as const) : (0 as const),
-    names: named,
-    isGerman: false,
-    rows: hasHeader ? rows : [header, ...rows],
+    headerLines,
+    titles: named ?? header,
+    names: named === null ? withIndex(namesOf(header), rows) : named.map(plainName),
+    isGerman: named === null && header.some(isGermanName),
+    rows,
+    symbol: symbolIn(headers),
   };
 }
 
+/** The names, of which that of an index is the time where no other column is, and it has times. */
+function withIndex(names: readonly string[], [row = []]: readonly (readonly string[])[]): readonly string[] {
+  const [first = "", ...others] = names;
+  const isTime =
+    INDEX_NAMES.includes(first) && !names.some((name) => TIME_NAMES.includes(name)) && /\d[-/.:]\d/.test(row[0] ?? "");
+  return isTime ? ["time", ...others] : names;
+}
+
+/** The instrument in a line of them below the header: `Ticker,EURUSD=X,EURUSD=X`. */
+function symbolIn(headers: readonly (readonly string[])[]): string | null {
+  const [, ...cells] = headers.slice(1).find(([first = ""]) => plainName(first) === "ticker") ?? [];
+  return cells[0] !== undefined && cells.every((cell) => cell === cells[0]) ? cells[0] : null;
+}
+
 /** The columns of the time: of several, the one that holds both day and time of day. */
-function timeRoles({ names, rows: [row = []] }: Table): Record<string, Role | null> | null {
-  const value = (name: string) => row[names.indexOf(name)] ?? "";
+function timeRoles({ names, rows }: Table): Record<string, Role | null> | null {
+  const values = (name: string) => rows.map((row) => row[names.indexOf(name)] ?? "").filter((value) => value !== "");
+  /** Most values decide, so that one odd row does not. */
+  const are = (name: string, test: (value: string) => boolean) => values(name).filter(test).length * 2 > values(name).length;
   const found = TIME_NAMES.filter((name) => names.includes(name));
   const others = Object.fromEntries(found.map((name) => [name, null]));
-  const epoch = found.find((name) => EPOCH.test(value(name)) || name === "timemsc" || name === "timems");
+  const epoch = found.find((name) => name === "timemsc" || name === "timems" || are(name, (value) => EPOCH.test(value)));
   if (epoch !== undefined) return { ...others, [epoch]: "epoch" };
-  if (found.includes("date") && found.includes("time") && TIME_OF_DAY.test(value("time")) && !/[: T]/.test(value("date")))
-    return { ...others, date: "date", time: "timeOfDay" };
-  const dateTime = found.find((name) => value(name).includes(":")) ?? found[0];
+  const day = found.find((name) => name === "date" && are(name, (value) => !/[: T]/.test(value)));
+  const time = found.find((name) => name !== day && are(name, (value) => TIME_OF_DAY.test(value)));
+  if (day !== undefined && time !== undefined) return { ...others, [day]: "date", [time]: "timeOfDay" };
+  const dateTime = found.find((name) => are(name, (value) => value.includes(":"))) ?? found[0];
   return dateTime === undefined ? null : { ...others, [dateTime]: "dateTime" };
+}
+
+/**
+ * Refuses a file whose rows have days, and times of day in a column that is not read: they would be days, each with the prices of
+ * its last row.
+ */
+function refuseUnreadTimes({ rows, titles, names }: Table, roles: readonly (Role | null)[]): void {
+  const column = roles.findIndex((role) => TIME_ROLES.has(role));
+  const values = (at: number) => rows.map((row) => row[at] ?? "").filter((value) => value !== "");
+  if (column < 0 || roles.includes("timeOfDay") || values(column).some((value) => value.includes(":"))) return;
+  const areTimes = (at: number) => {
+    const all = values(at);
+    const compact = all.every((value) => COMPACT_TIME_OF_DAY.test(value)) && all.some((value) => value.startsWith("0"));
+    return all.length > 0 && (compact || all.every((value) => WRITTEN_TIME_OF_DAY.test(value)));
+  };
+  const unread = roles.findIndex((role, at) => role === null && at < titles.length && areTimes(at));
+  if (unread < 0) return;
+  const columns = names.map((name, at) => {
+    if (at === unread) return "time";
+    return at === column ? "date" : roles[at] === null ? "-" : name;
+  });
+  throw new ImportFailure(
+    `its column "${titles[unread]}" has times of day, and its name does not say so. Name the columns: --columns ${columns.join(",")}`,
+  );
 }
 
 function shownOrder(head: Head, { separator, headerLines, isGerman }: Table, column: number): DateOrder {
@@ -113,6 +199,22 @@ function decimalMarkOf({ rows }: Table, roles: readonly (Role | null)[]): Decima
   return marks.includes(".") ? "." : ",";
 }
 
+/** Whether rows are ticks or klines: those with bid and ask beside open, high, low and close are klines with the quote at their close. */
+function kindOf(names: readonly string[], given: RowKind | null): RowKind {
+  const roles = rolesOf(names);
+  const has = (...all: Role[]) => all.every((role) => roles.includes(role));
+  return given ?? (has("bid", "ask") && !has("open", "high", "low", "close") ? "ticks" : "klines");
+}
+
+/** What the column "volume" of klines is where another one says it; else its values do. @param names as plainName returns them */
+function volumeRoles(names: readonly string[]): Record<string, Role | null> {
+  const [name] = ["volume", "vol"].filter((one) => names.includes(one));
+  const has = (...others: string[]) => others.some((other) => names.includes(other));
+  if (name === undefined) return {};
+  if (has("tickvolume", "tickvol")) return { [name]: has("realvolume") ? null : "realVolume" };
+  return { [name]: has("realvolume") ? "tickVolume" : "volume" };
+}
+
 /**
  * Spotwire's plain CSV, with a header line that names the columns in any order:
  * ticks `time_msc|time,bid,ask[,volume]`, klines `time,open,high,low,close[,tick_volume,real_volume,spread]` (bid prices) or
@@ -128,15 +230,16 @@ export const plainCsv: Format = {
     const { names, rows, separator, headerLines } = table;
     const time = timeRoles(table);
     if (time === null) return null;
-    const kind = names.includes("bid") && names.includes("ask") ? "ticks" : "klines";
     const isQuotes = names.includes("bidopen");
+    const kind = kindOf(names, head.given.kind);
     const roles = rolesOf(names, {
       ...time,
-      ...(kind === "klines" && volumeRoles(names, rows)),
+      ...(kind === "klines" && volumeRoles(names)),
       ...(isQuotes && { bidvolume: "realVolume" as const }),
     });
     const needed: Role[] = kind === "ticks" ? ["bid", "ask"] : ["open", "high", "low", "close"];
     if (!needed.every((role) => roles.includes(role))) return null;
+    refuseUnreadTimes(table, roles);
     const value = rows[0]?.[roles.indexOf("dateTime")] ?? "";
     const zoned = /(Z|[+-]\d\d:?\d\d)$/.test(value) && value.length > 10;
     const layout: Layout = {
@@ -150,8 +253,13 @@ export const plainCsv: Format = {
     };
     const refusal = isQuotes ? null : refuseAsk(head, kind);
     const isUtc =
-      roles.includes("epoch") || zoned || names.some((name, column) => /utc/.test(name) && TIME_ROLES.has(roles[column]));
+      roles.includes("epoch") || zoned || names.some((name, column) => /utc|gmt/.test(name) && TIME_ROLES.has(roles[column]));
     const timeframe = timeframeOf(rows[0]?.[roles.indexOf("timeframe")]);
-    return { ...delimited(layout, isUtc ? UTC_CLOCK : UNZONED_CLOCK, refusal), ...(timeframe && { timeframe }) };
+    const { symbol } = table;
+    return {
+      ...delimited(layout, isUtc ? UTC_CLOCK : UNZONED_CLOCK, refusal),
+      ...(timeframe && { timeframe }),
+      ...(symbol !== null && { symbol }),
+    };
   },
 };

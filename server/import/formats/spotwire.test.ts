@@ -7,7 +7,7 @@ const HEAD = EXPORT_COLUMNS.join(",");
 test("rows of an export are read with spreads in price units, and empty cells as unknown", async () => {
   const file = `${HEAD}\nXAUUSD,M1,2024-03-06T00:00:00Z,2100.00,2101.00,2099.50,2100.10,0,,1.00\nXAUUSD,M1,2024-03-06T00:07:00Z,2100.00,2100.00,2100.00,2100.00,3,5.5,\n`;
   const { format, sample, rows } = await readFile("any.csv", file);
-  expect({ format, symbol: sample.symbol, timeframe: sample.timeframe }).toEqual({
+  expect({ format, symbol: sample.symbol, timeframe: sample.spacing.timeframe }).toEqual({
     format: "spotwire",
     symbol: "XAUUSD",
     timeframe: "M1",

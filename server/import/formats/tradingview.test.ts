@@ -13,7 +13,7 @@ test.each([
   const file = await readFile(NAME, `time,open,high,low,close,Volume,Spread,Bid\n${row}\n`);
   expect(file).toMatchObject({ format: "tradingview", kind: "klines", malformed: [], refusal: null, clock: { fixed: "UTC" } });
   expect(file.rows).toEqual([KLINE]);
-  expect(file.sample.timeframe).toBe("M1");
+  expect(file.sample.spacing.timeframe).toBe("M1");
 });
 
 test("a volume that is not known is no error, and without its column there is none", async () => {
@@ -29,7 +29,7 @@ test.each([
   ["FX_EURUSD, 1W.csv", "W1"],
 ])("the timeframe of %s is %s, also with a single row", async (name, timeframe) => {
   const file = await readFile(name, `time,open,high,low,close\n1704232800,${PRICES}\n`);
-  expect(file).toMatchObject({ format: "tradingview", sample: { timeframe } });
+  expect(file).toMatchObject({ format: "tradingview", sample: { spacing: { timeframe } } });
 });
 
 test("charts of other periods are refused", async () => {

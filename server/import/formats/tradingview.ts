@@ -1,7 +1,7 @@
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { timeframeOfMinutes } from "#lib/domain/timeframe";
 import { cellTexts } from "#server/import/rows/delimited";
-import { plainName, type Role, volumeRoles } from "#server/import/rows/row";
+import { plainName, type Role } from "#server/import/rows/row";
 import { delimited, type Format, UTC_CLOCK } from "./format";
 
 /** `OANDA_EURUSD, 1.csv`, also with a suffix: source, symbol, and minutes or a number and D, W, M, S. */
@@ -30,15 +30,10 @@ export const tradingView: Format = {
     const time = rows[0]?.[0] ?? "";
     const zoned = /T.*(Z|[+-]\d\d:\d\d)$/.test(time);
     if (!zoned && !/^\d{9,10}$/.test(time)) return null;
-    const volume = names.indexOf("volume");
-    const roles: (Role | null)[] = names.map((_, column) =>
-      column === 0 ? (zoned ? "dateTime" : "epoch") : column < NEEDED.length ? (NEEDED[column] as Role) : null,
-    );
-    const { volume: volumeRole = null } = volumeRoles(
-      ["volume"],
-      rows.map((row) => [row[volume] ?? ""]),
-    );
-    if (volume > 0) roles[volume] = volumeRole;
+    const roles = names.map((name, column): Role | null => {
+      if (column === 0) return zoned ? "dateTime" : "epoch";
+      return column < NEEDED.length ? (NEEDED[column] as Role) : name === "volume" ? name : null;
+    });
     const period = periodOf(count, letter);
     const timeframe = TIMEFRAMES.find((known) => known === period);
     const refusal = timeframe === undefined ? `klines of ${period}: import a chart of one minute` : null;

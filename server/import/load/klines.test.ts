@@ -38,6 +38,7 @@ function fold(kind: RowKind, rows: readonly Row[], options: Partial<MinutesOptio
     skipRows: 0,
     nowMs: Date.UTC(2025, 0, 1),
     onMalformed: (line, reason) => malformed.push(`${line}: ${reason}`),
+    onMisaligned: () => undefined,
     ...options,
   });
   rows.forEach((row, index) => {
@@ -221,6 +222,7 @@ function tickReader() {
     skipRows: 0,
     nowMs: Date.UTC(2025, 0, 1),
     onMalformed: (_, reason) => refused.push(reason),
+    onMisaligned: () => undefined,
   });
   let line = 0;
   function add(ms: number): void {
@@ -273,6 +275,7 @@ test.each(["klines", "ticks"] as const)("of %s, a part ends with a month, and th
     skipRows: 0,
     nowMs: Date.UTC(2025, 0, 1),
     onMalformed: () => undefined,
+    onMisaligned: () => undefined,
   });
   const monthEnd = (Date.UTC(2024, 1, 1) - START) / 60_000;
   const rowAt = (minute: number) => (kind === "klines" ? kline(minute, 1.1) : tick(minute * 60_000, 1.1, 1.2));

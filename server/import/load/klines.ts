@@ -82,6 +82,8 @@ export interface MinutesOptions {
   readonly skipRows: number;
   readonly nowMs: number;
   onMalformed(line: number, reason: string): void;
+  /** A kline that opens at another time than ours. */
+  onMisaligned(line: number, timeMs: number): void;
 }
 
 /** Ticks of a file that make its klines, ascending by time: all of one source, and all taken. An unknown volume is NaN. */
@@ -279,6 +281,7 @@ function klinesOf(options: MinutesOptions) {
       row.high >= row.low && row.high >= row.open && row.high >= row.close && row.low <= row.open && row.low <= row.close;
     if (!sound) return "open and close are not between high and low";
     if (row.high > row.low * PRICES_MAX_FACTOR) return FAR_APART;
+    if (row.tickVolume % 1 > 0) return "tick_volume is not a whole number";
     return isStray(row.low, row.high) ? STRAY : queue.doubt(row.timeMs);
   }
 
@@ -307,8 +310,10 @@ function klinesOf(options: MinutesOptions) {
     }
     const openS = intervals.openOf(row.timeMs);
     if (dropsFillers && isFiller(row)) counts.fillers += 1;
-    else if (openS === null) counts.misaligned += 1;
-    else {
+    else if (openS === null) {
+      counts.misaligned += 1;
+      options.onMisaligned(line, row.timeMs);
+    } else {
       if (row.timeMs === lastMs) counts.repeated += 1;
       else if (row.timeMs < lastMs) counts.outOfOrder += 1;
       lastMs = row.timeMs;

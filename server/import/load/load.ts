@@ -1,5 +1,7 @@
 import type { KlineColumns } from "#lib/domain/columns";
 import { plausibleRange } from "#lib/domain/price-ranges";
+import { SECOND_MS } from "#lib/units";
+import { minuteText } from "#server/cli/words";
 import {
   type CalendarHours,
   createClosedHours,
@@ -11,6 +13,7 @@ import {
   rowText,
 } from "#server/import/checks/doubts";
 import { createPriceCheck, type PriceCheck } from "#server/import/checks/prices";
+import { createRowChecks, createStepCheck } from "#server/import/checks/rows";
 import { ImportFailure } from "#server/import/failure";
 import { contentOf } from "#server/import/files/text";
 import { type Progress, startProgress } from "#server/import/progress";
@@ -40,8 +43,8 @@ export const IMPORT_BOUNDS: ImportBounds = {
 };
 /** Klines that a trial shows of a file. */
 const FIRST_KLINES_COUNT = 3;
-/** Malformed rows that are listed; the rest are only counted. */
-const MALFORMED_LISTED_COUNT = 20;
+/** Malformed rows that are listed, and klines that open at other times than ours; the rest are only counted. */
+const LISTED_COUNT = 20;
 
 /** Reasons that are counted one by one; values in them can make each different. */
 const REASONS_MAX_COUNT = 100;
@@ -59,11 +62,19 @@ interface FilePart extends KlinePart {
   readonly readBytes: number;
 }
 
+/** A row that is not taken, and why. */
+interface RefusedRow {
+  readonly line: number;
+  readonly reason: string;
+}
+
 /** What is known of the rows of a file; all of it once its parts are read. */
 interface Outcome {
   readonly counts: Counts;
   /** The first malformed rows. */
-  readonly malformed: readonly { readonly line: number; readonly reason: string }[];
+  readonly malformed: readonly RefusedRow[];
+  /** The first klines that open at other times than ours. */
+  readonly misaligned: readonly RefusedRow[];
   /** Malformed rows and crossed quotes by reason. */
   readonly refused: ReadonlyMap<string, number>;
   readonly startMs: number;
@@ -87,37 +98,43 @@ interface FileReading {
  * @param onRow called with every valid row
  */
 export function readFile(
-  { source, recognition, settings, listing, intervals, sample }: Prepared,
+  { source, recognition, settings, listing, intervals, values }: Prepared,
   skipRows: number,
   progress: Progress,
   { options, clock, signal, bounds }: LoadContext,
-  onRow?: (row: Row) => void,
+  onRow?: (row: Row, line: number) => void,
 ): FileReading {
   const startMs = clock.now();
   const isExported = recognition.exported === true;
   const malformed: { line: number; reason: string }[] = [];
+  const misaligned: { line: number; reason: string }[] = [];
   const refused = new Map<string, number>();
   const minutes = createMinutes(recognition.kind, {
     ticker: listing.ticker,
     intervals,
     digits: listing.digits,
     range: options.force || isExported ? null : plausibleRange(listing.base, listing.quote),
-    dropsFillers: sample.hasVolume && !isExported,
+    dropsFillers: values.hasVolume && !isExported,
     skipRows,
     nowMs: startMs,
     onMalformed(line, reason) {
-      if (malformed.length < MALFORMED_LISTED_COUNT) malformed.push({ line, reason });
+      if (malformed.length < LISTED_COUNT) malformed.push({ line, reason });
       const counted = refused.has(reason) || refused.size < REASONS_MAX_COUNT ? reason : OTHER_REASONS;
       refused.set(counted, (refused.get(counted) ?? 0) + 1);
+    },
+    onMisaligned(line, timeMs) {
+      if (misaligned.length === LISTED_COUNT) return;
+      const instead = minuteText(intervals.around(timeMs) * SECOND_MS);
+      misaligned.push({ line, reason: `it opens at ${new Date(timeMs).toISOString()} instead of ${instead}` });
     },
   });
   const { counts, sink } = minutes;
   const watched = (row: Row, line: number) => {
-    onRow?.(row);
+    onRow?.(row, line);
     sink.row(row, line);
   };
   const reader = recognition.createReader(settings, { ...sink, row: onRow === undefined ? sink.row : watched });
-  const outcome: Outcome = { counts, malformed, refused, startMs, stopped: null, failure: null };
+  const outcome: Outcome = { counts, malformed, misaligned, refused, startMs, stopped: null, failure: null };
   const stopped = (): Outcome["stopped"] =>
     signal.aborted ? "interrupted" : counts.malformed > options.maxErrors ? "too many malformed rows" : null;
 
@@ -205,10 +222,16 @@ export async function judgeFile(
   const hours = createHoursCheck(file, calendar, options.clock !== null);
   const prices = createPriceCheck(store);
   const ends = createEnds(series);
+  const rows = createRowChecks();
+  const steps = createStepCheck(timeframe);
+  const watch = (row: Row, line: number) => {
+    hours.row(row);
+    if (file.recognition.kind === "klines") rows.row(row, line);
+  };
   let overlap: Doubt | null = null;
   let beginning: KlineColumns | undefined;
   const progress = startProgress(terminal, "checking the prices", source.sizeBytes, clock);
-  const read = readFile(file, skipRows, progress, context, hours.row);
+  const read = readFile(file, skipRows, progress, context, watch);
   const keeper = createKeeper(read, bounds);
   try {
     // What ends a file early ends it again when it is stored: the rows before it are good.
@@ -219,6 +242,7 @@ export async function judgeFile(
       if (!options.force) await prices.check(klines, timeframe, listing);
       hours.take(klines);
       ends.take(klines);
+      steps.take(klines);
       beginning ??= klines;
       overlap ??= await judgeOverlap({ series, klines }, listing.digits, store);
     }
@@ -229,7 +253,7 @@ export async function judgeFile(
   const like =
     levels.length > 0 && beginning !== undefined ? await likenessOf({ series, klines: beginning }, listings, store) : null;
   const named = like === null ? [] : [{ reason: `it looks like ${like}: the same prices are stored for it`, rows: [] }];
-  return { doubts: [...hours.doubts(), ...levels, ...named], read: keeper.again(signal) };
+  return { doubts: [...rows.doubts(), ...steps.doubts(), ...hours.doubts(), ...levels, ...named], read: keeper.again(signal) };
 }
 
 /** Parts that wait to be written or are: one, while the next is read. */

@@ -24,7 +24,7 @@ afterAll(async () => {
 /** Writes a file of `count` minutes. */
 function minutes(name: string, count: number): string {
   const file = path.join(folder, name);
-  const rows = openMinutes("2024-03-06", count).map((time, index) => `${time},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,3`);
+  const rows = openMinutes("2024-03-06", count).map((time, index) => `${time},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,0.0003`);
   writeFileSync(file, `time,open,high,low,close,tick_volume,real_volume,spread\n${rows.join("\n")}\n`);
   return file;
 }

@@ -74,7 +74,7 @@ export function doubtLines(doubts: readonly Doubt[], accepted: boolean): string[
 }
 
 /** The result in figures. */
-export function figuresOf({ timeframe }: Prepared, loaded: Loaded, trial: boolean): string[] {
+export function figuresOf({ timeframe, sample: { spacing } }: Prepared, loaded: Loaded, trial: boolean): string[] {
   const { counts, klines, ticks, first, skippedRows, ms } = loaded;
   const { stored, alreadyThere, overwritten, covered } = klines;
   const would = trial ? "would be " : "";
@@ -87,24 +87,34 @@ export function figuresOf({ timeframe }: Prepared, loaded: Loaded, trial: boolea
   const lines = [
     `  ${rows(counts.rows)} read, ${[`${countText(stored)} ${timeframe} klines ${would}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
   ];
+  if (spacing.steps > 0)
+    lines.push(`  step ${timeframe}: ${countText(spacing.kept)} of the first ${countText(spacing.steps)} between its rows`);
   if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${instant(counts.firstMs)} to ${instant(counts.lastMs)}`);
-  if (trial && first.length > 0)
+  // A person sees whether its times are those of the starts of klines.
+  if (first.length > 0)
     lines.push(`  first ${timeframe} klines, UTC, open, high, low, close:`, ...first.map((row) => `    ${row}`));
   return lines;
 }
 
 /** Everything that was skipped, corrected or unexpected. */
 export function odditiesOf({ source, timeframe }: Prepared, loaded: Loaded, maxErrors: number): string[] {
-  const { counts, klines, malformed, stopped, closedHours } = loaded;
+  const { counts, klines, malformed, misaligned, stopped, closedHours } = loaded;
   const lines: string[] = [];
   const tell = (count: number, text: string) => {
     if (count > 0) lines.push(`  ${rows(count)} ${text}`);
+  };
+  // Rows of other forms than text have no line.
+  const place = (line: number) => (source.form === undefined ? `line ${line}` : `row ${line - 1}`);
+  const list = (refused: Loaded["malformed"], count: number) => {
+    for (const { line, reason } of refused) lines.push(`    ${place(line)}: ${reason}`);
+    if (count > refused.length) lines.push(`    and ${countText(count - refused.length)} more`);
   };
   tell(counts.fillers, "skipped: no quote (volume 0, one price)");
   tell(counts.repeated, "with the time of the row before: the later row counts");
   tell(counts.outOfOrder, "out of order, sorted");
   tell(counts.crossed, `refused: ${CROSSED}`);
   tell(counts.misaligned, `refused: ${MISALIGNED}`);
+  list(misaligned, counts.misaligned);
   tell(counts.withoutQuote, "skipped: no bid and ask");
   tell(counts.notTaken, "skipped: the service did not take these ticks");
   if (counts.unfinished > 0)
@@ -118,10 +128,7 @@ export function odditiesOf({ source, timeframe }: Prepared, loaded: Loaded, maxE
       `  ${countText(closedHours.count)} ${timeframe} klines in hours in which the calendar is closed, the first at ${instant(closedHours.first * 1000)}`,
     );
   tell(counts.malformed, "malformed and skipped:");
-  // Rows of other forms than text have no line.
-  const place = (line: number) => (source.form === undefined ? `line ${line}` : `row ${line - 1}`);
-  for (const { line, reason } of malformed) lines.push(`    ${place(line)}: ${reason}`);
-  if (counts.malformed > malformed.length) lines.push(`    and ${countText(counts.malformed - malformed.length)} more`);
+  list(malformed, counts.malformed);
   if (stopped === "interrupted") lines.push("  INTERRUPTED: run the same command again to resume");
   if (stopped === "too many malformed rows")
     lines.push(`  STOPPED: more than ${countText(maxErrors)} malformed rows (--max-errors). Earlier rows are stored`);
@@ -165,8 +172,11 @@ function createRowReasons() {
 /** What an import of several files came to. */
 export type Summary = ReturnType<typeof createSummary>;
 
-/** @param trial true when nothing is stored */
-export function createSummary(trial: boolean) {
+/**
+ * @param trial true when nothing is stored
+ * @param accepted true where the operator accepts what is doubtful: klines of one time with different values, too
+ */
+export function createSummary(trial: boolean, accepted: boolean) {
   let files = 0;
   let known = 0;
   const rowReasons = createRowReasons();
@@ -262,7 +272,9 @@ export function createSummary(trial: boolean) {
       ];
     },
     exitCode(): number {
-      return exitCode === EXIT_DONE && (rowReasons.rows() > 0 || !holdsAny()) ? EXIT_FAILED : exitCode;
+      return exitCode === EXIT_DONE && (rowReasons.rows() > 0 || (total.klines.conflicting > 0 && !accepted) || !holdsAny())
+        ? EXIT_FAILED
+        : exitCode;
     },
   };
 }

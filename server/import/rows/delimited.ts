@@ -141,7 +141,8 @@ const NO_VALUE = /^(nan|n\/?a|null|none|-)$/i;
 type Filler = (bytes: Buffer, cells: Cells, row: Row) => string | null;
 
 type Target = Exclude<keyof Row, "timeMs">;
-const PRICES = ["bid", "ask", "open", "high", "low", "close"] as const satisfies readonly (Role & Target)[];
+const QUOTES = ["bid", "ask"] as const satisfies readonly (Role & Target)[];
+const PRICES = ["open", "high", "low", "close"] as const satisfies readonly (Role & Target)[];
 const QUANTITIES = ["volume", "tickVolume", "realVolume"] as const satisfies readonly (Role & Target)[];
 
 /** The columns of these roles, by index. */
@@ -154,7 +155,7 @@ function columnsOf<R extends Role>(layout: Layout, roles: readonly R[]): { index
 
 /** Prices above 0, in price units. Rejects an empty price, or keeps the row's value where the layout carries prices. */
 function priceFiller(layout: Layout, { pointDigits }: ReaderSettings): Filler {
-  const columns = columnsOf(layout, PRICES);
+  const columns = columnsOf(layout, layout.kind === "ticks" ? QUOTES : PRICES);
   const power = Number(`1e${pointDigits ?? 0}`);
   return (bytes, cells, row) => {
     for (const { index, role } of columns) {
@@ -171,12 +172,16 @@ function priceFiller(layout: Layout, { pointDigits }: ReaderSettings): Filler {
 }
 
 /** Volumes of at least 0; NaN where one is empty. */
-function quantityFiller(layout: Layout): Filler {
-  const columns = columnsOf(layout, QUANTITIES);
+function quantityFiller(layout: Layout, { volumeIs }: ReaderSettings): Filler {
+  const columns = columnsOf(layout, QUANTITIES).map(({ index, role }) => ({
+    index,
+    role,
+    target: role === "volume" && layout.kind === "klines" ? volumeIs : role,
+  }));
   return (bytes, cells, row) => {
-    for (const { index, role } of columns) {
-      row[role] = numberIn(bytes, cells, index, layout.decimalMark);
-      if (!isEmpty(cells, index) && !(row[role] >= 0) && !NO_VALUE.test(shown(bytes, cells, index)))
+    for (const { index, role, target } of columns) {
+      row[target] = numberIn(bytes, cells, index, layout.decimalMark);
+      if (!isEmpty(cells, index) && !(row[target] >= 0) && !NO_VALUE.test(shown(bytes, cells, index)))
         return `${role} is not a volume: ${shown(bytes, cells, index)}`;
     }
     return null;
@@ -184,8 +189,8 @@ function quantityFiller(layout: Layout): Filler {
 }
 
 /**
- * The spread in price units: its own column or, for quote klines, the smaller spread of their first and last quote. The highs
- * and lows of bid and ask need not come from the same quote, so open and close are the only pairs.
+ * The spread in price units: its own column, that of the quote beside a kline or, for quote klines, the smaller spread of their
+ * first and last quote. The highs and lows of bid and ask need not come from the same quote, so open and close are the only pairs.
  */
 function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: ReaderSettings): Filler {
   const [own, askOpen, askClose] = [
@@ -201,8 +206,16 @@ function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: ReaderSetti
       return `spread is not a number from 0 up: ${shown(bytes, cells, own)}`;
     };
   }
-  if (askOpen < 0 || askClose < 0) return () => null;
   const power = Number(`1e${pointDigits ?? 0}`);
+  const [bid, ask] = [layout.roles.indexOf("bid"), layout.roles.indexOf("ask")];
+  if (layout.kind === "klines" && bid >= 0 && ask >= 0)
+    return (bytes, cells, row) => {
+      // Of the quote at its close; unknown where it has none.
+      const [from, to] = [numberIn(bytes, cells, bid, layout.decimalMark), numberIn(bytes, cells, ask, layout.decimalMark)];
+      row.spread = Math.max(0, (to - from) / power);
+      return null;
+    };
+  if (askOpen < 0 || askClose < 0) return () => null;
   return (bytes, cells, row) => {
     const first = numberIn(bytes, cells, askOpen, layout.decimalMark) / power - row.open;
     const last = numberIn(bytes, cells, askClose, layout.decimalMark) / power - row.close;
@@ -344,10 +357,10 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
   const readTime = createTimeReader(layout, settings);
   const [fillPrices, fillQuantities, fillSpread] = [
     priceFiller(layout, settings),
-    quantityFiller(layout),
+    quantityFiller(layout, settings),
     spreadFiller(layout, settings),
   ];
-  const quote = columnsOf(layout, ["bid", "ask"]);
+  const quote = columnsOf(layout, QUOTES);
   const constants = columnsOf(layout, ["symbol", "timeframe"]);
   const needed = 1 + layout.roles.findLastIndex((role) => !OPTIONAL.includes(role));
   const [received, outcome] = [layout.roles.indexOf("received"), layout.roles.indexOf("outcome")];
@@ -390,7 +403,7 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     if (cells.count < needed) return `${cells.count} columns, at least ${needed} required`;
     const timeMs = readTime(bytes, cells);
     if (Number.isNaN(timeMs)) return "no valid time";
-    row.timeMs = isUtc ? timeMs : settings.toUtcMs(timeMs);
+    row.timeMs = (isUtc ? timeMs : settings.toUtcMs(timeMs)) - settings.lateMs;
     if (Number.isNaN(row.timeMs)) return "its time does not exist: the clock of the file skips it when it is put forward";
     return (
       otherSeries(bytes) ?? fillPrices(bytes, cells, row) ?? fillQuantities(bytes, cells, row) ?? fillSpread(bytes, cells, row)

@@ -41,7 +41,7 @@ export interface Layout {
   /** One ASCII character. */
   readonly separator: string;
   /** Lines before the first row. */
-  readonly headerLines: 0 | 1;
+  readonly headerLines: number;
   /** The role of each column, left to right. */
   readonly roles: readonly (Role | null)[];
   readonly dateStyle: DateStyle;
@@ -63,7 +63,7 @@ function meanings<Meaning extends string>(names: Readonly<Partial<Record<Meaning
   return Object.fromEntries(entries.flatMap(([meaning, all]) => all.split(" ").map((name) => [name, meaning as Meaning])));
 }
 
-/** Column names found in files, in lower case, without <>, spaces and underscores. */
+/** Column names found in files, as `stripped` returns them. */
 const NAMES = meanings<Role>({
   date: "date",
   dateTime: "datetime gmttime utctime localtime",
@@ -73,20 +73,22 @@ const NAMES = meanings<Role>({
   bid: "bid bidprice",
   ask: "ask askprice",
   volume: "volume bidvolume",
-  open: "open bidopen",
-  high: "high bidhigh",
-  low: "low bidlow",
-  close: "close bidclose",
-  askOpen: "askopen",
-  askClose: "askclose",
-  tickVolume: "tickvol tickvolume",
+  open: "open bidopen openbid bido",
+  high: "high bidhigh highbid bidh",
+  low: "low bidlow lowbid bidl",
+  close: "close bidclose closebid bidc",
+  askOpen: "askopen openask asko",
+  askClose: "askclose closeask askc",
+  tickVolume: "tickvol tickvolume tickqty",
   realVolume: "vol realvolume",
   spread: "spread",
 });
 
 /** Names of a time column that say nothing about the form of the time. */
 export const TIME_NAMES: readonly string[] =
-  "time timestamp datetime date opentime timemsc timems datetimeutc timeutc opentimeutc".split(" ");
+  "time timestamp datetime date opentime timemsc timems datetimeutc timeutc opentimeutc time(utc) datetime(utc) time(gmt)".split(
+    " ",
+  );
 
 /** Column names of German spreadsheets and charts, as plainName strips them, and what they mean. */
 const GERMAN_NAMES = meanings({
@@ -102,10 +104,13 @@ const GERMAN_NAMES = meanings({
   ask: "brief",
 });
 
-/** A name in lower case without <>, spaces and underscores; of letters that Windows writes in an encoding of its own, the basic one. */
+/**
+ * A name in lower case without <>, spaces, underscores and points inside of it (bid.o); of letters that Windows writes
+ * in an encoding of its own, the basic one.
+ */
 function stripped(name: string): string {
   const letters = name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-  return letters.replace(/[<>"\s_]/g, "").replace(/^(er|h)(?:oe|\uFFFD)/, "$1o");
+  return letters.replace(/[<>"\s_]|\.(?=.)/g, "").replace(/^(er|h)(?:oe|\uFFFD)/, "$1o");
 }
 
 /** Whether a column has a German name: its dates begin with the day. */
@@ -145,7 +150,7 @@ const NO_ROW = {
   timeMs: Number.NaN,
   bid: Number.NaN,
   ask: Number.NaN,
-  /** Real volume of a tick. */
+  /** Real volume of a tick; of a kline a volume of which is not known what it counts. */
   volume: Number.NaN,
   open: Number.NaN,
   high: Number.NaN,
@@ -184,14 +189,21 @@ export interface RowReader {
   end(): void;
 }
 
+/** What a column of volumes counts: quotes, an amount, or it is not known. */
+export type VolumeRole = "tickVolume" | "realVolume" | "volume";
+
 /** What a reader needs besides the bytes. */
 export interface ReaderSettings {
   /** Converts the clock of the source to UTC, both in milliseconds; NaN for a time that the clock skips. */
   toUtcMs(localMs: number): number;
   /** Decimal places of whole-number prices; null when prices are plain decimals. */
   readonly pointDigits: number | null;
-  /** Decimal places of one point of spread; null when spreads are in price units. */
+  /** Decimal places of one unit of spread, a point or a pip; null when spreads are in price units. */
   readonly spreadDigits: number | null;
+  /** What the column "volume" of klines is; "volume" where it is not known yet. */
+  readonly volumeIs: VolumeRole;
+  /** Length of a kline, milliseconds, where the times are those of its end; else 0. */
+  readonly lateMs: number;
   /** True when the operator's clock overrides the offsets in the times. */
   readonly overrulesOffset: boolean;
   /** True to read recorded ticks whatever became of them; by default only those that were taken. */
@@ -203,34 +215,13 @@ export const AS_WRITTEN: ReaderSettings = {
   toUtcMs: (ms) => ms,
   pointDigits: null,
   spreadDigits: null,
+  volumeIs: "volume",
+  lateMs: 0,
   overrulesOffset: false,
 };
 
 /** Whether a kline stands for no quote: without volume, and with a single price. */
-export function isFiller({ high, low, tickVolume, realVolume }: Row): boolean {
-  return high === low && (tickVolume === 0 || realVolume === 0) && !(tickVolume > 0 || realVolume > 0);
-}
-
-/** No minute has as many quotes: a larger whole number is an amount. */
-const TICK_VOLUME_MAX = 100_000;
-
-/** Whether the values of a column can be numbers of quotes; null when all are 0 or empty. */
-export function areCounts(values: readonly string[]): boolean | null {
-  const numbers = values.map(Number).filter((value) => value > 0);
-  if (numbers.length === 0) return null;
-  return numbers.every((value) => Number.isInteger(value) && value < TICK_VOLUME_MAX);
-}
-
-/**
- * What the columns "volume" and "vol" of klines contain: whatever no other column is named for, else what their values can be.
- * @param names as plainName returns them
- */
-export function volumeRoles(names: readonly string[], rows: readonly (readonly string[])[]): Record<string, Role | null> {
-  const [name] = ["volume", "vol"].filter((one) => names.includes(one));
-  if (name === undefined) return {};
-  const has = (...others: string[]) => others.some((other) => names.includes(other));
-  if (has("tickvolume", "tickvol")) return { [name]: has("realvolume") ? null : "realVolume" };
-  if (has("realvolume")) return { [name]: "tickVolume" };
-  const counts = areCounts(rows.map((row) => row[names.indexOf(name)] ?? ""));
-  return { [name]: counts === false ? "realVolume" : "tickVolume" };
+export function isFiller({ high, low, tickVolume, realVolume, volume }: Row): boolean {
+  const has = (test: (value: number) => boolean) => test(tickVolume) || test(realVolume) || test(volume);
+  return high === low && has((value) => value === 0) && !has((value) => value > 0);
 }

@@ -1,7 +1,7 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Listing } from "#lib/domain/instrument";
-import { TIMEFRAME_SECONDS, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
-import { DAY_S, HOUR_S } from "#lib/units";
+import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
+import { SECOND_MS } from "#lib/units";
 import { UsageError } from "#server/cli/usage-error";
 import { ImportFailure, Unsure } from "#server/import/failure";
 import type { Source } from "#server/import/files/archives";
@@ -13,7 +13,8 @@ import { cellTexts } from "#server/import/rows/delimited";
 import { AS_WRITTEN, type Layout, type ReaderSettings, type Role } from "#server/import/rows/row";
 import type { DetectedClock } from "./clock";
 import { tickerOf } from "./ticker";
-import { timeframeOf } from "./timeframe";
+import { type Spacing, spacingOf, timeframeOf } from "./timeframe";
+import { createValues, spreadUnitOf, type Values, volumeOf } from "./units";
 
 /** Maximum number of lines that are examined, spread over the head. */
 const LINES_MAX_COUNT = 2_000;
@@ -21,11 +22,6 @@ const LINES_MAX_COUNT = 2_000;
 const DECIMALS_MAX_COUNT = 8;
 /** Rows needed before the decimals of a file count as those of its source. */
 const DECIMALS_MIN_ROWS = 20;
-/** Length of the shortest month: steps from this length on are months. */
-const MN1_MIN_S = 28 * DAY_S;
-const MN1_MAX_S = 31 * DAY_S;
-/** Steps needed before they show a timeframe. */
-const STEADY_MIN_STEPS = 10;
 
 const PRICE_ROLES: readonly (Role | null)[] = ["bid", "ask", "open", "high", "low", "close"];
 
@@ -36,23 +32,17 @@ export interface Sample {
   readonly decimals: number;
   /** True when no price has a decimal point: prices in whole points, or an instrument without decimals. */
   readonly wholePrices: boolean;
-  /** True when all spreads are whole numbers, which means points. */
-  readonly wholeSpreads: boolean;
-  /** True when any row has a spread. */
-  readonly hasSpread: boolean;
-  /** True when any row has a volume: a volume of 0 then means that there was no quote. */
-  readonly hasVolume: boolean;
   /** The first value of a symbol column. */
   readonly symbol: string | null;
-  /** The longest timeframe that klines can have by the steps between their times; null for ticks, and without a step. */
-  readonly timeframe: Timeframe | null;
-  /** True when most of many steps are as long as the timeframe: then it has no other. */
-  readonly steady: boolean;
+  /** What spreads and volumes show. */
+  readonly values: Values;
+  /** What the times of klines show; nothing of ticks. */
+  readonly spacing: Spacing;
 }
 
 /** What only the texts of the cells show. */
 function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean) {
-  const texts = { decimals: 0, wholePrices: false, wholeSpreads: true, hasSpread: false, symbol: null as string | null };
+  const texts = { decimals: 0, wholePrices: false, symbol: null as string | null };
   if (layout === null) return texts;
   const all = head.toString("latin1").split(/\r?\n/);
   // The last line of a head may be incomplete.
@@ -64,10 +54,8 @@ function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean) {
     layout.roles.forEach((role, column) => {
       const cell = cells[column] ?? "";
       if (cell === "") return;
-      if (role === "spread") texts.hasSpread = true;
       if (role === "symbol") texts.symbol ??= cell;
       const [, decimals] = cell.split(layout.decimalMark ?? ".");
-      if (role === "spread" && (Number(decimals ?? 0) !== 0 || /e-/i.test(cell))) texts.wholeSpreads = false;
       if (!PRICE_ROLES.includes(role) || decimals === undefined) return;
       texts.wholePrices = false;
       if (decimals.length <= DECIMALS_MAX_COUNT) texts.decimals = Math.max(texts.decimals, decimals.length);
@@ -76,53 +64,31 @@ function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean) {
   return texts;
 }
 
-/** The longest timeframe that matches the steps between times: M1 rows have a step of a minute somewhere, H1 rows never do. */
-function longestTimeframe(timesMs: readonly number[], stepsS: readonly number[]): Timeframe | null {
-  const stepS = stepsS.reduce((least, step) => Math.min(least, step), Number.POSITIVE_INFINITY);
-  if (!Number.isFinite(stepS)) return null;
-  if (stepS >= MN1_MIN_S) return "MN1";
-  const fitting = TIMEFRAMES_ORDER.filter((timeframe) => {
-    const lengthS = TIMEFRAME_SECONDS[timeframe];
-    // Of a day or a week in UTC, an hour can be missing when the clock of the source is put forward.
-    const shortestS = lengthS >= DAY_S ? lengthS - HOUR_S : lengthS;
-    return timeframe !== "MN1" && shortestS <= stepS && timesMs.every((time) => time % (Math.min(lengthS, 3_600) * 1000) === 0);
-  });
-  return fitting[fitting.length - 1] ?? "M1";
-}
-
-/** Whether most of many steps are as long as a timeframe. */
-function isSteady(stepsS: readonly number[], timeframe: Timeframe | null): boolean {
-  if (timeframe === null) return false;
-  const lengthS = TIMEFRAME_SECONDS[timeframe];
-  const isOne = (step: number) => (timeframe === "MN1" ? step >= MN1_MIN_S && step <= MN1_MAX_S : step === lengthS);
-  return stepsS.length >= STEADY_MIN_STEPS && stepsS.filter(isOne).length * 2 > stepsS.length;
-}
+/** Of ticks, and of files that state their timeframe. */
+const NO_SPACING: Spacing = { timeframe: null, steady: false, kept: 0, steps: 0, refusal: null };
 
 /**
- * Samples the head of a file: times on the clock of the file, prices unscaled.
+ * Samples the head of a file: times on the clock of the file, or in UTC where the operator says it; prices unscaled.
  * @param head the first bytes of the file, decompressed
  * @param isWhole true when the head is the complete file
+ * @param clock of --tz
  */
-export function takeSample(recognition: Recognition, head: Buffer, isWhole: boolean): Sample {
+export function takeSample(recognition: Recognition, head: Buffer, isWhole: boolean, clock: SourceClock | null): Sample {
   const { kind, layout, timeframe: stated } = recognition;
   const times: number[] = [];
-  let hasVolume = false;
-  const reader = recognition.createReader(AS_WRITTEN, {
-    row({ timeMs, tickVolume, realVolume }) {
-      times.push(timeMs);
-      hasVolume ||= tickVolume > 0 || realVolume > 0;
+  const values = createValues();
+  const reader = recognition.createReader(clock === null ? AS_WRITTEN : onClock(AS_WRITTEN, clock), {
+    row(row) {
+      times.push(row.timeMs);
+      values.row(row);
     },
   });
   reader.push(head);
   if (isWhole) reader.end();
   const texts = textsOf(layout, head, isWhole);
-  const sample = { ...texts, rows: times.length, hasVolume, symbol: texts.symbol ?? recognition.symbol ?? null };
-  if (kind === "ticks") return { ...sample, timeframe: null, steady: stated !== undefined };
-  // Some files begin with the newest row.
-  const steps = times.slice(1).map((time, index) => Math.abs(time - (times[index] as number)) / 1000);
-  const stepsS = steps.filter((step) => step > 0);
-  const timeframe = stated ?? longestTimeframe(times, stepsS);
-  return { ...sample, timeframe, steady: stated !== undefined || isSteady(stepsS, timeframe) };
+  const shown = kind === "ticks" ? NO_SPACING : spacingOf(times);
+  const spacing = stated === undefined ? shown : { ...NO_SPACING, timeframe: stated, steady: true };
+  return { ...texts, rows: times.length, symbol: texts.symbol ?? recognition.symbol ?? null, values: values.values(), spacing };
 }
 
 /** Listing fields that an import needs. */
@@ -157,8 +123,8 @@ export function identify(
   if (head.length === 0 && layout === null) return null;
   const isHeaderOnly = isWhole && layout?.headerLines === 1 && !/\n[^\r\n]/.test(head.toString("latin1").trimStart());
   if (isHeaderOnly) throw new ImportFailure("it has a header line and no rows");
-  const sample = takeSample(recognition, head, isWhole);
-  const timeframe = timeframeOf({ kind, sample, path, given: options.timeframe });
+  const sample = takeSample(recognition, head, isWhole, layout === null ? null : options.clock);
+  const timeframe = timeframeOf({ kind, spacing: sample.spacing, path, given: options.timeframe });
   const { ticker: given, venue, force } = options;
   const ticker = tickerOf({ given, symbol: sample.symbol, path, venue, force }, listings);
   const listing = listings.find((entry) => entry.ticker === ticker) as ImportListing;
@@ -178,14 +144,65 @@ function pointDigitsOf({ recognition, sample, listing }: Identified, given: numb
   return listing.digits;
 }
 
-/** How the rows of a file are read, whatever its clock. @throws Unsure when it does not show what its prices are */
-export function settingsOf(found: Identified, options: Options): Omit<ReaderSettings, "toUtcMs"> {
+/** How much later than its start the time of a row is. @throws UsageError for --labels end where times are always those of starts */
+function lateMsOf({ recognition: { kind, layout }, timeframe }: Identified, { labels }: Options): number {
+  if (labels !== "end") return 0;
+  if (kind === "ticks" || layout === null) throw new UsageError("--labels end: only klines in text have times of their ends");
+  if (timeframe === "MN1") throw new UsageError("--labels end: months are not of one length. Import its days instead");
+  return TIMEFRAME_SECONDS[timeframe] * SECOND_MS;
+}
+
+/** How the times and prices of a file are read. @throws Unsure when it does not show what its prices are */
+export function asWritten(found: Identified, options: Options): ReaderSettings {
+  return {
+    ...AS_WRITTEN,
+    pointDigits: pointDigitsOf(found, options.pointDigits),
+    lateMs: lateMsOf(found, options),
+    overrulesOffset: options.clock !== null,
+  };
+}
+
+/** What a column says, for the operator: what it was taken for, and why. */
+export type Decision = { readonly settings: Partial<ReaderSettings>; readonly note: string };
+
+/**
+ * The unit of a spread column, from the values of all rows.
+ * @throws Unsure when they do not show it
+ */
+export function decideSpread(found: Identified, values: Values, options: Options): Decision | null {
   const { recognition, sample, listing } = found;
-  const pointDigits = pointDigitsOf(found, options.pointDigits);
+  if (recognition.exported || values.spread.stated === 0 || recognition.layout?.roles.includes("spread") !== true) return null;
+  const pips = Math.max(0, listing.digits - 1);
+  const { is, because } = spreadUnitOf(values, options.spread, Number(`1e-${pips}`));
+  if (is === "price") return { settings: { spreadDigits: null }, note: `spread in price units: ${because}` };
   const shown = sample.rows >= DECIMALS_MIN_ROWS ? Math.min(sample.decimals, listing.digits) : listing.digits;
-  const areWhole = sample.wholeSpreads && recognition.exported !== true;
-  const spreadDigits = areWhole ? (options.pointDigits ?? pointDigits ?? shown) : null;
-  return { pointDigits, spreadDigits, overrulesOffset: options.clock !== null };
+  const points = options.pointDigits ?? pointDigitsOf(found, options.pointDigits) ?? shown;
+  const spreadDigits = is === "pips" ? pips : points;
+  return { settings: { spreadDigits }, note: `spreads read as ${is} of ${spreadDigits} decimals: ${because}` };
+}
+
+/** Whether klines have a column "volume", whose name does not say what it counts. */
+const hasOpenVolume = ({ kind, layout }: Recognition) => kind === "klines" && layout?.roles.includes("volume") === true;
+
+/** Whether only all rows of a file show its units: the first spreads may be 0 or whole, the first volumes those of a holiday. */
+export function isOpen({ recognition, sample }: Identified, options: Options): boolean {
+  const { layout, kind, exported } = recognition;
+  if (kind === "ticks" || layout === null || exported === true) return false;
+  const { spread, volume, hasVolume } = sample.values;
+  const isSpreadOpen = layout.roles.includes("spread") && options.spread === null && spread.broken === 0;
+  const isVolumeOpen = hasOpenVolume(recognition) && options.volume === null && volume.broken === 0;
+  const mayHaveVolume = !hasVolume && ["volume", "tickVolume", "realVolume"].some((role) => layout.roles.includes(role as Role));
+  return isSpreadOpen || isVolumeOpen || mayHaveVolume;
+}
+
+/** What a column "volume" of klines counts, from the values of all rows. */
+export function decideVolume({ recognition, timeframe }: Identified, values: Values, options: Options): Decision | null {
+  if (!hasOpenVolume(recognition)) return null;
+  const { is, because } = volumeOf(values, options.volume, timeframe);
+  return {
+    settings: { volumeIs: is },
+    note: `volume read as ${is === "tickVolume" ? "numbers of quotes" : "amounts"}: ${because}`,
+  };
 }
 
 /** Converts the times of a clock; NaN for one that it skips. */
@@ -193,6 +210,13 @@ export const utcOn =
   ({ exists, toUtcMs }: SourceClock): ReaderSettings["toUtcMs"] =>
   (localMs) =>
     exists(localMs) ? toUtcMs(localMs) : Number.NaN;
+
+/** Settings with the clock of --tz, which overrules offsets. */
+const onClock = (settings: ReaderSettings, clock: SourceClock): ReaderSettings => ({
+  ...settings,
+  toUtcMs: utcOn(clock),
+  overrulesOffset: true,
+});
 
 /** The clock that --tz or the format states; null where the times have to show it. @throws UsageError for --tz where it cannot be another */
 export function statedClock({ recognition: { clock, layout } }: Identified, options: Options): DetectedClock | null {

@@ -89,12 +89,14 @@ function week(monday: string, aheadHours: number, price: number, market: AssetCl
 }
 
 test("a folder of several sources is judged source by source: each goes in on its clock, and what does not show it stays out", async () => {
+  // Ten minutes apart.
+  const minutes = ["--timeframe", "M1"];
   const gold = write("mixed/XAUUSD.csv", week("2022-06-06", 3, 1850, "metals"));
   const silver = write("mixed/XAGUSD.csv", week("2022-06-13", 2, 21, "metals"));
   const [header, ...rows] = week("2022-06-13", 2, 0.7, "forex").split("\n");
   const short = write("mixed/NZDCAD.csv", [header, ...rows.slice(0, 30)].join("\n"));
   write("mixed/EURUSD_empty.csv", "time,open,high,low,close\n");
-  const together = await importCommand(database, [path.dirname(gold)]);
+  const together = await importCommand(database, [path.dirname(gold), ...minutes]);
   expect(together.exitCode).toBe(3);
   expect(together.text).toContain("it has a header line and no rows");
   expect(together.text).toMatch(
@@ -106,11 +108,11 @@ test("a folder of several sources is judged source by source: each goes in on it
   expect(await opens("XAUUSD")).toBe("2022-06-05T22:00:00.000Z");
   expect(await opens("XAGUSD")).toBe("2022-06-12T22:00:00.000Z");
   for (const file of [gold, silver])
-    expect(await importCommand(database, [file])).toMatchObject({
+    expect(await importCommand(database, [file, ...minutes])).toMatchObject({
       exitCode: 0,
       text: expect.stringContaining("already imported"),
     });
-  const alone = await importCommand(database, [short]);
+  const alone = await importCommand(database, [short, ...minutes]);
   expect(alone).toMatchObject({ exitCode: 3, text: expect.not.stringContaining("This is import") });
 });
 

@@ -24,8 +24,19 @@ import {
   unsureOf,
   weeklyHours,
 } from "./clock";
-import { type Identified, type ImportListing, identify, settingsOf, statedClock, utcOn } from "./identify";
+import {
+  asWritten,
+  decideSpread,
+  decideVolume,
+  type Identified,
+  type ImportListing,
+  identify,
+  isOpen,
+  statedClock,
+  utcOn,
+} from "./identify";
 import { checkAlignment, createIntervals, type Intervals, MISALIGNED_MAX_SHARE, misalignedReason } from "./timeframe";
+import { createValues, type Values } from "./units";
 
 /** Bytes of a file that its format is detected from: two weeks of M1 klines, including the fillers of a weekend. */
 const HEAD_MAX_BYTES = 1_048_576;
@@ -51,6 +62,8 @@ interface Surveyed extends Identified, TimedFile {
   readonly intervals: Intervals;
   /** The times of klines longer than a minute: on the clock of the file where it has to be detected, else UTC. */
   readonly timesMs: readonly number[];
+  /** What spreads and volumes show: of all rows where the first ones do not decide. */
+  readonly values: Values;
 }
 
 /** What is known of the files of a run before any of them is stored. */
@@ -65,7 +78,7 @@ export interface Survey {
   clockOf(file: Surveyed): DetectedClock;
 }
 
-/** Reads the beginning of a file, and the rest where only all of its times show its clock, or whether they are those of our klines. */
+/** Reads the beginning of a file, and the rest where only all of its rows show its clock, its units, or whether they are our klines. */
 async function surveySource(source: Source, context: SurveyContext): Promise<Surveyed | null> {
   const { options, listings, terminal, clock, signal, store } = context;
   let readBytes = 0;
@@ -81,28 +94,31 @@ async function surveySource(source: Source, context: SurveyContext): Promise<Sur
     const intervals = createIntervals(timeframe, listing.assetClass);
     const collector = evidenceOf(found);
     const timesMs: number[] = [];
-    const file = () => {
+    const values = createValues();
+    const file = (shown: Values) => {
       const evidence = collector.evidence();
       // Of a stated clock, only rows to compare with stored ones are kept.
       const kept = stated === null ? evidence : { ...evidence, runs: [], weekends: [], samples: thinned(evidence.samples) };
-      return { ...found, source, intervals, hours: weeklyHours(listing.assetClass), evidence: kept, timesMs };
+      return { ...found, source, intervals, hours: weeklyHours(listing.assetClass), evidence: kept, timesMs, values: shown };
     };
     const isLonger = timeframe !== "M1";
+    const isRead = stated === null || isLonger || isOpen(found, options);
     const isCompared = options.clock === null && recognition.layout !== null && store !== null;
-    if (stated !== null && !isLonger && !isCompared) return file();
+    if (!isRead && !isCompared) return file(found.sample.values);
     let [rows, isHead] = [0, true];
-    const settings = stated === null ? AS_WRITTEN : { ...settingsOf(found, options), toUtcMs: utcOn(stated.clock) };
-    const reader = recognition.createReader(settings, {
+    const written = asWritten(found, options);
+    const reader = recognition.createReader(stated === null ? written : { ...written, toUtcMs: utcOn(stated.clock) }, {
       row(row) {
         rows += 1;
+        values.row(row);
         if (stated === null || isHead) collector.row(row);
         if (isLonger && timesMs.length < TIMES_MAX_COUNT) timesMs.push(row.timeMs);
       },
     });
     reader.push(head);
     isHead = false;
-    if (stated !== null && !isLonger) return file();
-    const title = stated === null ? "detecting the clock" : "checking the times";
+    if (!isRead) return file(found.sample.values);
+    const title = stated === null ? "detecting the clock" : isLonger ? "checking the times" : "checking the units";
     const progress = startProgress(terminal, title, source.sizeBytes, clock);
     try {
       for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
@@ -114,7 +130,7 @@ async function surveySource(source: Source, context: SurveyContext): Promise<Sur
     } finally {
       progress.stop();
     }
-    return file();
+    return file(values.values());
   } finally {
     await chunks.return?.();
   }
@@ -380,20 +396,20 @@ export interface Prepared extends Surveyed {
 }
 
 /** Unknowns and assumptions, for the operator. */
-function notesOf({ recognition, sample }: Identified, settings: ReaderSettings, { dateMs, months }: Options): string[] {
+function notesOf({ recognition, values }: Surveyed, settings: ReaderSettings, { dateMs, months }: Options): string[] {
   const { layout, inPoints, kind } = recognition;
-  const has = (role: Role) => layout?.roles.includes(role) === true;
+  const has = (...roles: Role[]) => roles.some((role) => layout?.roles.includes(role));
   const notes: string[] = [];
   if (layout === null && dateMs === null)
     notes.push(`months in its path counted from ${months} (01 is ${months === 0 ? "February" : "January"})`);
   if (settings.pointDigits !== null && !inPoints)
     notes.push(`whole-number prices read as points of ${settings.pointDigits} decimals`);
   if (kind === "ticks" || recognition.exported) return notes;
-  const hasSpread = has("spread") && sample.hasSpread;
-  if (hasSpread && settings.spreadDigits !== null) notes.push(`spreads read as points of ${settings.spreadDigits} decimals`);
-  if (!hasSpread && !has("askOpen")) notes.push("no spread in this file: it stays unknown");
-  if (has("askOpen")) notes.push("spread taken from the first and last quote of each kline");
-  if (!has("tickVolume") || !sample.hasVolume) notes.push("no number of quotes in this file: tick_volume stored as 0");
+  if (has("bid", "ask")) notes.push("spread taken from the quote of each kline");
+  else if (has("askOpen")) notes.push("spread taken from the first and last quote of each kline");
+  else if (values.spread.stated === 0) notes.push("no spread in this file: it stays unknown");
+  const counts = has("tickVolume") || (has("volume") && settings.volumeIs === "tickVolume");
+  if (!counts || !values.hasVolume) notes.push("no number of quotes in this file: tick_volume stored as 0");
   return notes;
 }
 
@@ -407,12 +423,21 @@ export async function prepare(source: Source, survey: Survey, { options, store }
   if (file === null) return null;
   const { recognition, timeframe, intervals, timesMs } = file;
   const { clock: rule, layout } = recognition;
-  const written = settingsOf(file, options);
   const stated = statedClock(file, options);
   const clock = stated ?? survey.clockOf(file);
-  const settings = { ...written, toUtcMs: utcOn(clock.clock) };
+  const decisions = [decideSpread(file, file.values, options), decideVolume(file, file.values, options)].filter(
+    (one) => one !== null,
+  );
+  const settings: ReaderSettings = Object.assign(
+    { ...asWritten(file, options), toUtcMs: utcOn(clock.clock) },
+    ...decisions.map((decision) => decision.settings),
+  );
   if ("fixed" in rule && options.clock === null && layout !== null) await checkStated(file, store);
   const utcMs = stated === null ? timesMs.map(settings.toUtcMs) : timesMs;
-  const notes = [...notesOf(file, settings, options), ...(timeframe === "M1" ? [] : checkAlignment(intervals, utcMs))];
+  const notes = [
+    ...decisions.map(({ note }) => note),
+    ...notesOf(file, settings, options),
+    ...(timeframe === "M1" ? [] : checkAlignment(intervals, utcMs)),
+  ];
   return { ...file, clock, settings, notes };
 }

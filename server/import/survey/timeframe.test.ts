@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { UsageError } from "#server/cli/usage-error";
 import { ImportFailure, Unsure } from "#server/import/failure";
 import { at, readFile } from "#server/testing/import-rows";
-import { createIntervals, misalignedReason, timeframeIn, timeframeOf } from "./timeframe";
+import { checkAlignment, createIntervals, misalignedReason, spacingOf, timeframeIn, timeframeOf } from "./timeframe";
 
 const open = (timeframe: Parameters<typeof createIntervals>[0], instant: string, market: "forex" | "metals" = "forex") => {
   const openS = createIntervals(timeframe, market).openOf(at(instant));
@@ -45,14 +45,68 @@ test("a refusal says when the klines of the file open, when ours do, and what to
   expect(misalignedReason(createIntervals("H1", "forex"), [at("2024-01-08T00:30:00Z")])).toContain("set it with --tz");
 });
 
+/** Times some seconds apart from a Tuesday 00:00 UTC on. */
+const everyS = (count: number, stepS: number, offsetS = 0) =>
+  Array.from({ length: count }, (_, index) => (1_704_153_600 + index * stepS + offsetS) * 1000);
+
+test.each([
+  ["hours, one of which is late", [...everyS(40, 3_600), at("2024-01-03T17:37:12Z")], "H1", true],
+  ["hours, newest first", everyS(40, 3_600).toReversed(), "H1", true],
+  ["hours of a zone at half past an hour", everyS(40, 3_600, 1_800), "H1", true],
+  ["hours with the times of their first ticks", everyS(40, 3_600).map((ms, index) => ms + (index % 7) * 61_000), "H1", true],
+  [
+    "half hours with the times of their first ticks",
+    everyS(60, 1_800).map((ms, index) => ms + (index % 3) * 60_000),
+    "M30",
+    true,
+  ],
+  ["minutes of which most are missing", everyS(400, 60).filter((_, index) => (index * index * 31) % 101 < 40), "M1", true],
+  ["four hours with weekends", everyS(60, 14_400).filter((ms) => new Date(ms).getUTCDay() % 6 > 0), "H4", true],
+  [
+    "few hours with gaps, of a zone at a quarter",
+    [0, 3, 4, 9].map((hour) => everyS(1, 0, hour * 3_600 + 900)[0] as number),
+    "H1",
+    false,
+  ],
+  ["few rows that are minutes or none", [0, 7, 12].map((minute) => everyS(1, 0, minute * 60)[0] as number), "M1", false],
+] as const)("%s are rows of %j", (_, times, timeframe, steady) => {
+  expect(spacingOf(times)).toMatchObject({ timeframe, steady, refusal: null });
+});
+
+test.each([
+  ["ten minutes", everyS(40, 600), "10 minutes apart"],
+  ["two hours", everyS(40, 7_200), "2 hours apart"],
+  ["ten seconds", everyS(40, 10), "10 seconds apart"],
+  ["bars of ticks", everyS(40, 60).map((ms, index) => ms + ((index * 7919) % 977) * 1000), "irregular times"],
+  [
+    "bars of a range, several of them at once",
+    everyS(40, 60).map((ms, index) => ms + ((index * index * 31) % 3_600) * 1000),
+    "irregular",
+  ],
+] as const)("rows of %s are no klines of ours, and are not taken for minutes", (_, times, words) => {
+  const spacing = spacingOf(times);
+  expect(() => timeframeOf({ kind: "klines", spacing, path: "EURUSD.csv", given: null })).toThrow(words);
+  expect(timeframeOf({ kind: "klines", spacing, path: "EURUSD.csv", given: "M1" })).toBe("M1");
+});
+
+test("odd rows among longer klines are refused one by one, and rows of another timeframe as a whole", () => {
+  const hours = createIntervals("H1", "forex");
+  const odd = [...everyS(60, 3_600), ...everyS(1, 0, 60 * 3_600 - 1_380)];
+  expect(checkAlignment(hours, odd)).toEqual([expect.stringContaining("1 of 61 klines open at other times")]);
+  expect(() => checkAlignment(hours, [...everyS(2_000, 3_600), ...everyS(6, 60, 2_000 * 3_600)])).toThrow("closer together");
+  const first = everyS(60, 3_600).map((ms, index) => ms + (index % 5) * 60_000);
+  expect(() => checkAlignment(hours, first)).toThrow("the times of their first ticks");
+  expect(() => checkAlignment(hours, everyS(60, 3_600, 3_540))).toThrow("those of the ends of its klines");
+});
+
 /** A file with rows some seconds apart. */
-async function sampleOf(count: number, stepS: number) {
+async function spacingOfRows(count: number, stepS: number) {
   const rows = Array.from({ length: count }, (_, index) => `${1_704_153_600 + index * stepS},1.1,1.1,1.1,1.1`);
-  return (await readFile("x.csv", `time,open,high,low,close\n${rows.join("\n")}\n`)).sample;
+  return (await readFile("x.csv", `time,open,high,low,close\n${rows.join("\n")}\n`)).sample.spacing;
 }
 
 const judge = async (count: number, stepS: number, path = "EURUSD.csv", given: "M1" | "H1" | "H4" | null = null) =>
-  timeframeOf({ kind: "klines", sample: await sampleOf(count, stepS), path, given });
+  timeframeOf({ kind: "klines", spacing: await spacingOfRows(count, stepS), path, given });
 
 test.each([
   ["EURUSD_H1.csv", "H1"],
@@ -68,6 +122,8 @@ test.each([
   ["EURUSD_2019_01_04_00h_ticks.csv", null],
   ["EURUSD15_2.csv", "M15"],
   ["EURUSD2015.csv", null],
+  ["EURUSD_2020_H1.csv", null],
+  ["EURUSD-2020H2.csv", null],
 ])("the name %s says %s", (path, timeframe) => {
   expect(timeframeIn(path)).toBe(timeframe);
 });
@@ -88,7 +144,7 @@ test.each([
 test("weeks of which one is an hour short, because the clock of the source was put forward, are still weeks", async () => {
   const rows = Array.from({ length: 30 }, (_, index) => `${1_704_153_600 + index * 604_800 - (index > 12 ? 3_600 : 0)},1,1,1,1`);
   const { sample } = await readFile("x.csv", `time,open,high,low,close\n${rows.join("\n")}\n`);
-  expect(timeframeOf({ kind: "klines", sample, path: "x.csv", given: null })).toBe("W1");
+  expect(timeframeOf({ kind: "klines", spacing: sample.spacing, path: "x.csv", given: null })).toBe("W1");
 });
 
 test("few rows that could be minutes with gaps ask for the timeframe, unless the name or the option says it", async () => {
@@ -105,8 +161,10 @@ test("a name or option that contradicts the rows is refused", async () => {
   await expect(judge(30, 300, "EURUSD_H1.csv")).rejects.toThrow("its name says H1, but its rows are those of M5");
   await expect(judge(30, 3_600, "EURUSD_M5.csv")).rejects.toThrow("its name says M5, but its rows are those of H1");
   await expect(judge(30, 3_600, "EURUSD.csv", "H4")).rejects.toThrow("--timeframe is H4, but its rows are those of H1");
-  // Minutes show themselves, and H1 is the first half of a year.
-  expect(await judge(30, 60, "EURUSD_2024_H1.csv")).toBe("M1");
-  const sample = await sampleOf(30, 60);
-  expect(() => timeframeOf({ kind: "ticks", sample, path: "x", given: "H1" })).toThrow(UsageError);
+  await expect(judge(30, 60, "EURUSD_H1.csv")).rejects.toThrow("its name says H1, but its rows are those of M1");
+  // The first half of a year, and a month and a day of minutes.
+  for (const name of ["EURUSD_2024_H1.csv", "EURUSD_month_2024_01.csv", "eurusd-daily-2024-01-08.csv"])
+    expect(await judge(30, 60, name)).toBe("M1");
+  const spacing = await spacingOfRows(30, 60);
+  expect(() => timeframeOf({ kind: "ticks", spacing, path: "x", given: "H1" })).toThrow(UsageError);
 });

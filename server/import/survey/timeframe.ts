@@ -5,11 +5,12 @@ import {
   createAlignment,
   NEW_YORK_CLOSE,
   TIMEFRAME_SECONDS,
+  TIMEFRAMES_ORDER,
   type TradingAlignment,
   timeframeOfMinutes,
 } from "#lib/domain/timeframe";
 import { zone } from "#lib/domain/zone";
-import { DAY_MS, HOUR_MS, HOUR_S, MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
+import { DAY_MS, DAY_S, HOUR_MS, HOUR_S, MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
 import { UsageError } from "#server/cli/usage-error";
 import { countText, minuteText } from "#server/cli/words";
 import { ImportFailure, Unsure } from "#server/import/failure";
@@ -31,20 +32,120 @@ const WORDS: readonly (readonly [Timeframe, RegExp])[] = [
 /** MetaTrader 4 puts the minutes of a kline behind the instrument: EURUSD60.csv. */
 const BEHIND_TICKER = /[A-Z]{6}([1-9]\d{1,4})(?!\d)/;
 
+/** H1 and H2 behind a year are halves of it. */
+const HALF_YEAR = /((?:19|20)\d\d[-_ ]?)H[12](?!\d)/g;
+
+/** Words that, of minutes, say how long a file is. */
+const SPAN = /(?<![a-z])(month|week|day|hour)(ly)?(?![a-z])|daily/gi;
+
 /** The timeframe that a file name names; null when it names none, or several. */
 export function timeframeIn(path: string): Timeframe | null {
-  const name = (path.replaceAll("\\", "/").split("/").pop() ?? "").toUpperCase();
+  const name = (path.replaceAll("\\", "/").split("/").pop() ?? "").toUpperCase().replace(HALF_YEAR, "$1");
   const words = WORDS.filter(([, word]) => new RegExp(`(?<![A-Z0-9])(?:${word.source})(?![A-Z0-9])`).test(name));
   const behind = timeframeOfMinutes(Number(BEHIND_TICKER.exec(name)?.[1]));
   const found = [...new Set([...words.map(([timeframe]) => timeframe), ...(behind === undefined ? [] : [behind])])];
   return found.length === 1 ? (found[0] as Timeframe) : null;
 }
 
+/** Steps needed before they show a timeframe. */
+const STEADY_MIN_STEPS = 10;
+/** How far a step may be from the length of a timeframe where rows have the times of their first ticks, as factors. */
+const NEAR_MIN = 0.7;
+const NEAR_MAX = 1.3;
+/** Share of the steps of sparse rows that are at least as long as their timeframe, and of their times that are on its grid. */
+const FITTING_MIN_SHARE = 0.9;
+/** Length of the shortest month: steps from this length on are months. */
+const MN1_MIN_S = 28 * DAY_S;
+const MN1_MAX_S = 31 * DAY_S;
+
+/** What the steps between the rows of a file show. */
+export interface Spacing {
+  /** The longest timeframe that the rows can have; null where there is no step, or they can have none. */
+  readonly timeframe: Timeframe | null;
+  /** True where most of many steps are as long as the timeframe: then it has no other. */
+  readonly steady: boolean;
+  /** How many steps are as long, of how many. */
+  readonly kept: number;
+  readonly steps: number;
+  /** Why they can have no timeframe; null where they can. */
+  readonly refusal: string | null;
+}
+
+/** Whether a step is one of a timeframe: days and weeks are an hour off where a clock changes, months differ. */
+function isStepOf(timeframe: Timeframe, stepS: number): boolean {
+  if (timeframe === "MN1") return stepS >= MN1_MIN_S && stepS <= MN1_MAX_S;
+  const lengthS = TIMEFRAME_SECONDS[timeframe];
+  return Math.abs(stepS - lengthS) <= (lengthS >= DAY_S ? HOUR_S : 0);
+}
+
+const isNear = (timeframe: Timeframe, stepS: number) =>
+  stepS >= TIMEFRAME_SECONDS[timeframe] * NEAR_MIN && stepS <= TIMEFRAME_SECONDS[timeframe] * NEAR_MAX;
+
+/** The most common number, the least of several, and how often it occurs. */
+function mostCommon(numbers: readonly number[]): readonly [number: number, count: number] {
+  const counts = new Map<number, number>();
+  for (const one of numbers) counts.set(one, (counts.get(one) ?? 0) + 1);
+  return [...counts].reduce((best, one) => (one[1] > best[1] || (one[1] === best[1] && one[0] < best[0]) ? one : best));
+}
+
+/** Whether nearly all times are a whole number of steps apart, on any clock. */
+const areOnGrid = (timesMs: readonly number[], gridMs: number) =>
+  mostCommon(timesMs.map((time) => time % gridMs))[1] >= timesMs.length * FITTING_MIN_SHARE;
+
+/** The longest timeframe that sparse rows can have: nearly all of them are as far apart, and on one grid of it, on any clock. */
+function longestTimeframe(timesMs: readonly number[], stepsS: readonly number[]): Timeframe {
+  const fitting = TIMEFRAMES_ORDER.filter((timeframe) => {
+    const lengthS = TIMEFRAME_SECONDS[timeframe];
+    // Of a day or a week in UTC, an hour can be missing when the clock of the source is put forward.
+    const shortestS = timeframe === "MN1" ? MN1_MIN_S : lengthS >= DAY_S ? lengthS - HOUR_S : lengthS;
+    const gridMs = Math.min(lengthS, HOUR_S) * SECOND_MS;
+    return stepsS.filter((step) => step >= shortestS).length >= stepsS.length * FITTING_MIN_SHARE && areOnGrid(timesMs, gridMs);
+  });
+  return fitting.at(-1) ?? "M1";
+}
+
+/** What the steps between the times of klines show, in their order or newest first. The step that most of them keep decides. */
+export function spacingOf(timesMs: readonly number[]): Spacing {
+  const all = timesMs.slice(1).map((time, index) => Math.abs(time - (timesMs[index] as number)) / SECOND_MS);
+  const stepsS = all.filter((step) => step > 0);
+  const steps = stepsS.length;
+  if (steps === 0) return { timeframe: null, steady: false, kept: 0, steps, refusal: null };
+  const [usualS, count] = mostCommon(stepsS);
+  const found = (timeframe: Timeframe | null, steady: boolean, refusal: string | null = null): Spacing => {
+    const kept = timeframe === null ? 0 : stepsS.filter((step) => isStepOf(timeframe, step)).length;
+    return { timeframe, steady, kept, steps, refusal };
+  };
+  const own = TIMEFRAMES_ORDER.find((timeframe) => isStepOf(timeframe, usualS));
+  const isMany = steps >= STEADY_MIN_STEPS;
+  // Klines of another length are on a grid of it, and a day has a whole number of them: other steps come from first ticks and gaps.
+  const areOthers = DAY_S % usualS === 0 && areOnGrid(timesMs, usualS * SECOND_MS);
+  if (isMany && count * 2 > steps && (own !== undefined || areOthers))
+    return own === undefined
+      ? found(null, true, `its rows are ${stepText(usualS)} apart, and Spotwire has no klines of that length`)
+      : found(own, true);
+  const near = TIMEFRAMES_ORDER.find((timeframe) => stepsS.filter((step) => isNear(timeframe, step)).length * 2 > steps);
+  if (isMany && near !== undefined) return found(near, true);
+  const isOffGrid = timesMs.filter((time) => time % MINUTE_MS === 0).length < timesMs.length * FITTING_MIN_SHARE;
+  if (isMany && isOffGrid)
+    return found(null, true, "its rows come at irregular times: bars of ticks, volume or range. Spotwire stores klines of time");
+  const longest = longestTimeframe(timesMs, stepsS);
+  // Sparse minutes still follow each other more often than they are any other time apart.
+  return found(longest, longest === "M1" && usualS === MINUTE_S);
+}
+
+/** A length of time in words. */
+function stepText(seconds: number): string {
+  const [unit, length] =
+    seconds % DAY_S === 0 ? ["day", DAY_S] : seconds % HOUR_S === 0 ? ["hour", HOUR_S] : ["minute", MINUTE_S];
+  if (seconds % length !== 0) return `${seconds} seconds`;
+  return seconds === length ? `a${unit === "hour" ? "n" : ""} ${unit}` : `${seconds / length} ${unit}s`;
+}
+
 /** What can say the timeframe of a file. */
 interface Said {
   readonly kind: RowKind;
-  /** The longest timeframe that the steps between its rows allow, and whether it has no other. */
-  readonly sample: { readonly timeframe: Timeframe | null; readonly steady: boolean };
+  /** What its rows show, or state in each of them. */
+  readonly spacing: Spacing;
   readonly path: string;
   /** The value of --timeframe, null when not set. */
   readonly given: Timeframe | null;
@@ -56,23 +157,27 @@ const longer = (a: Timeframe, b: Timeframe) => TIMEFRAME_SECONDS[a] > TIMEFRAME_
  * The timeframe of the klines of a file, from the steps between its rows, its name and --timeframe; M1 for ticks.
  * @throws ImportFailure or UsageError when they contradict each other; Unsure when the rows are too few or too far apart to tell
  */
-export function timeframeOf({ kind, sample, path, given }: Said): Timeframe {
+export function timeframeOf({ kind, spacing, path, given }: Said): Timeframe {
   if (kind === "ticks") {
     if (given !== null && given !== "M1") throw new UsageError(`--timeframe ${given}: it has ticks, which become M1 klines`);
     return "M1";
   }
-  const { timeframe: shown, steady } = sample;
-  // Minutes show themselves; H1 in their name is half a year.
-  if (given === null && shown === "M1") return shown;
-  const named = given ?? timeframeIn(path);
+  const { timeframe: shown, steady, refusal } = spacing;
+  if (refusal !== null) {
+    if (given === "M1") return given;
+    throw new ImportFailure(`${refusal}. If they are minutes with gaps, say --timeframe M1`);
+  }
+  const named = given ?? timeframeIn(shown === "M1" ? path.replace(SPAN, "") : path);
   if (shown === null) return named ?? "M1";
   const source = given === null ? "its name says" : "--timeframe is";
+  const insist = given === null ? `. If its name is wrong, say --timeframe ${shown}` : "";
   if (named !== null && (longer(named, shown) || (steady && named !== shown)))
-    throw new ImportFailure(`${source} ${named}, but its rows are those of ${shown}`);
+    throw new ImportFailure(`${source} ${named}, but its rows are those of ${shown}${insist}`);
   if (named !== null) return named;
   if (steady) return shown;
+  const options = shown === "M1" ? "--timeframe M1" : `--timeframe ${shown} or --timeframe M1`;
   throw new Unsure(
-    `its rows may be ${shown}, or M1 with gaps: they are too few, or too far apart, to tell. Set --timeframe ${shown} or --timeframe M1`,
+    `its rows may be ${shown === "M1" ? "M1 with gaps, or bars of another kind" : `${shown}, or M1 with gaps`}: they are too few, or too far apart, to tell. Set ${options}`,
   );
 }
 
@@ -137,8 +242,8 @@ export function createIntervals(timeframe: Timeframe, assetClass: AssetClass): I
 export const MISALIGNED_MAX_SHARE = 0.2;
 /** Share of its klines that shows the time of day at which those of a file open. */
 const USUAL_MIN_SHARE = 0.8;
-/** Klines of a source are at least this share of their timeframe apart: some are an hour shorter when a clock changes. */
-const APART_MIN_SHARE = 0.7;
+/** Klines one after the other that are closer together than their timeframe: less are odd ones, which are refused one by one. */
+const CLOSE_MIN_STEPS = 5;
 /** Times that say when the klines of a file open. */
 const TIMES_MAX_COUNT = 10_000;
 
@@ -170,7 +275,12 @@ export function misalignedReason(intervals: Intervals, timesMs: readonly number[
   const { timeframe } = intervals;
   const off = timesMs.find((ms) => intervals.openOf(ms) === null) ?? 0;
   const example = `its ${timeframe} klines open at other times than those of Spotwire, for example at ${minuteText(off)} instead of ${minuteText(intervals.around(off) * SECOND_MS)}`;
-  if (!isLong(timeframe)) return `${example}: it is on another clock, set it with --tz`;
+  if (!isLong(timeframe)) {
+    const same = usualTime(timesMs, TIMEFRAME_SECONDS[timeframe] * SECOND_MS);
+    return same === null
+      ? `${example}: they have the times of their first ticks, not of their starts. Round them down to full ${timeframe}`
+      : `${example}: it is on another clock, set it with --tz, or its times are those of the ends of its klines`;
+  }
   const theirs = boundaryOf(intervals, timesMs);
   const ours = `the trading day of Spotwire opens at ${NEW_YORK_CLOSE.dayStart} in New York`;
   const both = theirs === null ? ours : `${ours}, its klines open ${theirs}`;
@@ -186,10 +296,14 @@ export function misalignedReason(intervals: Intervals, timesMs: readonly number[
 export function checkAlignment(intervals: Intervals, timesMs: readonly number[]): string[] {
   const { timeframe } = intervals;
   const known = timesMs.filter((timeMs) => !Number.isNaN(timeMs));
-  const apartMs = TIMEFRAME_SECONDS[timeframe] * SECOND_MS * APART_MIN_SHARE;
+  // Some are an hour shorter when a clock changes.
+  const apartMs = TIMEFRAME_SECONDS[timeframe] * SECOND_MS * NEAR_MIN;
+  let close = 0;
   const closeMs = known.find((timeMs, row) => {
     const stepMs = Math.abs(timeMs - (known[row - 1] ?? Number.NaN));
-    return stepMs > 0 && stepMs < apartMs;
+    if (!(stepMs < apartMs)) close = 0;
+    else if (stepMs > 0) close += 1;
+    return close === CLOSE_MIN_STEPS;
   });
   if (closeMs !== undefined)
     throw new ImportFailure(
