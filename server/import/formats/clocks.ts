@@ -72,37 +72,106 @@ export function shiftedClock({ name, title, toUtcMs, exists }: SourceClock, ahea
   return { name, title, toUtcMs: (localMs) => toUtcMs(localMs - aheadMs), exists: (localMs) => exists(localMs - aheadMs) };
 }
 
-/** Aliases of the known clocks. */
-const ALIASES: Readonly<Record<string, KnownClock>> = {
+/**
+ * Other names, as values of `--tz`. An abbreviation is an offset all year; only CET, EET and WET are the clocks of their zones,
+ * summer time included, because that is what servers and exports mean by them.
+ */
+const ALIASES: Readonly<Record<string, string>> = {
   Z: "UTC",
+  UT: "UTC",
+  UCT: "UTC",
   GMT: "UTC",
   EST: "-05:00",
-  "EET/EEST": "EET",
-  "CET/CEST": "CET",
+  EDT: "-04:00",
+  MDT: "-06:00",
+  PDT: "-07:00",
+  AKST: "-09:00",
+  AKDT: "-08:00",
+  HST: "-10:00",
+  BRT: "-03:00",
   "NEW YORK+7": "NY+7",
   NEWYORK: "America/New_York",
+  WET: "Europe/Lisbon",
+  WEST: "+01:00",
+  "CET/CEST": "CET",
+  CEST: "+02:00",
+  MET: "CET",
+  MEZ: "CET",
+  MESZ: "+02:00",
+  "EET/EEST": "EET",
+  EEST: "+03:00",
+  SAST: "+02:00",
+  EAT: "+03:00",
+  TRT: "+03:00",
+  // UTC+4 from 2011 to 2014.
+  MSK: "Europe/Moscow",
+  MSD: "+04:00",
+  PKT: "+05:00",
+  WIB: "+07:00",
+  HKT: "+08:00",
+  SGT: "+08:00",
+  AWST: "+08:00",
+  JST: "+09:00",
+  KST: "+09:00",
+  ACST: "+09:30",
+  ACDT: "+10:30",
+  AEST: "+10:00",
+  AEDT: "+11:00",
+  NZST: "+12:00",
+  NZDT: "+13:00",
 };
 
+/** Abbreviations that several zones share, and what they can mean. Intl takes one of them without a word. */
+const AMBIGUOUS: Readonly<Record<string, readonly string[]>> = {
+  ADT: ["America/Halifax (Atlantic daylight time)", "+04:00 (Arabia daylight time)"],
+  AMT: ["America/Manaus (Amazon time)", "Asia/Yerevan (Armenia time)"],
+  AST: ["America/Halifax (Atlantic time)", "Asia/Riyadh (Arabia time)"],
+  BST: ["Europe/London (British summer time)", "Asia/Dhaka (Bangladesh time)", "Pacific/Bougainville"],
+  CDT: ["America/Chicago (US Central daylight time)", "America/Havana (Cuba daylight time)", "Asia/Shanghai"],
+  CST: ["America/Chicago (US Central time)", "-06:00 (the same without daylight saving)", "Asia/Shanghai", "America/Havana"],
+  GST: ["Asia/Dubai (Gulf time)", "Pacific/Guam", "Atlantic/South_Georgia"],
+  IST: ["Asia/Kolkata (India time)", "Asia/Jerusalem (Israel time)", "Europe/Dublin (Irish time)"],
+  MST: ["America/Denver (US Mountain time)", "-07:00 (the same without daylight saving)", "Asia/Kuala_Lumpur", "Asia/Yangon"],
+  NST: ["America/St_Johns (Newfoundland time)", "Asia/Kathmandu (Nepal time)"],
+  PST: ["America/Los_Angeles (US Pacific time)", "-08:00 (the same without daylight saving)", "Asia/Manila"],
+  SST: ["Asia/Singapore", "Pacific/Pago_Pago (Samoa time)"],
+  WST: ["Australia/Perth (Western Australia)", "Pacific/Apia (West Samoa)"],
+};
+
+/** Intl takes some of them for a zone that hardly anyone means by them (ACT is Darwin): only those above are taken. */
+const ABBREVIATION = /^(?:[A-Za-z]{1,3}|[A-Z]{4,5})$/;
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/i;
 
-function oneClock(text: string): SourceClock {
-  const upper = text.toUpperCase();
-  const known = (Object.keys(MAKERS) as KnownClock[]).find((name) => name.toUpperCase() === upper) ?? ALIASES[upper];
-  if (known !== undefined) return knownClock(known);
-  const offset = OFFSET.exec(text);
-  if (offset !== null) {
-    const [, sign, hours, minutes = "0"] = offset;
-    const ahead = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
-    if (ahead > 14 * HOUR_MS) throw new UsageError(`--tz ${text}: no clock is more than 14 hours from UTC`);
-    return fixedClock(text, `UTC${sign}${hours}:${minutes.padStart(2, "0")} all year`, sign === "-" ? -ahead : ahead);
-  }
+function ianaClock(text: string): SourceClock {
   try {
-    return zoneClock(text, text, text);
+    if (!ABBREVIATION.test(text)) return zoneClock(text, text, text);
   } catch {
-    throw new UsageError(
-      `--tz ${text}: not a time zone. Give an IANA name (Europe/Athens), an offset (-05:00) or one of ${Object.keys(MAKERS).join(", ")}`,
-    );
+    // Not a zone that Intl knows.
   }
+  throw new UsageError(
+    `--tz ${text}: not a time zone. Give an IANA name (Europe/Athens), an offset (-05:00) or one of ${Object.keys(MAKERS).join(", ")}`,
+  );
+}
+
+/**
+ * The clock with a name: an IANA zone, an offset, a known clock, or an abbreviation that means one thing (EDT, MSK).
+ * @throws UsageError for anything else; for an abbreviation that means several (BST) it names them
+ */
+export function clockNamed(text: string): SourceClock {
+  const upper = text.toUpperCase();
+  const known = (Object.keys(MAKERS) as KnownClock[]).find((name) => name.toUpperCase() === upper);
+  if (known !== undefined) return knownClock(known);
+  const alias = Object.hasOwn(ALIASES, upper) ? ALIASES[upper] : undefined;
+  if (alias !== undefined) return clockNamed(alias);
+  const meanings = Object.hasOwn(AMBIGUOUS, upper) ? AMBIGUOUS[upper] : undefined;
+  if (meanings !== undefined)
+    throw new UsageError(`--tz ${text}: means ${meanings.join(", ")}: say which, for example --tz ${meanings[0]?.split(" ")[0]}`);
+  const offset = OFFSET.exec(text);
+  if (offset === null) return ianaClock(text);
+  const [, sign, hours, minutes = "0"] = offset;
+  const ahead = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
+  if (ahead > 14 * HOUR_MS) throw new UsageError(`--tz ${text}: no clock is more than 14 hours from UTC`);
+  return fixedClock(text, `UTC${sign}${hours}:${minutes.padStart(2, "0")} all year`, sign === "-" ? -ahead : ahead);
 }
 
 const UNTIL = /^(.+)\.\.(\d{4}-\d{2}-\d{2})$/;
@@ -121,7 +190,7 @@ export function parseClock(text: string): SourceClock {
       throw new UsageError(`--tz ${text}: every clock but the last needs an end, as in CET..2014-03-30,EET`);
     const untilMs = until === null ? Number.POSITIVE_INFINITY : Date.parse(`${until[2]}T00:00:00Z`);
     if (Number.isNaN(untilMs)) throw new UsageError(`--tz ${text}: ${until?.[2]} is not a valid day`);
-    return { clock: oneClock(until?.[1] ?? part), untilMs };
+    return { clock: clockNamed(until?.[1] ?? part), untilMs };
   });
   if (stretches.length === 1 && stretches[0]) return stretches[0].clock;
   const title = stretches.map(({ clock, untilMs }) =>

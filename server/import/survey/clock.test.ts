@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { AssetClass } from "#lib/contract/instrument";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import { Unsure } from "#server/import/failure";
-import { type KnownClock, knownClock, parseClock } from "#server/import/formats/clocks";
+import { clockNamed, type KnownClock, knownClock, parseClock } from "#server/import/formats/clocks";
 import { type ClockRule, HISTDATA_CLOCK, METATRADER_CLOCK } from "#server/import/formats/format";
 import { emptyRow, type Row, type RowKind } from "#server/import/rows/row";
 import type { StoredPrices } from "#server/store/klines/kline-store";
@@ -184,6 +184,17 @@ test.each([
   ["ny+7", "2022-06-30T21:00:00Z"],
   ["CET..2014-03-30,EET", "2022-06-30T21:00:00Z"],
   ["CET..2024-03-30,EET", "2022-06-30T22:00:00Z"],
+  ["CET", "2022-06-30T22:00:00Z"],
+  ["WET", "2022-06-30T23:00:00Z"],
+  ["MEZ", "2022-06-30T22:00:00Z"],
+  ["CEST..2024-03-30,EET", "2022-06-30T22:00:00Z"],
+  ["EDT", "2022-07-01T04:00:00Z"],
+  ["msk", "2022-06-30T21:00:00Z"],
+  ["JST", "2022-06-30T15:00:00Z"],
+  ["ACST", "2022-06-30T14:30:00Z"],
+  ["NZST", "2022-06-30T12:00:00Z"],
+  ["Japan", "2022-06-30T15:00:00Z"],
+  ["EST5EDT", "2022-07-01T04:00:00Z"],
 ])("--tz %s is accepted", (text, utc) => {
   expect(new Date(parseClock(text).toUtcMs(Date.UTC(2022, 6, 1))).toISOString()).toBe(utc.replace("Z", ".000Z"));
 });
@@ -215,6 +226,37 @@ test("the hours of a real metals server over the weeks in which only the US has 
 test.each(["", "Mars/Olympus", "+25:00", "CET,EET", "CET..2014-03-30", "CET..2014-99-30,EET"])("--tz %j is rejected", (text) => {
   expect(() => parseClock(text)).toThrow("--tz");
 });
+
+test.each([
+  ["BST", /BST: means Europe\/London \(British summer time\), Asia\/Dhaka.*: say which, for example --tz Europe\/London$/],
+  ["ist", /means Asia\/Kolkata .*Asia\/Jerusalem .*Europe\/Dublin/],
+  ["CST..2014-03-30,EET", /CST: means America\/Chicago .*-06:00 .*Asia\/Shanghai/],
+  ["PST", /--tz America\/Los_Angeles$/],
+  ["ACT", /not a time zone/],
+  ["Vst", /not a time zone/],
+  ["ROK", /not a time zone/],
+  ["toString", /not a time zone/],
+])("--tz %s, which Intl or several zones take, is not guessed", (text, message) => {
+  expect(() => parseClock(text)).toThrow(message);
+});
+
+test("every candidate of an ambiguous abbreviation is a value of --tz", () => {
+  for (const word of ["ADT", "AMT", "AST", "BST", "CDT", "CST", "GST", "IST", "MST", "NST", "PST", "SST", "WST"]) {
+    const [, list = ""] = /: means (.*): say which/.exec(reasonFor(word)) ?? [];
+    const values = list.split(/(?: \([^)]*\))?(?:, |$)/).filter((value) => value !== "");
+    expect(values.length).toBeGreaterThan(1);
+    for (const value of values) expect(() => clockNamed(value)).not.toThrow();
+  }
+});
+
+/** Why a value of --tz is rejected. */
+function reasonFor(text: string): string {
+  try {
+    return clockNamed(text).title;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 /** Real rows, the length of a row in minutes, and the market. */
 const FILES: [name: string, minutes: number, market: AssetClass][] = [
