@@ -73,12 +73,12 @@ export function defineCommand<const Config extends Options>(command: Command<Con
 
 const HELP = { help: { type: "boolean", short: "h", default: false } } as const;
 
-/** A value that begins with a dash and a digit, as in --tz -05:00, is joined to its option: it is no option itself. */
-function joinNegative(args: readonly string[]): string[] {
+/** A value that begins with a dash and no letter (--tz -05:00, --columns -,time) is joined to its option: it is no option itself. */
+function joinDashed(args: readonly string[]): string[] {
   const joined: string[] = [];
   for (const word of args) {
     const before = joined.at(-1);
-    if (before !== undefined && /^-\d/.test(word) && /^--[a-z][a-z-]*$/.test(before))
+    if (before !== undefined && /^-[^a-z-]/i.test(word) && /^--[a-z][a-z-]*$/.test(before))
       joined[joined.length - 1] = `${before}=${word}`;
     else joined.push(word);
   }
@@ -88,7 +88,7 @@ function joinNegative(args: readonly string[]): string[] {
 /** The options and arguments of a command line. @throws UsageError */
 export function parseArguments<Config extends Options>(options: Config, args: readonly string[]) {
   try {
-    return parseArgs({ args: joinNegative(args), options: { ...options, ...HELP }, allowPositionals: true, strict: true });
+    return parseArgs({ args: joinDashed(args), options: { ...options, ...HELP }, allowPositionals: true, strict: true });
   } catch (error) {
     // Drops Node's additional advice about dashes.
     const [sentence = ""] = (error as Error).message.split(/\.\s|\n/);

@@ -82,6 +82,13 @@ test("an offset behind UTC can be given as the help prints it", () => {
   expect(parseOptions(["--tz", "-05:00", "a.csv"]).clock?.name).toBe("-05:00");
 });
 
+test("a first column to skip can be given as the help prints it", () => {
+  expect(parseOptions(["--columns", "-,tick_volume,time,bid,ask", "a.csv"]).columns?.slice(0, 2)).toEqual(["-", "tick_volume"]);
+  expect(parseOptions(["--columns", "-, - ,time,bid,ask", "--force", "a.csv"])).toMatchObject({ force: true, files: ["a.csv"] });
+  expect(() => parseOptions(["--columns", "--force", "a.csv"])).toThrow("--columns");
+  expect(() => parseOptions(["--columns", "-h", "a.csv"])).toThrow("--columns");
+});
+
 test.each([
   ["DMY", "dmy"],
   ["MM/DD/YYYY", "mdy"],
