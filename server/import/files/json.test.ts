@@ -163,7 +163,7 @@ test("aggregates of Massive are read, and an answer that is cut off is refused",
   }));
   const json = JSON.stringify({ ticker: "C:EURUSD", queryCount: 2, resultsCount: 2, adjusted: true, results, status: "OK" });
   const file = await readFile("aggs.json", await textOf(json));
-  expect(file).toMatchObject({ malformed: [], sample: { symbol: "EURUSD" }, clock: { fixed: "UTC" } });
+  expect(file).toMatchObject({ malformed: [], sample: { symbol: "C:EURUSD" }, clock: { fixed: "UTC" } });
   expect(file.rows[0]).toEqual({ timeMs: 1577854800000, open: 1.1211, high: 1.1214, low: 1.121, close: 1.1213, tickVolume: 20 });
   await expect(textOf(json.slice(0, -40))).rejects.toThrow("not valid JSON, or cut off");
 });

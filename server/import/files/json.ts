@@ -51,8 +51,7 @@ function commonOf(answer: Readonly<Record<string, unknown>>, outer: Common): Com
   const { granularity } = answer;
   return {
     ...outer,
-    // C:EURUSD of Massive.
-    ...(typeof symbol === "string" && { symbol: symbol.replace(/^[A-Z]:/, "") }),
+    ...(typeof symbol === "string" && { symbol }),
     ...(typeof granularity === "string" && { timeframe: OANDA_TIMEFRAMES[granularity] ?? granularity }),
   };
 }

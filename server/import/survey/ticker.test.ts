@@ -30,6 +30,105 @@ test.each([
   expect(ofPath(path)).toBe(ticker);
 });
 
+test.each([
+  ["EURUSDH4.csv", "EURUSD"],
+  ["EURUSD60.csv", "EURUSD"],
+  ["EURUSD1440.hst", "EURUSD"],
+  ["XAUUSDD1.csv", "XAUUSD"],
+  ["XAUUSDMN1.csv", "XAUUSD"],
+  ["EURUSDm_M15_2019.csv", "EURUSD"],
+  ["EURUSDmM1.csv", "EURUSD"],
+  ["EURUSDmicro60.csv", "EURUSD"],
+  ["EURUSD+_M1.csv", "EURUSD"],
+  ["EURUSD.a_H1.csv", "EURUSD"],
+  ["FX_IDC_EURUSD, 60.csv", "EURUSD"],
+  ["EURUSD=X.csv", "EURUSD"],
+  ["EURUSD5min.csv", "EURUSD"],
+  ["EURUSD_M2_D1_H12_V1.csv", "EURUSD"],
+  ["EURUSD2020.csv", "EURUSD"],
+  ["GOLDm.csv", "XAUUSD"],
+  ["XAUUSD_GOLDEN_hour.csv", "XAUUSD"],
+  ["GBPUSD_JPY.csv", "GBPUSD"],
+])("what a tool or broker adds to a ticker in the name %s is not another instrument", (path, ticker) => {
+  expect(ofPath(path)).toBe(ticker);
+});
+
+const SAME = `EURUSD eurusd EUR/USD EUR_USD EUR-USD EUR.USD EURUSDm EURUSDc EURUSDi EURUSDz EURUSD.m EURUSD.pro EURUSD.ecn EURUSD.raw
+  EURUSD.a EURUSD.r EURUSDmicro EURUSDecn EURUSD_SB EURUSD_i EURUSD+ EURUSD# EURUSD. EURUSD- EURUSD=X EURUSD.FXCM EUR/USD.SIM
+  EURUSDm.MT5 EURUSD.FOREX eurusd.ecn C:EURUSD C:EUR-USD OANDA:EUR_USD FX:EURUSD FX_IDC:EURUSD FOREXCOM:EURUSD`;
+test.each(SAME.split(/\s+/))("the symbol %s is EURUSD", (symbol) => {
+  expect(ofPath("prices.csv", null, symbol)).toBe("EURUSD");
+});
+
+const OTHERS = `EURUSDT EURUSDC eurusdc eurusdt EURUSDt EURUSDX EURUSD-PERP EURUSD.P EURUSDZ24 EURUSDM2025 EURUSDH4 EURUSDz24 EUR-USDT
+  BINANCE:EURUSDT EURUSD_240628 EURUSDGBP EURUSD-SWAP EURUSD/USDT EURUSD_otc EURUSD1!`;
+test.each(OTHERS.split(/\s+/))("the symbol %s is another instrument than EURUSD, which --ticker insists on", (symbol) => {
+  const said = symbol.replace("BINANCE:", "");
+  expect(() => ofPath("EURUSD.csv", null, symbol)).toThrow(Unsure);
+  expect(() => ofPath("EURUSD.csv", null, symbol)).toThrow(`its rows are for ${said}, which is another instrument than EURUSD.`);
+  expect(() => ofPath("EURUSD.csv", null, symbol)).toThrow("set --ticker EURUSD");
+  expect(ofPath("prices.csv", "EURUSD", symbol)).toBe("EURUSD");
+  expect(() => ofPath("prices.csv", "GBPUSD", symbol)).toThrow(`its rows are for ${said}, but --ticker is GBPUSD: --force`);
+});
+
+test.each([
+  ["EURUSDT-1m-2024-01-08.csv", "EURUSDT", "EURUSD"],
+  ["EURUSDC-1m-2024-01-08.csv", "EURUSDC", "EURUSD"],
+  ["eurusdc_1m.csv", "eurusdc", "EURUSD"],
+  ["EUR-USDT.csv", "EUR-USDT", "EURUSD"],
+  ["EURUSD/EURUSDT-1m.csv", "EURUSDT", "EURUSD"],
+  ["EURUSDT/1m/2024.csv", "EURUSDT", "EURUSD"],
+  ["XAUUSDZ24.csv", "XAUUSDZ24", "XAUUSD"],
+  ["XAUUSDM2025_M1.csv", "XAUUSDM2025", "XAUUSD"],
+  ["XAUUSD-H25_M1.csv", "XAUUSD-H25", "XAUUSD"],
+  ["eurusdh24.csv", "eurusdh24", "EURUSD"],
+  ["EURUSD-PERP_1m.csv", "EURUSD-PERP", "EURUSD"],
+  ["bybit_EURUSD_swap.csv", "EURUSD_swap", "EURUSD"],
+  ["futures-EURUSD.csv", "futures-EURUSD", "EURUSD"],
+  ["MYEURUSDX.csv", "MYEURUSDX", "EURUSD"],
+  ["GOLDZ24.csv", "GOLDZ24", "XAUUSD"],
+  ["GOLD_FUT.csv", "GOLD_FUT", "XAUUSD"],
+  ["XAUUSD/XAUT_M1.csv", "XAUT", "XAUUSD"],
+  ["XAUUSD/XAU_EUR.csv", "XAU_EUR", "XAUUSD"],
+])("the name %s contains %s, which is another instrument than %s", (path, said, ticker) => {
+  expect(() => ofPath(path)).toThrow(Unsure);
+  expect(() => ofPath(path)).toThrow(`its name contains ${said}, which is another instrument than ${ticker}.`);
+  expect(ofPath(path, ticker)).toBe(ticker);
+  expect(() => ofPath(path, "USDJPY")).toThrow(`its name contains ${said}, but --ticker is USDJPY: --force`);
+});
+
+test("metals by another name follow the same rules in symbols", () => {
+  for (const symbol of ["GOLD", "GOLDm", "GOLD#", "GOLD.pro", "XAU", "XAU/USD", "TVC:GOLD"])
+    expect(ofPath("prices.csv", null, symbol)).toBe("XAUUSD");
+  for (const symbol of ["GOLDZ24", "GOLD-PERP", "XAUT", "XAUUSDT"])
+    expect(() => ofPath("prices.csv", null, symbol)).toThrow(`${symbol}, which is another instrument than XAUUSD`);
+  for (const symbol of ["XAU/EUR", "XAUAUD", "GOLDEN", "SILVERADO"])
+    expect(() => ofPath("prices.csv", null, symbol)).toThrow("is not an instrument of the live venue");
+});
+
+test("an instrument that is listed itself is not taken for one that it resembles", () => {
+  const listed = [...KNOWN, { ticker: "EURUSDT", base: "EUR", quote: "USDT" }, { ticker: "US30", base: "US30", quote: "USD" }];
+  const named = (path: string, symbol: string | null = null) =>
+    tickerOf({ given: null, symbol, path, venue: "live", force: false }, listed);
+  expect(named("EURUSDT-1m.csv")).toBe("EURUSDT");
+  expect(named("x.csv", "EUR-USDT")).toBe("EURUSDT");
+  expect(named("EURUSD-1m.csv")).toBe("EURUSD");
+  expect(named("US30.csv")).toBe("US30");
+  expect(() => named("US300.csv")).toThrow("no known ticker");
+  expect(() => named("EURUSDTX.csv")).toThrow("its name contains EURUSDTX, which is another instrument than EURUSDT");
+});
+
+test("rows of a listed instrument in a file named after another one leave the choice to --ticker", () => {
+  expect(() => ofPath("EURUSDT.csv", null, "EURUSD")).toThrow(
+    "its rows are for EURUSD, but its name contains EURUSDT: choose one",
+  );
+  expect(ofPath("EURUSDT.csv", "EURUSD", "EUR/USD")).toBe("EURUSD");
+  expect(() => ofPath("EURUSD/XAUAUD.csv")).toThrow("XAUAUD is not an instrument of the live venue");
+  expect(() => ofPath("EURUSD/BTCUSD/1m.csv", null, null)).not.toThrow();
+  expect(() => ofPath("EURUSD/BTCUSD.csv")).toThrow("BTCUSD is not an instrument of the live venue");
+  expect(() => ofPath("EURUSD/AUDCAD/1m.csv")).toThrow("AUDCAD is not an instrument of the live venue");
+});
+
 test("the symbol column gives the ticker of a name without one, and --ticker that of a file without any", () => {
   expect(ofPath("prices.csv", null, "GBP/USD")).toBe("GBPUSD");
   expect(ofPath("prices.csv", "XAUUSD")).toBe("XAUUSD");

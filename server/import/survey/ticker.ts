@@ -1,58 +1,15 @@
 import { isCurrency } from "#lib/domain/price-ranges";
 import { UsageError } from "#server/cli/usage-error";
 import { Unsure } from "#server/import/failure";
+import { type Reading, readName, readSymbol, resolve, symbolWord, type TickerName } from "./symbols";
 
 /** Folders above the file whose names are searched: EURUSD/2019/01/04/00h_ticks.bi5. */
 const FOLDERS_MAX_COUNT = 5;
 
-/** An instrument that a file may contain. */
-interface TickerName {
-  readonly ticker: string;
-  readonly base: string;
-  readonly quote: string;
-}
-
-/** Whether a text contains the ticker: not inside a longer word, its parts possibly separated (EUR_USD, EUR-USD, EUR/USD). */
-function isNamed({ ticker, base, quote }: TickerName, text: string): boolean {
-  const word = ticker === base + quote ? `${base}[-_./ ]?${quote}` : ticker;
-  return new RegExp(`(?<![A-Z])${word}(?![A-Z]{2})`, "i").test(text);
-}
-
-/** Names of metals that brokers use instead of the ticker. */
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ["GOLD", "XAUUSD"],
-  ["XAU", "XAUUSD"],
-  ["SILVER", "XAGUSD"],
-  ["XAG", "XAGUSD"],
-]);
-
-/** The ticker that a word stands for; the word itself where it is an instrument, or stands for none that is listed. */
-function resolve(word: string, known: readonly TickerName[]): string {
-  const listed = (ticker: string | undefined) => known.some((name) => name.ticker === ticker);
-  const ticker = ALIASES.get(word);
-  return ticker !== undefined && listed(ticker) && !listed(word) ? ticker : word;
-}
-
-/** The instruments whose aliases a text contains: not inside a longer word, nor before another currency (XAU_EUR). */
-function aliasesIn(text: string, known: readonly TickerName[]): string[] {
-  const found: string[] = [];
-  for (const [alias, ticker] of ALIASES) {
-    const match = new RegExp(`(?<![A-Z])${alias}(?![A-Z](?!\\d))(?:[-_./ ]([A-Z]{3})(?![A-Z]))?`, "i").exec(text);
-    const quote = match?.[1]?.toUpperCase() ?? "USD";
-    const inDollars = quote === "USD" || !isCurrency(quote);
-    if (match !== null && inDollars && resolve(alias, known) === ticker) found.push(ticker);
-  }
-  return found;
-}
-
-function tickersIn(text: string, known: readonly TickerName[]): string[] {
-  const named = known.filter((name) => isNamed(name, text)).map(({ ticker }) => ticker);
-  return [...new Set([...named, ...aliasesIn(text, known)])];
-}
-
 /** A word of six capital letters, which may be an unlisted ticker. */
-function unlistedIn(text: string): string | undefined {
-  return /(?<![A-Za-z])([A-Z]{6})(?![A-Za-z])/.exec(text)?.[1];
+function unlistedIn(text: string, known: readonly TickerName[]): string | undefined {
+  const words = text.match(/(?<![A-Za-z])[A-Z]{6}(?![A-Za-z])/g) ?? [];
+  return words.find((word) => !known.some(({ ticker }) => ticker === word));
 }
 
 const notListed = (ticker: string, venue: string) =>
@@ -78,60 +35,86 @@ const partsOf = (path: string) =>
     .reverse()
     .slice(0, FOLDERS_MAX_COUNT + 1);
 
-/** The tickers that the name of a file, else that of the nearest folder, contains, listed or not. */
-function namedBy(path: string, known: readonly TickerName[]): string[] {
-  for (const part of partsOf(path)) {
-    const listed = tickersIn(part, known);
-    if (listed.length > 0) return listed;
-    const unlisted = unlistedIn(part);
-    if (unlisted !== undefined && isCurrency(unlisted.slice(0, 3)) && isCurrency(unlisted.slice(3))) return [unlisted];
-  }
-  return [];
+/** What names a file says, in its rows or in its name. */
+interface Named {
+  /** As the file says them. */
+  readonly said: readonly string[];
+  /** Listed tickers of these or similar names. */
+  readonly tickers: readonly string[];
+  /** The first that is another instrument than the listed one which it resembles. */
+  readonly other: Reading | undefined;
 }
 
-/** The instrument of a symbol: EUR/USD, and EURUSDm, EURUSD.ecn and others that brokers lengthen. */
-function instrumentOf(symbol: string, known: readonly TickerName[]): string {
-  const word = resolve(symbol.replace(/[^A-Za-z0-9]/g, "").toUpperCase(), known);
-  const lengthened = known.filter(({ ticker }) => word.startsWith(ticker));
-  return known.some(({ ticker }) => ticker === word) ? word : (lengthened[0]?.ticker ?? word);
+function namedIn(readings: readonly Reading[]): Named {
+  const distinct = (values: readonly string[]) => [...new Set(values)];
+  return {
+    said: distinct(readings.map(({ said }) => said)),
+    tickers: distinct(readings.map(({ ticker }) => ticker)),
+    other: readings.find(({ same }) => !same),
+  };
+}
+
+/** What the name of a file says, else that of the nearest folder that says something; and an unlisted ticker that the name may be. */
+function namedBy(path: string, known: readonly TickerName[]): Named & { readonly unlisted: string | undefined } {
+  const [file = "", ...folders] = partsOf(path);
+  for (const part of [file, ...folders]) {
+    const readings = readName(part, known);
+    const unlisted = unlistedIn(part, known);
+    const isPair = unlisted !== undefined && isCurrency(unlisted.slice(0, 3)) && isCurrency(unlisted.slice(3));
+    if (isPair && !readings.some(({ same }) => same))
+      return { said: [unlisted], tickers: [unlisted], other: undefined, unlisted };
+    if (readings.length > 0) return { ...namedIn(readings), unlisted: part === file ? undefined : unlistedIn(file, known) };
+  }
+  return { ...namedIn([]), unlisted: unlistedIn(file, known) };
+}
+
+/** The question of a file whose instrument resembles a listed one. */
+const anotherThan = (place: string, { said, ticker }: Reading) =>
+  new Unsure(
+    `${place} ${said}, which is another instrument than ${ticker}. If its prices are those of ${ticker}, set --ticker ${ticker}`,
+  );
+
+/** What the symbol column says; an instrument that is not listed as itself. */
+function ownOf(symbol: string, known: readonly TickerName[]): Reading {
+  const word = symbolWord(symbol);
+  return readSymbol(symbol, known) ?? { ticker: word, said: word, same: true };
 }
 
 /**
- * The ticker of a file: from --ticker, its symbol column, its name, or the folders above it.
+ * The ticker of a file: from --ticker, its symbol column, its name, or the folders above it. An instrument that only resembles a
+ * listed one (EURUSDT, XAUUSDZ24) is taken for it with --ticker.
  * @throws UsageError when none or several are found, the instrument is not listed, or --ticker is not what the file names; Unsure
- * when its rows and its name say different things.
+ * when its rows and its name say different things, or another instrument than a listed one.
  */
 export function tickerOf({ symbol, path, venue, force, ...sources }: TickerSources, known: readonly TickerName[]): string {
   const given = sources.given === null ? null : resolve(sources.given, known);
   const listed = (ticker: string) => known.some((name) => name.ticker === ticker);
-  const own = symbol === null ? null : instrumentOf(symbol, known);
+  const own = symbol === null ? null : ownOf(symbol, known);
   const names = namedBy(path, known);
+  const named = names.said.join(" and ");
   if (given !== null) {
     if (!listed(given)) throw notListed(given, venue);
-    if (force || own === given) return given;
+    if (force || own?.ticker === given) return given;
     const insist = "--force imports it anyway";
-    if (own !== null) throw new UsageError(`its rows are for ${own}, but --ticker is ${given}: ${insist}`);
-    if (names.length > 0 && !names.includes(given))
-      throw new UsageError(`its name contains ${names.join(" and ")}, but --ticker is ${given}: ${insist}`);
+    if (own !== null) throw new UsageError(`its rows are for ${own.said}, but --ticker is ${given}: ${insist}`);
+    if (names.said.length > 0 && !names.tickers.includes(given))
+      throw new UsageError(`its name contains ${named}, but --ticker is ${given}: ${insist}`);
     return given;
   }
   if (own !== null) {
-    if (!listed(own)) throw notListed(own, venue);
-    if (names.length > 0 && !names.includes(own))
-      throw new Unsure(`its rows are for ${own}, but its name contains ${names.join(" and ")}: choose one with --ticker`);
-    return own;
+    if (!own.same) throw anotherThan("its rows are for", own);
+    if (!listed(own.ticker)) throw notListed(own.ticker, venue);
+    if (names.said.length > 0 && !names.said.includes(own.ticker))
+      throw new Unsure(`its rows are for ${own.ticker}, but its name contains ${named}: choose one with --ticker`);
+    return own.ticker;
   }
-  const parts = partsOf(path);
-  for (const part of parts) {
-    const [ticker, ...others] = tickersIn(part, known);
-    if (others.length > 0)
-      throw new UsageError(`its name contains ${[ticker, ...others].join(" and ")}: choose one with --ticker`);
-    if (ticker !== undefined) return ticker;
-    const unlisted = unlistedIn(part);
-    if (unlisted !== undefined && part === parts[0])
-      throw new UsageError(
-        `its name contains no known ticker: set --ticker. (${unlisted} is not an instrument of the ${venue} venue; add one with: npm run instruments -- add)`,
-      );
-  }
-  throw new UsageError("its name contains no known ticker: set it, for example --ticker EURUSD");
+  if (names.unlisted !== undefined)
+    throw new UsageError(
+      `its name contains no known ticker: set --ticker. (${names.unlisted} is not an instrument of the ${venue} venue; add one with: npm run instruments -- add)`,
+    );
+  if (names.other !== undefined) throw anotherThan("its name contains", names.other);
+  const [ticker, ...others] = names.tickers;
+  if (others.length > 0) throw new UsageError(`its name contains ${named}: choose one with --ticker`);
+  if (ticker === undefined) throw new UsageError("its name contains no known ticker: set it, for example --ticker EURUSD");
+  return ticker;
 }
