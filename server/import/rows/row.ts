@@ -84,9 +84,9 @@ const NAMES = meanings<Role>({
   spread: "spread",
 });
 
-/** Names of a time column that say nothing about the form of the time. */
+/** Names of a time column that say nothing about the form of the time; window_start is that of Massive's flat files. */
 export const TIME_NAMES: readonly string[] =
-  "time timestamp datetime date opentime timemsc timems datetimeutc timeutc opentimeutc time(utc) datetime(utc) time(gmt)".split(
+  "time timestamp datetime date opentime windowstart timemsc timems datetimeutc timeutc opentimeutc time(utc) datetime(utc) time(gmt)".split(
     " ",
   );
 
