@@ -110,6 +110,19 @@ export function readGzip({ name, disk }: Stored, onRead?: (bytes: number) => voi
   );
 }
 
+/** How entries of zip archives are packed: not at all, or with deflate. */
+const ZIP_METHODS: readonly number[] = [0, 8];
+const ENCRYPTED = "it is encrypted: unpack it with its password and import what is in it";
+
+/** @throws ImportFailure for an entry that cannot be unpacked here */
+function checkReadable(name: string, entry: Entry): void {
+  if (entry.isEncrypted()) throw new ImportFailure(`${name}: ${ENCRYPTED}`);
+  if (!ZIP_METHODS.includes(entry.compressionMethod))
+    throw new ImportFailure(
+      `${name}: it is packed with another method than deflate (${entry.compressionMethod}): unpack it and import what is in it`,
+    );
+}
+
 /** Reads an entry of a zip archive, decompressed. `onRead` receives how many of the bytes that come out were read. */
 export async function* readEntry(
   archive: Stored,
@@ -117,6 +130,7 @@ export async function* readEntry(
   entry: Entry,
   onRead?: (bytes: number) => void,
 ): AsyncGenerator<Buffer> {
+  checkReadable(name, entry);
   const zip = await openPromise(archive.disk, { lazyEntries: true, autoClose: false }).catch((error) =>
     Promise.reject(failure(archive.name, error)),
   );
@@ -144,6 +158,8 @@ export async function entriesOf({ name, disk }: Stored): Promise<Entry[]> {
     for await (const entry of zip.eachEntry()) if (!entry.fileName.endsWith("/")) entries.push(entry);
     return entries;
   } catch (error) {
+    // Strong encryption, at which the reader of its list stops.
+    if (/encrypt/.test(String(error))) throw new ImportFailure(`${name}: ${ENCRYPTED}`);
     throw failure(name, error);
   } finally {
     zip?.close();

@@ -79,6 +79,54 @@ test("a cut off or damaged gzip file and a spreadsheet are rejected with what to
   for (const file of sheets) await expect(contents(file)).rejects.toThrow("a spreadsheet: save its sheet as CSV");
 });
 
+const UNREADABLE: [what: string, begin: Buffer][] = [
+  ["an xz file: unpack it", Buffer.from("fd377a585a000004", "hex")],
+  ["a zstd file: unpack it", Buffer.from("28b52ffd0458", "hex")],
+  ["a bzip2 file: unpack it", Buffer.from("425a6839314159265359", "hex")],
+  ["a bzip2 file: unpack it", Buffer.from("425a6839177245385090", "hex")],
+  ["an lz4 file: unpack it", Buffer.from("04224d186440", "hex")],
+  ["a 7z archive: unpack it", Buffer.from("377abcaf271c0004", "hex")],
+  ["a rar archive: unpack it", Buffer.from("526172211a0700", "hex")],
+  ["a rar archive: unpack it", Buffer.from("526172211a070100", "hex")],
+  ["a PDF document: get the data", Buffer.from("%PDF-1.7\n")],
+  ["a web page, perhaps of a login: log in", Buffer.from("\uFEFF\n<!DOCTYPE html>\n<html>")],
+  ["a web page, perhaps of a login: log in", Buffer.from('<html lang="en"><head>')],
+];
+
+test.each(UNREADABLE)("%s, also inside of an archive", async (what, begin) => {
+  const file = Buffer.concat([begin, Buffer.alloc(600, 7)]);
+  await expect(contents(write("EURUSD.csv", file))).rejects.toThrow(`EURUSD.csv: ${what}`);
+  await expect(contents(write("EURUSD.csv.gz", gzipSync(file)))).rejects.toThrow(what);
+  await expect(contents(write("in.zip", zipOf({ "EURUSD.data": file })))).rejects.toThrow(`in.zip › EURUSD.data: ${what}`);
+  await expect(contents(write("in.tgz", gzipSync(tarOf({ "EURUSD.csv": file }))))).rejects.toThrow(
+    `in.tgz › EURUSD.csv: ${what}`,
+  );
+});
+
+test("text that only begins similarly is read", async () => {
+  for (const text of ["BZh,bid,ask\n", "Rar!\n", "<DATE>\t<TIME>\n", "%PDF\n", "7z\n", "<htmlish>\n"])
+    expect((await contents(write("similar.csv", text))).texts).toEqual({ "similar.csv": text });
+});
+
+/** Changes a field of two bytes in the headers of an archive with one entry. */
+function zipWith(local: number, central: number, value: number): Buffer {
+  const zip = Buffer.from(zipOf({ "a.csv": TEXT }));
+  zip.writeUInt16LE(value, local);
+  zip.writeUInt16LE(value, zip.indexOf(Buffer.from("PK\u0001\u0002", "latin1")) + central);
+  return zip;
+}
+
+test("an encrypted archive, or one that is packed in another way, is refused with what to do", async () => {
+  for (const flags of [0x1, 0x41])
+    await expect(contents(write("secret.zip", zipWith(6, 8, flags)))).rejects.toThrow(
+      "it is encrypted: unpack it with its password",
+    );
+  await expect(contents(write("outer.zip", zipOf({ "secret.zip": zipWith(6, 8, 1) })))).rejects.toThrow(
+    "outer.zip › secret.zip › a.csv: it is encrypted",
+  );
+  await expect(contents(write("64.zip", zipWith(8, 10, 9)))).rejects.toThrow("another method than deflate (9): unpack it");
+});
+
 test("a file that decompresses to an absurd size is rejected", async () => {
   await expect(contents(write("bomb.gz", gzipSync(Buffer.alloc(60_000_000))))).rejects.toThrow(
     "decompresses to more than 250 times its size",
@@ -109,6 +157,11 @@ test("a folder gives the data files in it, sorted by path", async () => {
     "tree/01/01h_ticks.bi5",
     "tree/02/00h_ticks.bi5",
   ]);
+  for (const name of ["others/a.csv.xz", "others/b.7z", "others/c.md"]) {
+    await mkdir(path.join(folder, "others"), { recursive: true });
+    await writeFile(path.join(folder, name), "");
+  }
+  expect((await filesOf([path.join(folder, "others")])).map((file) => path.basename(file))).toEqual(["a.csv.xz", "b.7z"]);
   await expect(filesOf([path.join(folder, "nowhere")])).rejects.toThrow("no such file");
 });
 

@@ -31,9 +31,33 @@ const DATA_NAME = /\.(csv|tsv|bi5|parquet|json|jsonl|ndjson|hst|zip|gz|tgz|tar)$
 /** What macOS adds to archives. */
 const HIDDEN = /(^|\/)(__MACOSX\/|\._|\.DS_Store$)/;
 
-type Kind = "gzip" | "zip" | "tar" | "Parquet" | "spreadsheet" | Leaf;
+type Kind = "gzip" | "zip" | "tar" | "Parquet" | "unreadable" | Leaf;
 /** Files that are read from their start, as text or as what can be written as text. */
 type Leaf = "history file" | "JSON" | "text";
+
+const SPREADSHEET = "a spreadsheet: save its sheet as CSV and import that file";
+const packed = (what: string) => `${what}: unpack it and import what is in it`;
+const WEB_PAGE = "a web page, perhaps of a login: log in and download the file itself";
+/** Files that are not read: how each begins, in hexadecimal, what it is, and what to do. */
+const UNREADABLE: readonly (readonly [begin: RegExp, reason: string])[] = [
+  [/^fd377a585a00/, packed("an xz file")],
+  [/^28b52ffd/, packed("a zstd file")],
+  [/^425a683[1-9](?:314159265359|177245385090)/, packed("a bzip2 file")],
+  [/^(?:04224d18|02214c18)/, packed("an lz4 file")],
+  [/^377abcaf271c/, packed("a 7z archive")],
+  [/^526172211a07/, packed("a rar archive")],
+  // Excel workbooks before .xlsx.
+  [/^d0cf/, SPREADSHEET],
+  // %PDF-
+  [/^255044462d/, "a PDF document: get the data from its source as CSV"],
+];
+
+/** Why a file with these first bytes is not read; undefined for one that is. */
+function unreadableAs(beginning: Buffer): string | undefined {
+  if (/^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)\b/i.test(beginning.toString("latin1"))) return WEB_PAGE;
+  const bytes = beginning.toString("hex");
+  return UNREADABLE.find(([begin]) => begin.test(bytes))?.[1];
+}
 
 /** What a file is by its first bytes. */
 function kindOf(beginning: Buffer): Kind {
@@ -41,8 +65,7 @@ function kindOf(beginning: Buffer): Kind {
   if (begins(0x1f, 0x8b)) return "gzip";
   if (begins(0x50, 0x4b, 0x03, 0x04) || begins(0x50, 0x4b, 0x05, 0x06)) return "zip";
   if (begins(0x50, 0x41, 0x52, 0x31)) return "Parquet";
-  // Excel workbooks before .xlsx.
-  if (begins(0xd0, 0xcf)) return "spreadsheet";
+  if (unreadableAs(beginning) !== undefined) return "unreadable";
   if (beginning.toString("latin1", TAR_SIGNATURE_AT, TAR_SIGNATURE_AT + 5) === "ustar") return "tar";
   if (isHst(beginning)) return "history file";
   return isJson(beginning) ? "JSON" : "text";
@@ -90,10 +113,6 @@ interface Opened extends Stored {
   readonly depth: number;
 }
 
-function spreadsheet(name: string): ImportFailure {
-  return new ImportFailure(`${name}: a spreadsheet: save its sheet as CSV and import that file`);
-}
-
 /** A file inside of another one. */
 function inside(outer: Opened, entry: string, unpacked: { disk: string; sizeBytes: number }): Opened {
   const path = `${outer.path.replace(/\.(zip|tar|tgz|tar\.gz)$/i, "")}/${entry}`;
@@ -127,7 +146,8 @@ async function sourcesAmong<Entry>(
 
 async function sourcesInZip(archive: Opened, scratch: Scratch): Promise<Found> {
   const entries = await entriesOf(archive);
-  if (entries.some(({ fileName }) => SPREADSHEET_ENTRY.test(fileName))) throw spreadsheet(archive.name);
+  if (entries.some(({ fileName }) => SPREADSHEET_ENTRY.test(fileName)))
+    throw new ImportFailure(`${archive.name}: ${SPREADSHEET}`);
   const pathOf = ({ fileName }: Entry) => fileName;
   return sourcesAmong(archive, entries, pathOf, async (entry) => {
     const { name, path, file } = inside(archive, entry.fileName, { disk: "", sizeBytes: 0 });
@@ -157,8 +177,9 @@ async function sourcesInGzip(packed: Opened, scratch: Scratch): Promise<Found> {
 
 async function sourcesIn(opened: Opened, scratch: Scratch): Promise<Found> {
   const { name, path, file, sizeBytes, depth } = opened;
-  const kind = kindOf(await beginningOf(opened.disk, BEGINNING_BYTES));
-  if (kind === "spreadsheet") throw spreadsheet(name);
+  const beginning = await beginningOf(opened.disk, BEGINNING_BYTES);
+  const kind = kindOf(beginning);
+  if (kind === "unreadable") throw new ImportFailure(`${name}: ${unreadableAs(beginning)}`);
   if (depth >= DEPTH_MAX && (kind === "gzip" || kind === "zip" || kind === "tar"))
     throw new ImportFailure(`${name}: more than ${DEPTH_MAX} archives in each other: unpack the outer one`);
   if (kind === "gzip") return sourcesInGzip(opened, scratch);
@@ -197,8 +218,8 @@ export function createSourceFinder(scratch = createScratch()) {
   };
 }
 
-/** Files of a folder that are read; other files in it are not market data. */
-const DATA_FILE = /\.(csv|tsv|txt|bi5|parquet|json|jsonl|ndjson|hst|zip|gz|tgz|tar)$/i;
+/** Files of a folder that are read, or refused with what to do; other files in it are not market data. */
+const DATA_FILE = /\.(csv|tsv|txt|bi5|parquet|json|jsonl|ndjson|hst|zip|gz|tgz|tar|xz|zst|bz2|lz4|7z|rar)$/i;
 
 /** The files named on the command line. A folder means all data files in and below it, sorted by path. */
 export async function filesOf(named: readonly string[]): Promise<string[]> {
