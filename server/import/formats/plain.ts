@@ -56,13 +56,14 @@ function timeframeOf(value = ""): Timeframe | undefined {
 /** The beginning of a plain file: the names of its columns, as plainName returns them, and rows spread over it. */
 type Table = ReturnType<typeof tableOf>;
 
-/** The lines of the header of a file, several where a tool writes a line of instruments below; of each column the one that says most. */
+/** The lines of a header as one: that with the most known names, and where it has none, as for the index of pandas, those of others. */
 function mergedHeader(lines: readonly (readonly string[])[]): readonly string[] {
-  const [first = [], ...others] = lines;
-  const isTime = (name: string) => TIME_NAMES.includes(plainName(name));
-  return first.map((name, column) => {
-    const all = [name, ...others.map((cells) => cells[column] ?? "")];
-    return all.find(isTime) ?? all.find((one) => isColumnName(plainName(one))) ?? name;
+  const isKnown = (name: string) => isColumnName(plainName(name));
+  const known = (cells: readonly string[]) => new Set(cells.map(plainName).filter(isColumnName)).size;
+  const own = lines.reduce((best, cells) => (known(cells) > known(best) ? cells : best), lines[0] ?? []);
+  return own.map((name, column) => {
+    const others = lines.map((cells) => cells[column] ?? "");
+    return isKnown(name) ? name : (others.find((one) => TIME_NAMES.includes(plainName(one))) ?? others.find(isKnown) ?? name);
   });
 }
 

@@ -87,12 +87,13 @@ export function figuresOf({ timeframe, sample: { spacing } }: Prepared, loaded: 
   const lines = [
     `  ${rows(counts.rows)} read, ${[`${countText(stored)} ${timeframe} klines ${would}stored`, ...rest].join(", ")}, ${perSecond(counts.rows - skippedRows, ms)} rows/s`,
   ];
-  if (spacing.steps > 0)
+  if (spacing.kept < spacing.steps)
     lines.push(`  step ${timeframe}: ${countText(spacing.kept)} of the first ${countText(spacing.steps)} between its rows`);
   if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${instant(counts.firstMs)} to ${instant(counts.lastMs)}`);
   // A person sees whether its times are those of the starts of klines.
-  if (first.length > 0)
+  if (trial && first.length > 0)
     lines.push(`  first ${timeframe} klines, UTC, open, high, low, close:`, ...first.map((row) => `    ${row}`));
+  else if (first[0] !== undefined) lines.push(`  first ${timeframe} kline, UTC, open, high, low, close: ${first[0]}`);
   return lines;
 }
 
