@@ -2,6 +2,7 @@ import { UsageError } from "#server/cli/usage-error";
 import { ImportFailure, Unsure } from "#server/import/failure";
 import type { Source } from "#server/import/files/archives";
 import { cellTexts } from "#server/import/rows/delimited";
+import { linesIn } from "#server/import/rows/lines";
 import { isColumnName, plainName, TIME_NAMES } from "#server/import/rows/row";
 import { bi5Klines, bi5Ticks, dukascopyNode, jforex } from "./dukascopy";
 import { type Format, type Given, type Head, type Recognition, separatorOf } from "./format";
@@ -41,19 +42,14 @@ export function headOf(source: Pick<Source, "path">, bytes: Buffer, given: Given
   const path = source.path.replaceAll("\\", "/");
   const fileName = (path.split("/").pop() ?? "").toLowerCase();
   const isText = !fileName.endsWith(".bi5") && !bytes.subarray(0, 1024).includes(0);
-  const linesOf = (end: number) =>
-    bytes
-      .toString("utf8", 0, end)
-      .replace(/^\uFEFF/, "")
-      .split(/\r?\n/);
-  const lines = isText ? linesOf(FIRST_LINES_MAX_BYTES) : [];
+  const linesOf = (end: number) => (isText ? linesIn(bytes.subarray(0, end)) : []);
   return {
     path,
     fileName,
-    lines: lines.filter((line) => line !== "").slice(0, HEAD_LINES_COUNT),
+    lines: linesOf(FIRST_LINES_MAX_BYTES).slice(0, HEAD_LINES_COUNT),
     sizeBytes: bytes.length,
     given,
-    everyLine: () => (isText ? linesOf(bytes.length) : []),
+    everyLine: () => linesOf(bytes.length),
   };
 }
 

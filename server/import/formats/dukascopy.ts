@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from "#lib/units";
 import { ImportFailure, Unsure } from "#server/import/failure";
 import { decodeLzma, LzmaError } from "#server/import/files/lzma";
-import { dayMs } from "#server/import/rows/bytes";
+import { dayMs, hasOffset } from "#server/import/rows/bytes";
 import {
   emptyRow,
   type Layout,
@@ -205,7 +205,7 @@ export const jforex: Format = {
     const kind = names.includes("bid") ? "ticks" : "klines";
     const own: Record<string, Role | null> = { [time]: "dateTime", ...(kind === "klines" && { volume: "realVolume" as const }) };
     const first = rows[0]?.[0] ?? "";
-    const zoned = /[+-]\d\d:?\d\d$|Z$/.test(first.trim());
+    const zoned = hasOffset(first.trim());
     const dateStyle = /^\d\d\D/.test(first) ? "dmy" : "ymd";
     const layout: Layout = { kind, separator, headerLines: 1, roles: rolesOf(names, own), dateStyle, zoned };
     return delimited(layout, jforexClock(time, zoned), refuseAsk(head, kind));
@@ -229,7 +229,8 @@ export const dukascopyNode: Format = {
     if (!NODE_HEADER.test(names.join(",")) || !NODE_TIME.test(first)) return null;
     const kind = names.includes("bidprice") ? "ticks" : "klines";
     const roles = rolesOf(names, { timestamp: /^-?\d+$/.test(first) ? "epoch" : "dateTime" });
-    const layout: Layout = { kind, separator, headerLines: 1, roles, dateStyle: "ymd", zoned: first.endsWith("Z") };
+    const zoned = first.endsWith("Z");
+    const layout: Layout = { kind, separator, headerLines: 1, roles, dateStyle: "ymd", zoned, epochUnit: "ms" };
     return delimited(layout, UTC_CLOCK, refuseAsk(head, kind));
   },
 };

@@ -1,4 +1,6 @@
 import type { Timeframe } from "#lib/contract/primitives";
+import { UsageError } from "#server/cli/usage-error";
+import { Unsure } from "#server/import/failure";
 import type { DateStyle } from "#server/import/rows/bytes";
 import { createDelimitedReader } from "#server/import/rows/delimited";
 import {
@@ -11,7 +13,7 @@ import {
   type RowReader,
   type RowSink,
 } from "#server/import/rows/row";
-import type { KnownClock } from "./clocks";
+import { clockNamed, type KnownClock } from "./clocks";
 
 /** What the operator says about the form of a file; null where nothing is said. */
 export interface Given {
@@ -38,7 +40,7 @@ export interface Head {
   /** Size of the head. */
   readonly sizeBytes: number;
   readonly given: Given;
-  /** All lines of the head; the last may be incomplete. */
+  /** All lines of the head that are not empty; the last may be incomplete. */
   everyLine(): readonly string[];
 }
 
@@ -85,6 +87,17 @@ export const HISTDATA_CLOCK: FormatClock = { detect: { likely: ["-05:00", "EST+E
 
 export const UTC_CLOCK: FormatClock = { fixed: "UTC" };
 
+/** The zone that rows name. @throws Unsure when it is not known, or means several */
+function zoneNamed(name: string): ReaderSettings["toUtcMs"] {
+  try {
+    const { exists, toUtcMs } = clockNamed(name);
+    return (localMs) => (exists(localMs) ? toUtcMs(localMs) : Number.NaN);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new Unsure(`its times name the zone "${name}", and --tz would overrule it. ${error.message}`);
+  }
+}
+
 /** Recognition of a delimited file. */
 export function delimited(layout: Layout, clock: FormatClock, refusal: string | null = null): Recognition {
   return {
@@ -93,7 +106,7 @@ export function delimited(layout: Layout, clock: FormatClock, refusal: string | 
     clock,
     inPoints: false,
     refusal,
-    createReader: (settings, sink) => createDelimitedReader(layout, settings, sink),
+    createReader: (settings, sink) => createDelimitedReader(layout, settings, sink, zoneNamed),
   };
 }
 

@@ -1,5 +1,6 @@
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { HST_MARK } from "#server/import/files/hst";
+import { epochUnitOf, hasOffset } from "#server/import/rows/bytes";
 import { type Layout, type Role, rolesOf } from "#server/import/rows/row";
 import { delimited, type Format, headed, METATRADER_CLOCK, separatorOf } from "./format";
 
@@ -42,10 +43,12 @@ export const metaTrader5Python: Format = {
     if (kind === null) return null;
     const first = rows[0]?.[start] ?? "";
     // Its times have no offset: those of other tools do.
-    if (/(Z|[+-]\d\d:?\d\d)$/.test(first) && first.length > 10) return null;
+    if (hasOffset(first)) return null;
     const time: Role = /^\d+(\.\d+)?$/.test(first) ? "epoch" : "dateTime";
     const own = kind === "ticks" ? { time: null, volume: null, volumereal: "volume" as const } : { time };
-    return delimited({ kind, separator, headerLines: 1, roles: rolesOf(names, own), dateStyle: "ymd" }, METATRADER_CLOCK);
+    const roles = rolesOf(names, own);
+    const epochUnit = epochUnitOf(rows.map((row) => row[roles.indexOf("epoch")]));
+    return delimited({ kind, separator, headerLines: 1, roles, dateStyle: "ymd", epochUnit }, METATRADER_CLOCK);
   },
 };
 
@@ -62,6 +65,7 @@ export const hst: Format = {
       separator: ",",
       headerLines: 1,
       dateStyle: "compact",
+      epochUnit: "s",
       roles: ["epoch", "open", "high", "low", "close", "tickVolume", "spread", "realVolume"],
     };
     const refusal =

@@ -1,6 +1,6 @@
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
 import { ImportFailure, Unsure } from "#server/import/failure";
-import type { DateStyle, DecimalMark } from "#server/import/rows/bytes";
+import { type DateStyle, type DecimalMark, epochUnitOf, hasOffset } from "#server/import/rows/bytes";
 import { cellTexts } from "#server/import/rows/delimited";
 import {
   DATE_ORDERS,
@@ -19,8 +19,11 @@ import { delimited, type Format, type FormatClock, type Head, refuseAsk, separat
 /** Many tools write such files, on any clock: times without an offset are UTC only where the rows show it. */
 const UNZONED_CLOCK: FormatClock = { detect: { likely: ["UTC"] } };
 
-/** 12 digits that begin with a year and a month are no milliseconds, which would be of 1976. */
-const EPOCH = /^(?!(19|20)\d\d[01]\d[0-3]\d[0-2]\d[0-5]\d$)\d{9,13}(\.\d+)?$|^\d{15,19}$/;
+/**
+ * 12 digits that begin with a year and a month are no milliseconds, which would be of 1976. Seconds of 1971 and 1972 have 8 digits
+ * and microseconds 14, as dates do, which begin with 1 or 2.
+ */
+const EPOCH = /^(?!(19|20)\d\d[01]\d[0-3]\d[0-2]\d[0-5]\d$)(?:\d{9,13}|[3-9]\d{7})(\.\d+)?$|^\d{15,19}$|^[3-9]\d{13}$/;
 const TIME_OF_DAY = /^\d{1,2}:\d\d|^\d{3,6}$/;
 /** A time of day in a column whose name does not say so: 09:30, 9:30 PM, 0930 with a zero in front in some row. */
 const WRITTEN_TIME_OF_DAY = /^([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?( ?[ap]m)?$/i;
@@ -86,14 +89,11 @@ function tableOf(head: Head) {
   const begin = all.findIndex(isRow);
   // A header line alone, or rows that none of this can read.
   const headerLines = begin < 0 ? 1 : begin;
-  const before = all.slice(0, headerLines).filter((line) => line !== "" && !SEPARATOR_LINE.test(line) && !COMMENT.test(line));
+  const before = all.slice(0, headerLines).filter((line) => !SEPARATOR_LINE.test(line) && !COMMENT.test(line));
   const headers = before.map((line) => cellTexts(line, separator)).filter((cells) => cells.length > 1);
   const header = mergedHeader(headers);
   // The last line may be incomplete.
-  const rest = all
-    .slice(headerLines, headerLines + 1)
-    .concat(all.slice(headerLines + 1, -1))
-    .filter((line) => line !== "");
+  const rest = [...all.slice(headerLines, headerLines + 1), ...all.slice(headerLines + 1, -1)];
   const step = Math.max(1, Math.ceil(rest.length / ROWS_MAX_COUNT));
   const rows = rest.filter((_, index) => index % step === 0).map((line) => cellTexts(line, separator));
   const named = head.given.columns;
@@ -241,21 +241,22 @@ export const plainCsv: Format = {
     const needed: Role[] = kind === "ticks" ? ["bid", "ask"] : ["open", "high", "low", "close"];
     if (!needed.every((role) => roles.includes(role))) return null;
     refuseUnreadTimes(table, roles);
-    const value = rows[0]?.[roles.indexOf("dateTime")] ?? "";
-    const zoned = /(Z|[+-]\d\d:?\d\d)$/.test(value) && value.length > 10;
+    const [first = []] = rows;
+    const zoned = hasOffset(first[roles.findIndex((role) => role === "dateTime" || role === "timeOfDay")] ?? "");
     const layout: Layout = {
       kind,
       separator,
       headerLines,
       roles,
       zoned,
+      epochUnit: epochUnitOf(rows.map((row) => row[roles.indexOf("epoch")])),
       ...datesOf(head, table, roles),
       decimalMark: decimalMarkOf(table, roles),
     };
     const refusal = isQuotes ? null : refuseAsk(head, kind);
     const isUtc =
       roles.includes("epoch") || zoned || names.some((name, column) => /utc|gmt/.test(name) && TIME_ROLES.has(roles[column]));
-    const timeframe = timeframeOf(rows[0]?.[roles.indexOf("timeframe")]);
+    const timeframe = timeframeOf(first[roles.indexOf("timeframe")]);
     const { symbol } = table;
     return {
       ...delimited(layout, isUtc ? UTC_CLOCK : UNZONED_CLOCK, refusal),

@@ -1,4 +1,5 @@
 import { TIMEFRAMES } from "#lib/contract/primitives";
+import { epochUnitOf, hasOffset } from "#server/import/rows/bytes";
 import { cellTexts } from "#server/import/rows/delimited";
 import { plainName, type Role, rolesOf } from "#server/import/rows/row";
 import { delimited, type Format, UTC_CLOCK } from "./format";
@@ -32,11 +33,19 @@ export const spotwireCsv: Format = {
     const cells = cellTexts(first, ",");
     const time = cells[names.indexOf("time")] ?? "";
     const timeframe = TIMEFRAMES.find((known) => known === cells[names.indexOf("timeframe")]);
-    const role: Role | null = /^\d+$/.test(time) ? "epoch" : time.endsWith("Z") ? "dateTime" : null;
+    const role: Role | null = /^\d+$/.test(time) ? "epoch" : hasOffset(time) ? "dateTime" : null;
     if (timeframe === undefined || role === null) return null;
     const roles = rolesOf(names, { time: role, timeframe: "timeframe" });
     const recognition = delimited(
-      { kind: "klines", separator: ",", headerLines: 1, roles, dateStyle: "ymd", zoned: role === "dateTime" },
+      {
+        kind: "klines",
+        separator: ",",
+        headerLines: 1,
+        roles,
+        dateStyle: "ymd",
+        zoned: role === "dateTime",
+        epochUnit: epochUnitOf([time]),
+      },
       UTC_CLOCK,
     );
     return { ...recognition, timeframe, exported: true };
@@ -56,8 +65,8 @@ const FILE_COLUMNS: readonly (readonly [name: string, role: Role | null, isOptio
   ["provider", null, false],
   ["outcome", "outcome", true],
 ];
-/** An instant as the text of a Parquet file has it. */
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** An instant as the text of a Parquet file has it, or as a database writes it. */
+const isInstant = (text: string) => /^\d{4}-\d\d-\d\d[T ]/.test(text) && hasOffset(text);
 
 const ROLES: readonly Role[] = ["epoch", "bid", "ask", "volume", "received", "outcome"];
 
@@ -65,7 +74,7 @@ const ROLES: readonly Role[] = ["epoch", "bid", "ask", "volume", "received", "ou
 function recordedRoles(names: readonly string[], [first = ""]: readonly string[]): readonly (Role | null)[] | null {
   if (names.join() === RECORDING_COLUMNS.map(plainName).join()) return ROLES;
   const columns = FILE_COLUMNS.filter(([name, , isOptional]) => !isOptional || names.includes(plainName(name)));
-  const isFile = names.join() === columns.map(([name]) => plainName(name)).join() && INSTANT.test(first);
+  const isFile = names.join() === columns.map(([name]) => plainName(name)).join() && isInstant(first);
   return isFile ? columns.map(([, role]) => role) : null;
 }
 
@@ -80,7 +89,15 @@ export const recordedTicks: Format = {
     const roles = recordedRoles(cellTexts(header, ",").map(plainName), cellTexts(first, ","));
     if (roles === null) return null;
     const recognition = delimited(
-      { kind: "ticks", separator: ",", headerLines: 1, roles, dateStyle: "ymd", zoned: roles.includes("dateTime") },
+      {
+        kind: "ticks",
+        separator: ",",
+        headerLines: 1,
+        roles,
+        dateStyle: "ymd",
+        zoned: roles.includes("dateTime"),
+        epochUnit: "ms",
+      },
       UTC_CLOCK,
     );
     return { ...recognition, exported: true };

@@ -1,5 +1,6 @@
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { timeframeOfMinutes } from "#lib/domain/timeframe";
+import { hasOffset } from "#server/import/rows/bytes";
 import { cellTexts } from "#server/import/rows/delimited";
 import { plainName, type Role } from "#server/import/rows/row";
 import { delimited, type Format, UTC_CLOCK } from "./format";
@@ -28,8 +29,8 @@ export const tradingView: Format = {
     if ((count === "" && letter === "") || !NEEDED.every((name, column) => names[column] === name)) return null;
     const rows = lines.map((line) => cellTexts(line, ","));
     const time = rows[0]?.[0] ?? "";
-    const zoned = /T.*(Z|[+-]\d\d:\d\d)$/.test(time);
-    if (!zoned && !/^\d{9,10}$/.test(time)) return null;
+    const zoned = /^\d{4}-.*T/.test(time) && hasOffset(time);
+    if (!zoned && !/^([3-9]\d{7}|\d{9,10})$/.test(time)) return null;
     const roles = names.map((name, column): Role | null => {
       if (column === 0) return zoned ? "dateTime" : "epoch";
       return column < NEEDED.length ? (NEEDED[column] as Role) : name === "volume" ? name : null;
@@ -44,6 +45,7 @@ export const tradingView: Format = {
       roles,
       dateStyle: "ymd",
       zoned,
+      epochUnit: "s",
     } as const;
     return { ...delimited(layout, UTC_CLOCK, refusal), ...(timeframe && { timeframe }) };
   },

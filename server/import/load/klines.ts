@@ -1,15 +1,17 @@
-import { ascending, emptyColumns, type KlineColumns, rowsBetween, setRow } from "#lib/domain/columns";
+import { ascending, emptyColumns, type KlineColumns, setRow } from "#lib/domain/columns";
 import { foldQuote, type Kline } from "#lib/domain/kline";
 import { type Period, periodOf } from "#lib/domain/period";
 import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
 import type { PriceRange } from "#lib/domain/price-ranges";
 import { toQuote } from "#lib/domain/quote";
 import { judgePrices } from "#lib/domain/tick";
-import { TAKEN, type TickColumns } from "#lib/domain/tick-columns";
+import { sortTicks, TAKEN, type TickColumns } from "#lib/domain/tick-columns";
 import { DAY_S, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { countText } from "#server/cli/words";
+import { ImportFailure } from "#server/import/failure";
 import { isFiller, type Row, type RowKind } from "#server/import/rows/row";
 import type { Intervals } from "#server/import/survey/timeframe";
+import { growingColumns } from "./growing";
 
 /** Ticks of a day that does not end: a part of the file ends with them. No instrument has as many a day. */
 export const PART_MAX_TICKS = 1_000_000;
@@ -41,8 +43,10 @@ const NO_COUNTS = {
   crossed: 0,
   /** Klines that open at other times than ours. Refused, but not malformed. */
   misaligned: 0,
-  /** Rows without bid and ask. */
+  /** Rows without a price. */
   withoutQuote: 0,
+  /** The header line again. */
+  headers: 0,
   /** Recorded ticks that the service did not take. */
   notTaken: 0,
   /** Klines that are not over, which the running service may still write. Skipped. */
@@ -80,6 +84,8 @@ export interface MinutesOptions {
   readonly dropsFillers: boolean;
   /** Rows at the beginning that an earlier run stored; only their times are read. */
   readonly skipRows: number;
+  /** True for a file that begins with its newest row. */
+  readonly newestFirst: boolean;
   readonly nowMs: number;
   onMalformed(line: number, reason: string): void;
   /** A kline that opens at another time than ours. */
@@ -106,67 +112,15 @@ function setTick(ticks: FileTicks, at: number, { timeMs, bid, ask, volume }: Row
   ticks.volume[at] = volume;
 }
 
-/** The ticks as they are stored. @param format the id of the format of their file */
+/** The ticks as they are stored, ascending by time. @param format the id of the format of their file */
 export function storedTicks(ticks: FileTicks, format: string): TickColumns {
   const rows = ticks.time.length;
-  return {
+  return sortTicks({
     ...ticks,
     received: new Float64Array(rows).fill(Number.NaN),
     source: new Array<string>(rows).fill(format),
     outcome: new Array<string>(rows).fill(TAKEN),
-  };
-}
-
-/** Rows that the first columns have room for. */
-const ROOM_ROWS = 16_384;
-
-function copyInto<Columns extends object>(target: Columns, part: Columns, at: number): void {
-  const columns = target as Record<string, Float64Array>;
-  for (const [name, column] of Object.entries(part)) columns[name]?.set(column, at);
-}
-
-/**
- * Columns of numbers to which rows are added, and of which the first are taken away. Begins without rows.
- * @param empty makes columns with room for so many rows, `time` among them
- * @param set writes a row into row `at`
- */
-function growingColumns<Columns extends { readonly time: Float64Array }, Row>(
-  empty: (rows: number) => Columns,
-  set: (columns: Columns, at: number, row: Row) => void,
-) {
-  let columns = empty(ROOM_ROWS);
-  let filled = 0;
-
-  function makeRoom(count: number): void {
-    let room = columns.time.length;
-    if (filled + count <= room) return;
-    while (filled + count > room) room *= 2;
-    const larger = empty(room);
-    copyInto(larger, rowsBetween(columns, 0, filled), 0);
-    columns = larger;
-  }
-
-  return {
-    rows: () => filled,
-    add(row: Row): void {
-      makeRoom(1);
-      set(columns, filled, row);
-      filled += 1;
-    },
-    append(part: Columns): void {
-      makeRoom(part.time.length);
-      copyInto(columns, part, filled);
-      filled += part.time.length;
-    },
-    /** Takes the first rows away. They are in memory of their own. */
-    take(count: number): Columns {
-      const taken = empty(count);
-      copyInto(taken, rowsBetween(columns, 0, count), 0);
-      for (const column of Object.values(columns) as Float64Array[]) column.copyWithin(0, count, filled);
-      filled -= count;
-      return taken;
-    },
-  };
+  });
 }
 
 /**
@@ -236,6 +190,10 @@ function createQueue(options: MinutesOptions, unitOf: (time: number) => Period) 
       withoutQuote() {
         counts.rows += 1;
         counts.withoutQuote += 1;
+      },
+      headerAgain() {
+        counts.rows += 1;
+        counts.headers += 1;
       },
       notTaken() {
         counts.rows += 1;
@@ -332,18 +290,51 @@ function dayOf(time: number) {
   return { from, to: from + DAY_S };
 }
 
+const LATE = "its time goes back past a minute that is already complete";
+/** Late ticks one after the other that can be strays. */
+const LATE_MAX_ROWS = 10;
+
+/**
+ * Tells late ticks, which are refused one by one, from parts of a file that are in another order, as days that come newest first with
+ * ticks that come oldest first: to store some of them and to refuse the rest would be a file with holes.
+ */
+function createOrderWatch() {
+  let rows = 0;
+  let firstMs = Number.NaN;
+  /** @throws ImportFailure when so many ticks are late, or several minutes of them */
+  return (isLate: boolean, inMinuteMs: number, minuteMs: number, line: number): void => {
+    if (!isLate) {
+      rows = 0;
+      return;
+    }
+    if (rows === 0) firstMs = inMinuteMs;
+    rows += 1;
+    if (rows <= LATE_MAX_ROWS && inMinuteMs === firstMs) return;
+    throw new ImportFailure(
+      `its ticks are not in one order: line ${line} has ${new Date(inMinuteMs).toISOString()} after ${new Date(minuteMs).toISOString()}. ` +
+        "Sort its rows by time, oldest or newest first",
+    );
+  };
+}
+
 function ticksOf(options: MinutesOptions) {
-  const { ticker, digits, skipRows } = options;
+  const { ticker, digits, skipRows, newestFirst } = options;
   const queue = createQueue(options, dayOf);
   const { counts } = queue.output;
   const minute = growingColumns(emptyTicks, setTick);
   const isStray = createStrayJudge(options.range);
+  const watchOrder = createOrderWatch();
   let minuteMs = Number.NaN;
   let lastMs = Number.NaN;
+  /** Whether a time comes before another one in the order of the file. */
+  const isBefore = newestFirst ? (a: number, b: number) => a > b : (a: number, b: number) => a < b;
 
   /** Aggregates the ticks of a minute when the next one begins, so that late ticks can be sorted in. */
   function close(): void {
-    const ticks = ascending(minute.take(minute.rows()));
+    const taken = minute.take(minute.rows());
+    // Those of one time, too, are in the order of time.
+    if (newestFirst) for (const column of Object.values(taken)) column.reverse();
+    const ticks = ascending(taken);
     const { time, bid, ask, volume } = ticks;
     let kline: Kline | undefined;
     for (let row = 0; row < time.length; row += 1) {
@@ -373,11 +364,13 @@ function ticksOf(options: MinutesOptions) {
       return;
     }
     const inMinuteMs = row.timeMs - (row.timeMs % MINUTE_MS);
-    if (inMinuteMs < minuteMs) {
-      queue.refuse(line, "its time goes back past a minute that is already complete");
+    const isLate = isBefore(inMinuteMs, minuteMs);
+    watchOrder(isLate, inMinuteMs, minuteMs, line);
+    if (isLate) {
+      queue.refuse(line, LATE);
       return;
     }
-    if (inMinuteMs > minuteMs || Number.isNaN(minuteMs)) {
+    if (inMinuteMs !== minuteMs) {
       close();
       // After a resume, malformed rows between two minutes are reported again, which is harmless.
       queue.settle(counts.rows - 1);
@@ -389,7 +382,7 @@ function ticksOf(options: MinutesOptions) {
     }
     queue.note(row.timeMs);
     if (counts.rows <= skipRows) return;
-    if (row.timeMs < lastMs) counts.outOfOrder += 1;
+    if (isBefore(row.timeMs, lastMs)) counts.outOfOrder += 1;
     lastMs = row.timeMs;
     minute.add(row);
   }

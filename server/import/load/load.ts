@@ -116,6 +116,7 @@ export function readFile(
     range: options.force || isExported ? null : plausibleRange(listing.base, listing.quote),
     dropsFillers: values.hasVolume && !isExported,
     skipRows,
+    newestFirst: sample.newestFirst,
     nowMs: startMs,
     onMalformed(line, reason) {
       if (malformed.length < LISTED_COUNT) malformed.push({ line, reason });

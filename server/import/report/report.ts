@@ -98,7 +98,7 @@ export function figuresOf({ timeframe, sample: { spacing } }: Prepared, loaded: 
 }
 
 /** Everything that was skipped, corrected or unexpected. */
-export function odditiesOf({ source, timeframe }: Prepared, loaded: Loaded, maxErrors: number): string[] {
+export function odditiesOf({ source, timeframe, recognition }: Prepared, loaded: Loaded, maxErrors: number): string[] {
   const { counts, klines, malformed, misaligned, stopped, closedHours } = loaded;
   const lines: string[] = [];
   const tell = (count: number, text: string) => {
@@ -116,7 +116,8 @@ export function odditiesOf({ source, timeframe }: Prepared, loaded: Loaded, maxE
   tell(counts.crossed, `refused: ${CROSSED}`);
   tell(counts.misaligned, `refused: ${MISALIGNED}`);
   list(misaligned, counts.misaligned);
-  tell(counts.withoutQuote, "skipped: no bid and ask");
+  tell(counts.withoutQuote, `skipped: no price${recognition.kind === "ticks" ? " (no bid and ask)" : ""}`);
+  tell(counts.headers, "skipped: the header line again");
   tell(counts.notTaken, "skipped: the service did not take these ticks");
   if (counts.unfinished > 0)
     lines.push(`  the current ${timeframe === "M1" ? "minute" : `${timeframe} kline`} is skipped: it is not over`);

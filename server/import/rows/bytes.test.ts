@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createDateReader, epochAt, numberAt, offsetSuffix, timeOfDayAt } from "./bytes";
+import { createDateReader, type EpochUnit, epochAt, epochUnitOf, hasOffset, numberAt, offsetSuffix, timeOfDayAt } from "./bytes";
 
 const number = (text: string) => numberAt(Buffer.from(text), 0, text.length);
 const timeOfDay = (text: string) => timeOfDayAt(Buffer.from(text), 0, text.length);
-const epoch = (text: string) => epochAt(Buffer.from(text), 0, text.length);
+const epoch = (text: string, unit: EpochUnit) => epochAt(Buffer.from(text), 0, text.length, unit);
 
 test("a decimal of up to 15 digits is parsed to the same double as in JavaScript", () => {
   fc.assert(
@@ -119,11 +119,63 @@ test.each(["24:00", "17:60", "17:00:60", "1700", "17:00:", "17:00:00.", "17000",
   },
 );
 
-test("the size of a Unix time decides between seconds, milliseconds, microseconds and nanoseconds", () => {
-  expect(epoch("1549238400994999")).toBe(1_549_238_400_994);
-  for (const ms of [1_549_238_400_000, 1_549_238_400_994, 1_709_517_660_001, 4_102_444_800_007])
-    for (const zeros of ["000", "000000"]) expect(epoch(`${ms}${zeros}`)).toBe(ms);
-  expect(epoch("1549238400")).toBe(1_549_238_400_000);
-  expect(epoch("1549238400994")).toBe(1_549_238_400_994);
-  expect(epoch("1549238400.994")).toBe(1_549_238_400_994);
+test("the unit of Unix times is that of the first one, from 1971 on, and all are read in it", () => {
+  for (const ms of [31_536_000_000, 92_268_000_000, 99_999_999_999, 1_549_238_400_994, 1_780_000_000_000]) {
+    const [s, ms1, us, ns] = [String(ms / 1000), String(ms), `${ms}000`, `${ms}000000`] as const;
+    expect([s, ms1, us, ns].map((text) => epochUnitOf(["", undefined, "0", text, "1"]))).toEqual(["s", "ms", "us", "ns"]);
+    expect([epoch(s, "s"), epoch(ms1, "ms"), epoch(us, "us"), epoch(ns, "ns")]).toEqual([ms, ms, ms, ms]);
+  }
+  expect(epoch("1549238400994999", "us")).toBe(1_549_238_400_994);
+  expect(epoch("1549238400.994", "s")).toBe(1_549_238_400_994);
+  // Three digits short: 1970, not the same instant.
+  expect(epoch("1549238400", "ms")).toBe(1_549_238_400);
+});
+
+test.each([
+  ["2024-01-08T08:00Z", "2024-01-08T08:00", 0],
+  ["2024-01-08 08:00:00 Z", "2024-01-08 08:00:00", 0],
+  ["2024-01-08 08:00:00+00", "2024-01-08 08:00:00", 0],
+  ["2024-01-08 08:00:00.123456-05", "2024-01-08 08:00:00.123456", -300],
+  ["20240108 080000+09", "20240108 080000", 540],
+  ["20240108T080000-03", "20240108T080000", -180],
+  ["2024-01-08 08:00:00+0530", "2024-01-08 08:00:00", 330],
+  ["2024-01-08 08:00:00 -03:30", "2024-01-08 08:00:00", -210],
+  ["2024-01-08+01:00", "2024-01-08", 60],
+  ["08.01.2024 08:00:00.000 GMT-0500", "08.01.2024 08:00:00.000", -300],
+  ["2024-01-08 08:00:00 UTC+02:00", "2024-01-08 08:00:00", 120],
+  ["2024-01-08T08:00:00+01:00[Europe/Berlin]", "2024-01-08T08:00:00", 60],
+])("%s ends with an offset", (text, local, minutes) => {
+  const bytes = Buffer.from(text);
+  expect(offsetSuffix(bytes, 0, bytes.length)).toEqual({ end: local.length, offsetMs: minutes * 60_000, nameAt: -1 });
+});
+
+test.each([
+  ["2024-01-08 08:00:00 UTC", "2024-01-08 08:00:00", "UTC"],
+  ["2024-01-08 08:00:00UTC", "2024-01-08 08:00:00", "UTC"],
+  ["20240108  03:00:00 US/Eastern", "20240108  03:00:00", "US/Eastern"],
+  ["1/8/2024 9:30 Etc/GMT-14", "1/8/2024 9:30", "Etc/GMT-14"],
+  ["2024-01-08 08:00:00 America/Port-au-Prince", "2024-01-08 08:00:00", "America/Port-au-Prince"],
+])("%s ends with the name of a zone", (text, local, name) => {
+  const bytes = Buffer.from(text);
+  const suffix = offsetSuffix(bytes, 0, bytes.length);
+  expect(suffix).toEqual({ end: local.length, offsetMs: Number.NaN, nameAt: text.length - name.length });
+});
+
+test.each([
+  "2024-01-08",
+  "08-01-2024",
+  "20240108",
+  "20240108-08",
+  "20240108-08:00",
+  "2024-01-08 08:00:00",
+  "1/8/2024 9:30 PM",
+  "1/8/2024 9:30PM",
+  "1/8/2024 9:30 p.m.",
+  "Jan 05, 2024",
+  "2024-01-08 08:00:00 +15:00",
+  "2024-01-08 UTC",
+  "Z",
+  "UTC",
+])("%s has no offset", (text) => {
+  expect(hasOffset(text)).toBe(false);
 });

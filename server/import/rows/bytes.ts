@@ -14,7 +14,17 @@ const MINUS = 45;
 const PLUS = 43;
 const COLON = 58;
 const SPACE = 32;
+const UPPER_A = 65;
+const UPPER_T = 84;
 const UPPER_Z = 90;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const LOWER_A = 97;
+const LOWER_M = 109;
+const LOWER_P = 112;
+const LOWER_Z = 122;
+/** The bit that letters in lower case have. */
+const LOWER_CASE = 32;
 
 /** 10^0 to 10^22, all exact as doubles, so that a division by one of them rounds only once. */
 const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
@@ -153,34 +163,107 @@ export function timeOfDayAt(bytes: Buffer, from: number, to: number): number {
   return spaced || to - rest !== 3 ? Number.NaN : wholeMs + fractionAt(bytes, rest, to);
 }
 
-/**
- * The offset at the end of a time: Z, +01:00, +0100, " GMT+0100".
- * @returns where the time of day ends and how far its clock is ahead of UTC; null when there is no offset.
- */
-export function offsetSuffix(bytes: Buffer, from: number, to: number): { end: number; offsetMs: number } | null {
-  if (bytes[to - 1] === UPPER_Z) return { end: to - 1, offsetMs: 0 };
-  for (let at = to - 5; at >= Math.max(from, to - 6); at -= 1) {
-    const sign = bytes[at];
-    if (sign !== PLUS && sign !== MINUS) continue;
-    const hours = digitsAt(bytes, at + 1, 2);
-    const minutes = digitsAt(bytes, to - 2, 2);
-    if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59) return null;
-    const offsetMs = (hours * HOUR_MS + minutes * MINUTE_MS) * (sign === MINUS ? -1 : 1);
-    const named = bytes.toString("latin1", at - 3, at) === "GMT" ? at - 3 : at;
-    return { end: bytes[named - 1] === SPACE ? named - 1 : named, offsetMs };
-  }
-  return null;
+/** Where the time of day ends before an offset, and how far that is ahead of UTC: in milliseconds, or as the name of a zone from `nameAt` on. */
+interface OffsetSuffix {
+  readonly end: number;
+  /** NaN where a zone is named. */
+  readonly offsetMs: number;
+  readonly nameAt: number;
 }
 
-/** Unix times below this value are in seconds (up to the year 5138), those up to 1,000 times as much in milliseconds, and so on. */
-const SECONDS_END = 100_000_000_000;
+const isSign = (byte: number | undefined) => byte === PLUS || byte === MINUS;
+const isDigit = (byte = 0) => byte >= ZERO && byte <= NINE;
+const isLetter = (byte = 0) => (byte >= UPPER_A && byte <= UPPER_Z) || (byte >= LOWER_A && byte <= LOWER_Z);
+
+function withoutSpaces(bytes: Buffer, from: number, to: number): number {
+  let end = to;
+  while (end > from && bytes[end - 1] === SPACE) end -= 1;
+  return end;
+}
+
+/** Whether a date and the beginning of a time are in bytes[from, to), or a time of day. */
+function hasTime(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (bytes[at] === COLON || bytes[at] === SPACE || bytes[at] === UPPER_T) return true;
+  return false;
+}
+
+/** AM or PM, in any case. */
+function isMeridiem(bytes: Buffer, from: number, to: number): boolean {
+  const [first, second] = [(bytes[from] ?? 0) | LOWER_CASE, (bytes[from + 1] ?? 0) | LOWER_CASE];
+  return to - from === 2 && second === LOWER_M && (first === LOWER_A || first === LOWER_P);
+}
+
+/** A name behind a time: " US/Eastern", " EST", "UTC". */
+function namedSuffix(bytes: Buffer, from: number, to: number): OffsetSuffix | null {
+  let at = to;
+  while (at > from && bytes[at - 1] !== SPACE) at -= 1;
+  // Without a space, letters that follow a digit.
+  if (!isLetter(bytes[at])) for (at = to; at > from && isLetter(bytes[at - 1]); ) at -= 1;
+  const end = withoutSpaces(bytes, from, at);
+  // "p.m." is no name.
+  const isName = at < to && isLetter(bytes[at]) && bytes[to - 1] !== DOT && !isMeridiem(bytes, at, to);
+  return isName && isDigit(bytes[end - 1]) && hasTime(bytes, from, end) ? { end, offsetMs: Number.NaN, nameAt: at } : null;
+}
+
+/** +01:00, +0100 or +01 behind a time, " GMT" or " UTC" before it or not; null for anything else. */
+function numericSuffix(bytes: Buffer, from: number, to: number): OffsetSuffix | null {
+  const isSpaced = isSign(bytes[to - 6]) && bytes[to - 3] === COLON;
+  const at = isSpaced ? to - 6 : isSign(bytes[to - 5]) ? to - 5 : isSign(bytes[to - 3]) ? to - 3 : from;
+  if (at <= from) return null;
+  const hours = digitsAt(bytes, at + 1, 2);
+  const minutes = at === to - 3 ? 0 : digitsAt(bytes, to - 2, 2);
+  if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59) return null;
+  // Dates end alike: 2024-01-08, 20240108-08:00.
+  if ((at === to - 3 || bytes[at] === MINUS) && !hasTime(bytes, from, at)) return null;
+  const offsetMs = (hours * HOUR_MS + minutes * MINUTE_MS) * (bytes[at] === MINUS ? -1 : 1);
+  const before = isLetter(bytes[at - 1]) && /^(GMT|UTC)$/.test(bytes.toString("latin1", at - 3, at)) ? at - 3 : at;
+  const end = withoutSpaces(bytes, from, before);
+  // Etc/GMT-14 is a name, and 14 hours ahead.
+  return isDigit(bytes[end - 1]) ? { end, offsetMs, nameAt: -1 } : null;
+}
+
+/**
+ * The offset at the end of a time: Z, +01:00, +0100, +01, " GMT+0100", with the name of a zone in brackets behind it or not, or only
+ * the name: " UTC", " US/Eastern". Null when there is none.
+ */
+export function offsetSuffix(bytes: Buffer, from: number, to: number): OffsetSuffix | null {
+  const last = bytes[to - 1];
+  if (last === CLOSE_BRACKET) {
+    const open = bytes.subarray(from, to).indexOf(OPEN_BRACKET);
+    return open < 0 ? null : offsetSuffix(bytes, from, from + open);
+  }
+  if (last === UPPER_Z) {
+    const end = withoutSpaces(bytes, from, to - 1);
+    if (isDigit(bytes[end - 1])) return { end, offsetMs: 0, nameAt: -1 };
+  }
+  return numericSuffix(bytes, from, to) ?? namedSuffix(bytes, from, to);
+}
+
+/** Whether a text ends with an offset, as a time does. */
+export function hasOffset(text: string): boolean {
+  const bytes = Buffer.from(text);
+  return offsetSuffix(bytes, 0, bytes.length) !== null;
+}
+
+/** The units of Unix times. */
+const EPOCH_UNITS = ["s", "ms", "us", "ns"] as const;
+export type EpochUnit = (typeof EPOCH_UNITS)[number];
+
+/** 1971-01-01 in seconds. The instants from then on to the year 2969 have other numbers in each unit. */
+const FIRST_S = 31_536_000;
 /** Against floating-point noise. */
 const NOISE_MS = 0.0005;
 
-/** Unix milliseconds of a Unix time in seconds, milliseconds, microseconds or nanoseconds, rounded down. */
-export function epochAt(bytes: Buffer, from: number, to: number): number {
+/** The unit of the first of some Unix times that is one. Seconds where none is. */
+export function epochUnitOf(texts: readonly (string | undefined)[]): EpochUnit {
+  const value = texts.map(Number).find((number) => number >= FIRST_S) ?? FIRST_S;
+  return EPOCH_UNITS.find((_, power) => value < FIRST_S * 1_000 ** (power + 1)) ?? "ns";
+}
+
+/** Unix milliseconds of a Unix time, rounded down. */
+export function epochAt(bytes: Buffer, from: number, to: number, unit: EpochUnit): number {
   const value = numberAt(bytes, from, to);
-  if (value < SECONDS_END) return Math.floor(value * 1e3 + NOISE_MS);
-  if (value < SECONDS_END * 1e3) return Math.floor(value);
-  return Math.floor(value < SECONDS_END * 1e6 ? value / 1e3 : value / 1e6 + NOISE_MS);
+  if (unit === "us") return Math.floor(value / 1e3);
+  if (unit === "ns") return Math.floor(value / 1e6 + NOISE_MS);
+  return unit === "ms" ? Math.floor(value) : Math.floor(value * 1e3 + NOISE_MS);
 }

@@ -1,125 +1,19 @@
 import { TAKEN } from "#lib/domain/tick-columns";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { ImportFailure } from "#server/import/failure";
-import { createDateReader, DATE_BYTES, type DecimalMark, dayMs, epochAt, numberAt, offsetSuffix, timeOfDayAt } from "./bytes";
+import { type Cells, cutCells, emptyCells, isEmpty, NO_VALUE, numberIn, shown } from "./cells";
+import { createLineCutter } from "./lines";
 import {
-  type DateOrder,
   emptyRow,
+  isColumnName,
   type Layout,
+  plainName,
   type ReaderSettings,
   type Role,
   type Row,
   type RowReader,
   type RowSink,
 } from "./row";
-
-/** Rows of market data are shorter; a file without line ends is not text. */
-const LINE_MAX_BYTES = 16_384;
-
-const NEWLINE = 10;
-const RETURN = 13;
-const MARK = [0xef, 0xbb, 0xbf] as const;
-
-/** Receives one line, bytes[from, to), without its line end; `line` counts from 1. */
-type OnLine = (bytes: Buffer, from: number, to: number, line: number) => void;
-
-/**
- * Splits chunks into lines (LF or CRLF, a UTF-8 byte order mark is dropped), copying only lines that span two chunks.
- * Empty lines are counted but not passed on.
- * @throws ImportFailure when a line grows past LINE_MAX_BYTES.
- */
-function createLineCutter(onLine: OnLine): { push(chunk: Buffer): void; end(): void } {
-  let rest: Buffer | null = null;
-  let line = 0;
-
-  function hand(bytes: Buffer, from: number, to: number): void {
-    line += 1;
-    const start = line === 1 && MARK.every((byte, index) => bytes[from + index] === byte) ? from + MARK.length : from;
-    const end = to > start && bytes[to - 1] === RETURN ? to - 1 : to;
-    if (end > start) onLine(bytes, start, end, line);
-  }
-
-  function keep(piece: Buffer): void {
-    // A copy, because the caller may reuse the memory of the chunk.
-    rest = rest === null ? Buffer.from(piece) : Buffer.concat([rest, piece]);
-    if (rest.length > LINE_MAX_BYTES)
-      throw new ImportFailure(`line ${line + 1} is longer than ${LINE_MAX_BYTES} bytes: this is not a text file of rows`);
-  }
-
-  return {
-    push(chunk) {
-      let from = 0;
-      if (rest !== null) {
-        const end = chunk.indexOf(NEWLINE);
-        if (end < 0) {
-          keep(chunk);
-          return;
-        }
-        const whole = Buffer.concat([rest, chunk.subarray(0, end)]);
-        rest = null;
-        hand(whole, 0, whole.length);
-        from = end + 1;
-      }
-      for (let end = chunk.indexOf(NEWLINE, from); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-        hand(chunk, from, end);
-        from = end + 1;
-      }
-      if (from < chunk.length) keep(chunk.subarray(from));
-    },
-    end() {
-      if (rest !== null) hand(rest, 0, rest.length);
-      rest = null;
-    },
-  };
-}
-
-/** Maximum number of columns of a line that are read. */
-const COLUMNS_MAX_COUNT = 64;
-/** Maximum number of characters of a bad value that its report shows. */
-const SHOWN_MAX_CHARACTERS = 40;
-
-const SPACE = 32;
-const QUOTE = 34;
-
-/** The columns of one line, as offsets into its bytes; reused for all lines. */
-interface Cells {
-  readonly from: Int32Array;
-  readonly to: Int32Array;
-  count: number;
-}
-
-function emptyCells(): Cells {
-  return { from: new Int32Array(COLUMNS_MAX_COUNT), to: new Int32Array(COLUMNS_MAX_COUNT), count: 0 };
-}
-
-/** Finds the columns of bytes[from, to); spaces and quotation marks around a value are dropped, separators in them belong to it. */
-function cutCells(cells: Cells, bytes: Buffer, from: number, to: number, separator: number): void {
-  let start = from;
-  let count = 0;
-  let quoted = false;
-  for (let at = from; at <= to && count < COLUMNS_MAX_COUNT; at += 1) {
-    if (at < to) {
-      if (bytes[at] === QUOTE) quoted = !quoted;
-      if (quoted || bytes[at] !== separator) continue;
-    }
-    let end = at;
-    while (start < end && (bytes[start] === SPACE || bytes[start] === QUOTE)) start += 1;
-    while (end > start && (bytes[end - 1] === SPACE || bytes[end - 1] === QUOTE)) end -= 1;
-    cells.from[count] = start;
-    cells.to[count] = end;
-    count += 1;
-    start = at + 1;
-  }
-  cells.count = count;
-}
-
-function isEmpty(cells: Cells, index: number): boolean {
-  return index >= cells.count || cells.from[index] === cells.to[index];
-}
-
-function numberIn(bytes: Buffer, cells: Cells, index: number, mark: DecimalMark | undefined): number {
-  return index >= cells.count ? Number.NaN : numberAt(bytes, cells.from[index] as number, cells.to[index] as number, mark);
-}
+import { createTimeReader, type ZoneNamed } from "./times";
 
 /** The columns of one line as texts. */
 export function cellTexts(line: string, separator: string): string[] {
@@ -128,14 +22,6 @@ export function cellTexts(line: string, separator: string): string[] {
   cutCells(cells, bytes, 0, bytes.length, separator.charCodeAt(0));
   return Array.from({ length: cells.count }, (_, index) => bytes.toString("utf8", cells.from[index], cells.to[index]));
 }
-
-/** A value as a report shows it. */
-function shown(bytes: Buffer, cells: Cells, index: number): string {
-  return bytes.toString("utf8", cells.from[index], cells.to[index]).slice(0, SHOWN_MAX_CHARACTERS);
-}
-
-/** How tools write that a value is not there. */
-const NO_VALUE = /^(nan|n\/?a|null|none|-)$/i;
 
 /** Copies columns of a line into the row. Returns the reason when it cannot, else null. */
 type Filler = (bytes: Buffer, cells: Cells, row: Row) => string | null;
@@ -224,143 +110,35 @@ function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: ReaderSetti
   };
 }
 
-const LETTER_T = 84;
-/** Longer texts are not times. */
-const TIME_MAX_BYTES = 40;
-/** Two digits of a year from here on are of the 20th century. */
-const CENTURY_YEAR = 70;
-
-const SEPARATED = /^(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[ T,]+(.*))?$/;
-/** Jan 05, 2024, as investing.com writes it. */
-const NAMED = /^([a-z]{3})[a-z]* (\d{1,2}), (\d{4})$/i;
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:[ T]?(.*))?$/;
-const TIME_OF_DAY = /^(\d{1,2}):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?)?$/i;
-
-function yearOf(text: string): number {
-  if (text.length === 4) return Number(text);
-  if (text.length !== 2) return Number.NaN;
-  return Number(text) + (Number(text) >= CENTURY_YEAR ? 1900 : 2000);
-}
-
-function clockTime(text: string): number {
-  const [, hours = "", minutes, seconds = "0", fraction = "", half] = TIME_OF_DAY.exec(text) ?? [];
-  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === "p" ? 12 : 0);
-  const valid =
-    hours !== "" && hour < 24 && Number(minutes) < 60 && Number(seconds) < 60 && (half === undefined || Number(hours) <= 12);
-  if (!valid) return Number.NaN;
-  return (
-    hour * HOUR_MS +
-    Number(minutes) * MINUTE_MS +
-    Number(seconds) * SECOND_MS +
-    Math.floor(Number(`0.${fraction}0`) * 1000 + 1e-6)
-  );
-}
-
-/** Milliseconds of a written time whose parts may have one digit: 1/5/2024 9:30 PM, 05.01.24 09:30, 20240105 0930. NaN for anything else. */
-function writtenTime(text: string, order: DateOrder): number {
-  const [, month, day, year] = NAMED.exec(text) ?? [];
-  if (month !== undefined) return dayMs(Number(year), MONTHS.indexOf(month.toLowerCase()) + 1, Number(day));
-  const separated = SEPARATED.exec(text);
-  const [, first, second, third, rest = ""] = separated ?? COMPACT.exec(text) ?? [];
-  if (first === undefined) return Number.NaN;
-  const read = separated === null ? "ymd" : order;
-  const part = (letter: string) => [first, second, third][read.indexOf(letter)] as string;
-  if (part("m").length > 2 || part("d").length > 2) return Number.NaN;
-  const midnight = dayMs(yearOf(part("y")), Number(part("m")), Number(part("d")));
-  return rest === "" ? midnight : midnight + clockTime(rest);
-}
-
-type TimeReader = (bytes: Buffer, cells: Cells) => number;
-
-/** Reads times of a fixed width without creating a string for each. */
-function fixedReader(layout: Layout, overrulesOffset: boolean): TimeReader {
-  const index = (role: Role) => layout.roles.indexOf(role);
-  const dateBytes = DATE_BYTES[layout.dateStyle];
-  const readDate = createDateReader(layout.dateStyle);
-  const [date, timeOfDay, dateTime] = [index("date"), index("timeOfDay"), index("dateTime")];
-  if (dateTime < 0) {
-    return (bytes, { from, to }) => {
-      if ((to[date] as number) - (from[date] as number) !== dateBytes) return Number.NaN;
-      const midnight = readDate(bytes, from[date] as number);
-      return timeOfDay < 0 ? midnight : midnight + timeOfDayAt(bytes, from[timeOfDay] as number, to[timeOfDay] as number);
-    };
-  }
-  return (bytes, cells) => {
-    const from = cells.from[dateTime] as number;
-    const suffix = layout.zoned ? offsetSuffix(bytes, from, cells.to[dateTime] as number) : null;
-    if (layout.zoned && suffix === null) return Number.NaN;
-    const end = suffix?.end ?? (cells.to[dateTime] as number);
-    const midnight = readDate(bytes, from) - (overrulesOffset ? 0 : (suffix?.offsetMs ?? 0));
-    const gap = from + dateBytes;
-    if (end === gap) return midnight;
-    return bytes[gap] === SPACE || bytes[gap] === LETTER_T ? midnight + timeOfDayAt(bytes, gap + 1, end) : Number.NaN;
-  };
-}
-
-/** Reads times as people and spreadsheets write them. */
-function writtenReader(layout: Layout, order: DateOrder, overrulesOffset: boolean): TimeReader {
-  const columns = (["date", "timeOfDay", "dateTime"] as const).map((role) => layout.roles.indexOf(role)).filter((at) => at >= 0);
-  return (bytes, cells) => {
-    const texts: string[] = [];
-    let offsetMs = 0;
-    for (const column of columns) {
-      if (isEmpty(cells, column)) continue;
-      const from = cells.from[column] as number;
-      let to = cells.to[column] as number;
-      if (to - from > TIME_MAX_BYTES) return Number.NaN;
-      if (layout.zoned) {
-        const suffix = offsetSuffix(bytes, from, to);
-        if (suffix === null) return Number.NaN;
-        to = suffix.end;
-        offsetMs = overrulesOffset ? 0 : suffix.offsetMs;
-      }
-      texts.push(bytes.toString("latin1", from, to));
-    }
-    return writtenTime(texts.join(" "), order) - offsetMs;
-  };
-}
-
-function sinceMidnightReader(column: number, startMs: number): TimeReader {
-  return (bytes, { from, to }) => {
-    const ms = Math.floor(numberAt(bytes, from[column] as number, to[column] as number));
-    return ms >= 0 && ms < DAY_MS ? startMs + ms : Number.NaN;
-  };
-}
-
-/**
- * Reads the time of a row: milliseconds on the clock of the file, NaN when there is none. A time with an offset is converted
- * to UTC, unless that is overruled.
- */
-function createTimeReader(layout: Layout, { overrulesOffset }: ReaderSettings): TimeReader {
-  const epoch = layout.roles.indexOf("epoch");
-  if (epoch >= 0) return (bytes, { from, to }) => epochAt(bytes, from[epoch] as number, to[epoch] as number);
-  const sinceMidnight = layout.roles.indexOf("sinceMidnight");
-  if (sinceMidnight >= 0) return sinceMidnightReader(sinceMidnight, layout.startMs ?? Number.NaN);
-  const fixed = fixedReader(layout, overrulesOffset);
-  if (layout.dateOrder === undefined) return fixed;
-  const written = writtenReader(layout, layout.dateOrder, overrulesOffset);
-  return (bytes, cells) => {
-    const timeMs = fixed(bytes, cells);
-    return Number.isNaN(timeMs) ? written(bytes, cells) : timeMs;
-  };
-}
-
 /** Columns that a row may omit at its end. */
 const OPTIONAL: readonly (Role | null)[] = [null, "volume", "tickVolume", "realVolume", "spread"];
 
-/** Reads rows of a delimited text file. A malformed row is reported and skipped; the rows around it are read. */
-export function createDelimitedReader(layout: Layout, settings: ReaderSettings, sink: RowSink): RowReader {
+/** Names of columns in one line: more than an ordinary row can have by chance. */
+const HEADER_MIN_NAMES = 2;
+const RETURN = 13;
+
+/** The names in a line, without those that are empty at its end. */
+function namesIn(bytes: Buffer, cells: Cells): string[] {
+  const names = Array.from({ length: cells.count }, (_, index) => plainName(shown(bytes, cells, index).replace(/^\uFEFF/, "")));
+  return names.slice(0, 1 + names.findLastIndex((name) => name !== ""));
+}
+
+/**
+ * Reads rows of a delimited text file. A malformed row is reported and skipped; the rows around it are read.
+ * @throws ImportFailure at a line that names other columns than the header line: the rows behind it cannot be read as those before
+ */
+export function createDelimitedReader(layout: Layout, settings: ReaderSettings, sink: RowSink, zoneNamed: ZoneNamed): RowReader {
   const cells = emptyCells();
   const row = emptyRow();
   const separator = layout.separator.charCodeAt(0);
-  const readTime = createTimeReader(layout, settings);
+  const readTime = createTimeReader(layout, settings, zoneNamed);
   const [fillPrices, fillQuantities, fillSpread] = [
     priceFiller(layout, settings),
     quantityFiller(layout, settings),
     spreadFiller(layout, settings),
   ];
   const quote = columnsOf(layout, QUOTES);
+  const prices = layout.kind === "ticks" ? quote : columnsOf(layout, [...PRICES, "askOpen", "askClose"]);
   const constants = columnsOf(layout, ["symbol", "timeframe"]);
   const needed = 1 + layout.roles.findLastIndex((role) => !OPTIONAL.includes(role));
   const [received, outcome] = [layout.roles.indexOf("received"), layout.roles.indexOf("outcome")];
@@ -370,9 +148,12 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
   const readReceived = createTimeReader(
     { ...layout, roles: layout.roles.map((role) => (role === "received" ? timeRole : null)) },
     settings,
+    zoneNamed,
   );
   const isUtc = layout.zoned === true && !settings.overrulesOffset;
   const first = new Map<Role, string>();
+  let header: readonly string[] = [];
+  let headersLeft: number = layout.headerLines;
 
   /** A row of another instrument or timeframe than the first one. */
   function otherSeries(bytes: Buffer): string | null {
@@ -410,15 +191,46 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     );
   }
 
+  /** Whether the line is the header line again, as where files were joined. */
+  function isHeaderAgain(bytes: Buffer, line: number): boolean {
+    const names = namesIn(bytes, cells);
+    if (header.length > 0 && names.join() === header.join()) return true;
+    const known = new Set(names.filter((name) => isColumnName(name) || (name !== "" && header.includes(name))));
+    // Above the first row of a file without a header line, it is only a row that cannot be read.
+    const isFirst = header.length === 0 && Number.isNaN(row.timeMs);
+    if (known.size < HEADER_MIN_NAMES || isFirst) return false;
+    throw new ImportFailure(
+      `line ${line} names other columns than ${header.length === 0 ? "the rows before it have" : "the first line"}: the rows behind ` +
+        "it come from another file. Import the files one by one",
+    );
+  }
+
+  /** A row that was not read. */
+  function refuse(bytes: Buffer, line: number, reason: string): void {
+    if (isHeaderAgain(bytes, line)) sink.headerAgain?.(line);
+    else if (
+      cells.count >= needed &&
+      prices.every(({ index }) => isEmpty(cells, index) || NO_VALUE.test(shown(bytes, cells, index)))
+    )
+      sink.withoutQuote?.(line);
+    else sink.malformed?.(line, reason);
+  }
+
   function onLine(bytes: Buffer, from: number, to: number, line: number): void {
-    if (line <= layout.headerLines) return;
     cutCells(cells, bytes, from, to, separator);
-    if (isRecorded && cells.count >= needed && !readRecorded(bytes)) {
-      sink.notTaken?.(line);
+    if (headersLeft > 0) {
+      headersLeft -= 1;
+      header = namesIn(bytes, cells);
       return;
     }
-    const reason = readLine(bytes);
-    if (reason !== null) sink.malformed?.(line, reason);
+    if (isRecorded && cells.count >= needed && !readRecorded(bytes)) {
+      if (isHeaderAgain(bytes, line)) sink.headerAgain?.(line);
+      else sink.notTaken?.(line);
+      return;
+    }
+    const isCut = cells.count > layout.roles.length && bytes.subarray(from, to).includes(RETURN);
+    const reason = isCut ? "it has a line end of another kind (CR) in it" : readLine(bytes);
+    if (reason !== null) refuse(bytes, line, reason);
     else if (saysNoQuote()) sink.withoutQuote?.(line);
     else sink.row(row, line);
   }

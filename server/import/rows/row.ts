@@ -1,4 +1,4 @@
-import type { DateStyle, DecimalMark } from "./bytes";
+import type { DateStyle, DecimalMark, EpochUnit } from "./bytes";
 
 /** The order of year, month and day in a date. */
 export const DATE_ORDERS = ["ymd", "dmy", "mdy"] as const;
@@ -11,7 +11,7 @@ export type Role =
   | "timeOfDay"
   /** Date and time of day in one column, separated by a space or T. */
   | "dateTime"
-  /** Unix seconds, milliseconds, microseconds or nanoseconds, distinguished by their size. */
+  /** Unix time, in the unit of the layout. */
   | "epoch"
   /** Milliseconds since the start of the day that the layout names. */
   | "sinceMidnight"
@@ -51,8 +51,10 @@ export interface Layout {
   readonly dateOrder?: DateOrder;
   /** The decimal mark of numbers, where rows show it. */
   readonly decimalMark?: DecimalMark | undefined;
-  /** True when every time has an offset (Z, +01:00, GMT+0100). */
+  /** True when every time has an offset or names its zone (Z, +01:00, GMT+0100, US/Eastern). */
   readonly zoned?: boolean;
+  /** Of Unix times: one for all rows of a file, because a row that lost digits looks like another unit. */
+  readonly epochUnit?: EpochUnit;
   /** True where an empty price means "as in the row before". */
   readonly carriesPrices?: boolean;
 }
@@ -177,8 +179,10 @@ export interface RowSink {
   row(row: Row, line: number): void;
   /** A row that cannot be read, and why. */
   malformed?(line: number, reason: string): void;
-  /** A valid row without bid and ask (a last price, a volume). */
+  /** A row without any price, or of ticks without bid and ask (a last price, a volume). */
   withoutQuote?(line: number): void;
+  /** The header line again, as in files that were joined. */
+  headerAgain?(line: number): void;
   /** A recorded tick that the service did not take. */
   notTaken?(line: number): void;
 }

@@ -324,7 +324,7 @@ describe.skipIf(!existsSync(DATA))("slices of real files (skipped without ../sha
 
 /** How many runs of rows a file of this one row has. */
 function runsOf(row: Partial<Row>, kind: RowKind = "klines"): number {
-  const { row: take, evidence } = evidenceOf({ recognition: { kind }, timeframe: "M1" });
+  const { row: take, evidence } = evidenceOf({ recognition: { kind }, timeframe: "M1", sample: { newestFirst: false } });
   take({ ...emptyRow(), timeMs: 0, bid: 1, ask: 1, open: 1, high: 1, low: 1, close: 1, ...row });
   return evidence().runs.length;
 }

@@ -83,22 +83,35 @@ export function createEvidenceCollector(rowMs: number) {
   };
 }
 
+/** Evidence that was collected with time running backwards. */
+function turned({ weekends, runs, samples, ...rest }: ClockEvidence): ClockEvidence {
+  return {
+    ...rest,
+    weekends: weekends.map(({ closeMs, openMs }) => ({ closeMs: -openMs, openMs: -closeMs })).reverse(),
+    runs: runs.map(({ fromMs, untilMs }) => ({ fromMs: -untilMs, untilMs: -fromMs })).reverse(),
+    samples: samples.map(({ timeMs, price }) => ({ timeMs: -timeMs - rest.rowMs, price })).reverse(),
+  };
+}
+
 /** Collects evidence from the rows of a file; klines without a quote say nothing. */
 export function evidenceOf({
   recognition: { kind },
   timeframe,
+  sample: { newestFirst },
 }: {
   readonly recognition: Pick<Recognition, "kind">;
   readonly timeframe: Timeframe;
+  readonly sample: { readonly newestFirst: boolean };
 }) {
   const rowMs = kind === "ticks" ? 0 : TIMEFRAME_SECONDS[timeframe] * SECOND_MS;
   const collector = createEvidenceCollector(rowMs);
+  const timeOf = ({ timeMs }: Row) => (newestFirst ? -timeMs - rowMs : timeMs);
   return {
     row(row: Row): void {
-      if (kind === "ticks") collector.row(row.timeMs, row.bid);
-      else if (!isFiller(row)) collector.row(row.timeMs, rowMs > HOUR_MS ? row.open : row.close);
+      if (kind === "ticks") collector.row(timeOf(row), row.bid);
+      else if (!isFiller(row)) collector.row(timeOf(row), rowMs > HOUR_MS ? row.open : row.close);
     },
-    evidence: collector.evidence,
+    evidence: () => (newestFirst ? turned(collector.evidence()) : collector.evidence()),
   };
 }
 
@@ -294,6 +307,8 @@ function straysOf(files: readonly TimedFile[], mostClosed: number): number {
  * @throws Unsure when several clocks fit, or none does.
  */
 export function detectClock(files: readonly TimedFile[], rule: ClockRule): DetectedClock {
+  if (files.every(({ evidence }) => evidence.runs.length === 0))
+    throw unsureOf("its rows do not show their clock: none of them has a quote", []);
   const fits = distinctClocks(knownClocks(rule.likely), files).map((clock) => fitOf(clock, files));
   const least = Math.min(...fits.map(({ closed }) => closed));
   const mostClosed = Math.floor(files.reduce((sum, { evidence }) => sum + evidence.runs.length, 0) / RUNS_PER_STRAY);

@@ -10,6 +10,7 @@ import { headOf, type Recognised, recognise } from "#server/import/formats/detec
 import type { Recognition } from "#server/import/formats/format";
 import type { Options } from "#server/import/options";
 import { cellTexts } from "#server/import/rows/delimited";
+import { linesIn } from "#server/import/rows/lines";
 import { AS_WRITTEN, type Layout, type ReaderSettings, type Role } from "#server/import/rows/row";
 import type { DetectedClock } from "./clock";
 import { tickerOf } from "./ticker";
@@ -28,10 +29,14 @@ const PRICE_ROLES: readonly (Role | null)[] = ["bid", "ask", "open", "high", "lo
 /** What the beginning of a file shows about its values. */
 export interface Sample {
   readonly rows: number;
+  /** The first row that cannot be read, and why; null when there is none. */
+  readonly unread: string | null;
   /** The most decimals of any price. */
   readonly decimals: number;
   /** True when no price has a decimal point: prices in whole points, or an instrument without decimals. */
   readonly wholePrices: boolean;
+  /** True when most times are before the one of the row above. */
+  readonly newestFirst: boolean;
   /** The first value of a symbol column. */
   readonly symbol: string | null;
   /** What spreads and volumes show. */
@@ -44,9 +49,7 @@ export interface Sample {
 function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean) {
   const texts = { decimals: 0, wholePrices: false, symbol: null as string | null };
   if (layout === null) return texts;
-  const all = head.toString("latin1").split(/\r?\n/);
-  // The last line of a head may be incomplete.
-  const lines = (isWhole ? all : all.slice(0, -1)).slice(layout.headerLines).filter((line) => line !== "");
+  const lines = linesIn(head, isWhole).slice(layout.headerLines);
   texts.wholePrices = lines.length > 0;
   const step = Math.max(1, Math.floor(lines.length / LINES_MAX_COUNT));
   for (let index = 0; index < lines.length; index += step) {
@@ -77,18 +80,26 @@ export function takeSample(recognition: Recognition, head: Buffer, isWhole: bool
   const { kind, layout, timeframe: stated } = recognition;
   const times: number[] = [];
   const values = createValues();
+  let unread: string | null = null;
   const reader = recognition.createReader(clock === null ? AS_WRITTEN : onClock(AS_WRITTEN, clock), {
     row(row) {
       times.push(row.timeMs);
       values.row(row);
     },
+    malformed(line, reason) {
+      unread ??= `line ${line}: ${reason}`;
+    },
   });
+    },
+  );
   reader.push(head);
   if (isWhole) reader.end();
   const texts = textsOf(layout, head, isWhole);
+  const newestFirst = times.reduce((sum, time, index) => sum + Math.sign(time - (times[index - 1] ?? time)), 0) < 0;
   const shown = kind === "ticks" ? NO_SPACING : spacingOf(times);
   const spacing = stated === undefined ? shown : { ...NO_SPACING, timeframe: stated, steady: true };
-  return { ...texts, rows: times.length, symbol: texts.symbol ?? recognition.symbol ?? null, values: values.values(), spacing };
+  const symbol = texts.symbol ?? recognition.symbol ?? null;
+  return { ...texts, rows: times.length, unread, newestFirst, symbol, values: values.values(), spacing };
 }
 
 /** Listing fields that an import needs. */
@@ -121,9 +132,11 @@ export function identify(
   const { kind, layout, refusal } = recognition;
   if (refusal !== null) throw new ImportFailure(refusal);
   if (head.length === 0 && layout === null) return null;
-  const isHeaderOnly = isWhole && layout?.headerLines === 1 && !/\n[^\r\n]/.test(head.toString("latin1").trimStart());
+  const isHeaderOnly = isWhole && layout !== null && linesIn(head).length <= layout.headerLines;
   if (isHeaderOnly) throw new ImportFailure("it has a header line and no rows");
   const sample = takeSample(recognition, head, isWhole, layout === null ? null : options.clock);
+  if (isWhole && sample.rows === 0 && sample.unread !== null)
+    throw new ImportFailure(`none of its rows can be read: ${sample.unread}`);
   const timeframe = timeframeOf({ kind, spacing: sample.spacing, path, given: options.timeframe });
   const { ticker: given, venue, force } = options;
   const ticker = tickerOf({ given, symbol: sample.symbol, path, venue, force }, listings);

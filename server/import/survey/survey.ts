@@ -362,6 +362,7 @@ export async function clockOfStored(
   const slotS = TIMEFRAME_SECONDS[timeframe];
   const slotOf = (ms: number) => Math.floor(ms / 1000 / slotS) * slotS;
   const rows = thinned(samples);
+  if (rows.length < MATCHED_MIN_COUNT) return undefined;
   const times = clocks.map((clock) => rows.map(({ timeMs }) => clock.toUtcMs(timeMs)));
   const stored = await read(timeframe, [...new Set(times.flat().map(slotOf))]);
   const distances = times.map((onClock) =>
