@@ -39,7 +39,7 @@ kept. M5 to MN1 are computed from M1 on request; klines of M5 to MN1 are taken w
   --volume ticks        what a column "volume" of klines counts: ticks (numbers of quotes) or real (amounts)
   --labels end          the times of klines are those of their ends, not of their starts
   --point-digits 2      decimal places of whole-number prices, and of points in a spread column
-  --max-errors ${MAX_ERRORS_DEFAULT_ROWS}      malformed rows after which the import of a file stops
+  --max-errors ${MAX_ERRORS_DEFAULT_ROWS}      malformed rows of a file; with more, nothing of it is stored
   --dry-run             stores nothing and prints what would happen: the clock, the first klines in UTC, repeated and
                         conflicting minutes, klines in closed hours, and how many stored klines would be overwritten
   --force               imports a file again that was imported before, and a file that names another instrument or whose

@@ -24,6 +24,8 @@ import {
   describe,
   doubtLines,
   figuresOf,
+  keptText,
+  malformedLines,
   odditiesOf,
   type Report,
   type Summary,
@@ -90,17 +92,21 @@ function settle(doubts: readonly Doubt[], { name }: Source, { options, report, b
   if (!options.acceptDoubts) throw refusalOf(doubts);
 }
 
-/** Reports a file that is not imported, or not to its end. @returns what went wrong */
-function refuse(name: string, error: ImportFailure | UsageError, isBegun: boolean, { report, summary }: Run): string {
+/**
+ * Reports a file that is not imported, or not to its end.
+ * @param kept what is stored of it
+ * @returns what went wrong
+ */
+function refuse(name: string, error: ImportFailure | UsageError, kept: string, { report, summary }: Run): string {
   summary.refuse(name, error);
-  report.result([`  NOT IMPORTED${isBegun ? " to its end, earlier rows are stored" : ""}: ${error.message}`], []);
+  report.result([`  NOT IMPORTED${kept === "" ? "" : ` to its end, ${kept}`}: ${error.message}`], []);
   return `${name}: ${error.message}`;
 }
 
 /** @returns what went wrong, null when nothing did */
 async function importPrepared(file: Prepared, run: Run): Promise<string | null> {
   const { options, jobs, report, summary, finished, terminal, clock } = run;
-  const { source, listing, recognition, format } = file;
+  const { source, listing, format } = file;
   report.detected(describe(file));
   const key = keyOf(file, options);
   const id = await jobId(key, source.file);
@@ -114,23 +120,29 @@ async function importPrepared(file: Prepared, run: Run): Promise<string | null> 
   if (job.rows > 0) report.result([], [`  resumed: an earlier run stored the first ${countText(job.rows)} rows`]);
   await run.batch.claim(listing.ticker);
   const calendar = run.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR;
-  // The service judged recorded ticks when they came.
-  const isRecording = recognition.exported === true && recognition.kind === "ticks";
-  const judged = isRecording ? null : await judgeFile(file, job.rows, calendar, run);
-  settle(judged?.doubts ?? [], source, run);
+  const { doubts, outcome, read } = await judgeFile(file, job.rows, calendar, run);
+  const kept = () => (options.dryRun ? "" : keptText(run.kept));
+  if (outcome.failure !== null) {
+    report.result([], malformedLines(source, outcome));
+    return refuse(source.name, outcome.failure, keptText({ name: source.name, rows: job.rows, lastMs: Number.NaN }), run);
+  }
+  settle(doubts, source, run);
   if (!options.dryRun) run.changed.add(listing.ticker);
   await run.backfill.format(format.title);
   const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
-  const reading = judged?.read ?? readFile(file, job.rows, progress, run);
+  const reading = read ?? readFile(file, job.rows, progress, run);
   const loaded = await storeFile(file, reading, job, calendar, progress, run).finally(progress.stop);
   summary.add(file.timeframe, loaded);
-  const { stopped, counts, failure, klines } = loaded;
-  if (failure !== null) return refuse(source.name, failure, klines.stored > 0, run);
-  report.result(figuresOf(file, loaded, options.dryRun), odditiesOf(file, loaded, options.maxErrors));
-  if (stopped === null) finished.push({ id, key, rows: counts.rows });
-  else if (stopped === "interrupted") summary.interrupt();
-  else summary.refuse(source.name, new ImportFailure(`${stopped} (--max-errors)`));
-  return stopped === null ? null : `${source.name}: ${stopped}`;
+  const { interrupted, counts, failure } = loaded;
+  if (failure !== null) return refuse(source.name, failure, kept(), run);
+  report.result(figuresOf(file, loaded, options.dryRun), odditiesOf(file, loaded));
+  if (!interrupted) {
+    finished.push({ id, key, rows: counts.rows });
+    return null;
+  }
+  summary.interrupt();
+  report.result([], [`  INTERRUPTED: ${kept() || "nothing of it is stored"}; run the same command again to resume`]);
+  return `${source.name}: interrupted`;
 }
 
 /** Imports one file or entry of an archive. @returns what went wrong, null when nothing did */
@@ -144,7 +156,7 @@ async function importSource(source: Source, survey: Survey, run: Run): Promise<s
     return null;
   }
   const outcome = prepared instanceof Error ? prepared : await outcomeOf(importPrepared(prepared, run));
-  return outcome instanceof Error ? refuse(source.name, outcome, false, run) : outcome;
+  return outcome instanceof Error ? refuse(source.name, outcome, "", run) : outcome;
 }
 
 /**
@@ -158,7 +170,7 @@ async function importFile(file: string, survey: Survey, run: Run): Promise<strin
   if (found instanceof Error) {
     summary.file();
     report.file(file);
-    refuse(file, found, false, run);
+    refuse(file, found, "", run);
     return found.message;
   }
   for (const name of found.skipped) {
@@ -229,8 +241,10 @@ async function importAndReport(files: readonly string[], run: Run): Promise<numb
     const end = () => backfill.end({ state, tickers: tickers(), through: false, ...problem });
     await endLate(end, isAway ? AWAY_WAITS_MS : [], clock);
     if (!isAway) throw error;
+    const kept = keptText(run.kept);
+    const of = kept === "" || options.dryRun ? "" : `, of ${run.kept.name} ${kept}`;
     throw new ImportFailure(
-      `the database went away: ${reasonOf(error)}. What was stored stays; run the same command again to resume when it is back`,
+      `the database went away: ${reasonOf(error)}. What was stored stays${of}; run the same command again to resume when it is back`,
     );
   }
   for (const line of summary.lines()) terminal.line(line);
@@ -281,6 +295,7 @@ export async function runImport(context: ImportContext): Promise<number> {
     finished: [],
     prices: createPriceCheck(store),
     changed: new Set(),
+    kept: { name: "", rows: 0, lastMs: Number.NaN },
   };
   try {
     return await importAndReport(files, run);

@@ -80,9 +80,16 @@ async function storedPrices(store: Store, ticker: string, own: Timeframe, from: 
 }
 
 /** Checks what the files of a run would store, in the order in which they do. */
-export type PriceCheck = ReturnType<typeof createPriceCheck>;
+export interface PriceCheck {
+  check(klines: KlineColumns, timeframe: Timeframe, listing: ImportListing): Promise<void>;
+  trial(): Pick<PriceCheck, "check">;
+}
 
-export function createPriceCheck(store: Store) {
+/** Days by ticker and day. */
+type Days = ReadonlyMap<string, ReadonlyMap<number, Priced>>;
+
+/** @param known days that this run stored before */
+export function createPriceCheck(store: Store, known: Days = new Map()): PriceCheck {
   /** What this run stored of each ticker by day: its days are computed at its end. */
   const stored = new Map<string, Map<number, Priced>>();
   const trackers = new Map<string, ReturnType<typeof createJumpTracker>>();
@@ -108,7 +115,8 @@ export function createPriceCheck(store: Store) {
       const to = Math.max(...times) + FURTHEST_DAYS * DAY_S;
       const before = stored.get(ticker) ?? new Map<number, Priced>();
       stored.set(ticker, before);
-      const within = [...before.values()].filter(({ time }) => time >= from && time < to);
+      const ofRun = [...(known.get(ticker)?.values() ?? []), ...before.values()];
+      const within = ofRun.filter(({ time }) => time >= from && time < to);
       const reason = offKnown(days, [...(await storedPrices(store, ticker, timeframe, from, to)), ...within]);
       if (reason !== null) throw new ImportFailure(`it is probably not ${ticker}: ${reason}. ${insist}`);
       const jumps = trackers.get(`${ticker} ${timeframe}`) ?? createJumpTracker(timeframe);
@@ -120,6 +128,8 @@ export function createPriceCheck(store: Store) {
         );
       for (const day of days) before.set(dayOf(day), day);
     },
+    /** A check of a file before it is stored, against the same days. What it checks does not count for other files. */
+    trial: () => createPriceCheck(store, stored),
   };
 }
 

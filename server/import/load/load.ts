@@ -1,7 +1,7 @@
 import type { KlineColumns } from "#lib/domain/columns";
 import { plausibleRange } from "#lib/domain/price-ranges";
 import { SECOND_MS } from "#lib/units";
-import { minuteText } from "#server/cli/words";
+import { countText, minuteText } from "#server/cli/words";
 import {
   type CalendarHours,
   createClosedHours,
@@ -12,7 +12,7 @@ import {
   likenessOf,
   rowText,
 } from "#server/import/checks/doubts";
-import { createPriceCheck, type PriceCheck } from "#server/import/checks/prices";
+import type { PriceCheck } from "#server/import/checks/prices";
 import { createRowChecks, createStepCheck } from "#server/import/checks/rows";
 import { ImportFailure } from "#server/import/failure";
 import { contentOf } from "#server/import/files/text";
@@ -69,7 +69,7 @@ interface RefusedRow {
 }
 
 /** What is known of the rows of a file; all of it once its parts are read. */
-interface Outcome {
+export interface Outcome {
   readonly counts: Counts;
   /** The first malformed rows. */
   readonly malformed: readonly RefusedRow[];
@@ -78,8 +78,8 @@ interface Outcome {
   /** Malformed rows and crossed quotes by reason. */
   readonly refused: ReadonlyMap<string, number>;
   readonly startMs: number;
-  /** Why reading stopped before the end of the file; null when it did not. */
-  stopped: "interrupted" | "too many malformed rows" | null;
+  /** Whether the operator stopped it before the end of the file. */
+  interrupted: boolean;
   /** Why the file could not be read or stored to its end; null when it could. */
   failure: ImportFailure | null;
 }
@@ -135,9 +135,13 @@ export function readFile(
     sink.row(row, line);
   };
   const reader = recognition.createReader(settings, { ...sink, row: onRow === undefined ? sink.row : watched });
-  const outcome: Outcome = { counts, malformed, misaligned, refused, startMs, stopped: null, failure: null };
-  const stopped = (): Outcome["stopped"] =>
-    signal.aborted ? "interrupted" : counts.malformed > options.maxErrors ? "too many malformed rows" : null;
+  const outcome: Outcome = { counts, malformed, misaligned, refused, startMs, interrupted: false, failure: null };
+
+  function checkErrors(): void {
+    if (counts.malformed <= options.maxErrors) return;
+    const [most = ""] = [...refused].reduce((best, next) => (next[1] > best[1] ? next : best));
+    throw new ImportFailure(`more than ${countText(options.maxErrors)} malformed rows (--max-errors), most of them: ${most}`);
+  }
 
   async function* parts(): AsyncGenerator<FilePart> {
     let readBytes = 0;
@@ -148,21 +152,22 @@ export function readFile(
     try {
       for await (const chunk of chunks) {
         reader.push(chunk);
-        outcome.stopped = stopped();
-        if (outcome.stopped !== null) break;
+        checkErrors();
+        outcome.interrupted = signal.aborted;
+        if (outcome.interrupted) break;
         if (minutes.isFull(bounds)) yield part("period");
         progress.update(readBytes, counts.rows);
       }
-      if (outcome.stopped === null) {
+      if (!outcome.interrupted) {
         reader.end();
-        outcome.stopped = stopped();
+        checkErrors();
       }
     } catch (error) {
       if (!(error instanceof ImportFailure)) throw error;
       outcome.failure = error;
       return;
     }
-    if (outcome.stopped === null) minutes.finish();
+    if (!outcome.interrupted) minutes.finish();
     if (counts.crossed > 0) refused.set(CROSSED, counts.crossed);
     if (counts.misaligned > 0) refused.set(MISALIGNED, counts.misaligned);
     yield part("file");
@@ -188,7 +193,7 @@ function createKeeper({ outcome }: FileReading, { keptKlines, keptTicks }: Impor
       async function* parts(): AsyncGenerator<FilePart> {
         for (let part = rest?.shift(); part !== undefined; part = rest?.shift()) {
           if (signal.aborted) {
-            outcome.stopped = "interrupted";
+            outcome.interrupted = true;
             return;
           }
           yield part;
@@ -202,32 +207,34 @@ function createKeeper({ outcome }: FileReading, { keptKlines, keptTicks }: Impor
 /** What is doubtful about a file, empty when nothing is, and the file as it was read; null where it has to be read again. */
 interface Judged {
   readonly doubts: readonly Doubt[];
+  readonly outcome: Outcome;
   readonly read: FileReading | null;
 }
 
 /**
  * Reads a file to its end before anything of it is stored, and compares it with the hours of its market and with what is stored
- * at the same times, before and after them.
- * Rows that an earlier run stored are not judged again.
+ * at the same times, before and after them; a file that cannot be read to its end is not compared, the outcome says why.
+ * Rows that an earlier run stored are not judged again, and recorded ticks are not at all: the service judged them when they came.
  * @throws ImportFailure when its prices cannot be those of the instrument; the error of pg when the database is unavailable
  */
 export async function judgeFile(
   file: Prepared,
   skipRows: number,
   calendar: CalendarHours,
-  context: LoadContext,
+  context: StoreContext,
 ): Promise<Judged> {
   const { options, store, terminal, clock, listings, bounds, signal } = context;
-  const { listing, source, timeframe } = file;
+  const { listing, source, timeframe, recognition } = file;
+  const isRecording = recognition.exported === true && recognition.kind === "ticks";
   const series = { ticker: listing.ticker, timeframe };
   const hours = createHoursCheck(file, calendar, options.clock !== null);
-  const prices = createPriceCheck(store);
+  const prices = context.prices.trial();
   const ends = createEnds(series);
   const rows = createRowChecks();
   const steps = createStepCheck(timeframe);
   const watch = (row: Row, line: number) => {
     hours.row(row);
-    if (file.recognition.kind === "klines") rows.row(row, line);
+    if (recognition.kind === "klines" && recognition.exported !== true) rows.row(row, line);
   };
   let overlap: Doubt | null = null;
   let beginning: KlineColumns | undefined;
@@ -235,11 +242,10 @@ export async function judgeFile(
   const read = readFile(file, skipRows, progress, context, watch);
   const keeper = createKeeper(read, bounds);
   try {
-    // What ends a file early ends it again when it is stored: the rows before it are good.
     for await (const part of read.parts) {
       const { klines } = part;
       keeper.keep(part);
-      if (klines.time.length === 0) continue;
+      if (isRecording || klines.time.length === 0) continue;
       if (!options.force) await prices.check(klines, timeframe, listing);
       hours.take(klines);
       ends.take(klines);
@@ -250,15 +256,27 @@ export async function judgeFile(
   } finally {
     progress.stop();
   }
+  const { outcome } = read;
+  const judged = { outcome, read: keeper.again(signal) };
+  if (isRecording || outcome.failure !== null) return { ...judged, doubts: [] };
   const levels = [...(overlap === null ? [] : [overlap]), ...(await ends.judge(store))];
   const like =
     levels.length > 0 && beginning !== undefined ? await likenessOf({ series, klines: beginning }, listings, store) : null;
   const named = like === null ? [] : [{ reason: `it looks like ${like}: the same prices are stored for it`, rows: [] }];
-  return { doubts: [...rows.doubts(), ...steps.doubts(), ...hours.doubts(), ...levels, ...named], read: keeper.again(signal) };
+  return { ...judged, doubts: [...rows.doubts(), ...steps.doubts(), ...hours.doubts(), ...levels, ...named] };
 }
 
 /** Parts that wait to be written or are: one, while the next is read. */
 const WRITING_MAX_COUNT = 2;
+
+/** What is stored of a file, by this run and an earlier one. */
+export interface Kept {
+  name: string;
+  /** From its beginning. */
+  rows: number;
+  /** The time of the last kline that this run stored, Unix milliseconds; NaN where it stored none. */
+  lastMs: number;
+}
 
 /** What files are stored with. */
 export interface StoreContext extends LoadContext {
@@ -266,6 +284,8 @@ export interface StoreContext extends LoadContext {
   readonly jobs: Jobs;
   /** Against the days that earlier files of this run stored: they are computed at its end. */
   readonly prices: PriceCheck;
+  /** Of the file that is stored, or was last. */
+  readonly kept: Kept;
 }
 
 /** How an import of one file ended. */
@@ -277,12 +297,12 @@ export type Loaded = Awaited<ReturnType<typeof storeFile>>;
  * @throws the error of pg when the database is unavailable
  */
 export async function storeFile(
-  { listing, timeframe, format }: Prepared,
+  { source, listing, timeframe, format }: Prepared,
   { outcome, parts }: FileReading,
   job: Job,
   calendar: CalendarHours,
   progress: Progress,
-  { batch, jobs, prices, options, clock }: StoreContext,
+  { batch, jobs, prices, kept, options, clock }: StoreContext,
 ) {
   const series = { ticker: listing.ticker, timeframe };
   const closedHours = createClosedHours(calendar, timeframe);
@@ -290,13 +310,16 @@ export async function storeFile(
   const writing: Promise<unknown>[] = [];
   const put = batch.file();
   let counts: BatchCounts = { ...NO_KLINES };
-  let kept = 0;
+  let keptTicks = 0;
+  Object.assign(kept, { name: source.name, rows: job.rows, lastMs: Number.NaN });
 
   async function write({ klines, ticks, rows }: FilePart): Promise<void> {
     const part = { series, klines, ticks: storedTicks(ticks, format.id) };
     const stored = await put(part, (client) => jobs.save(client, [{ ...job, rows }], false));
     counts = addCounts(counts, stored);
-    kept += ticks.time.length;
+    keptTicks += ticks.time.length;
+    kept.rows = rows;
+    kept.lastMs = (klines.time.at(-1) ?? Number.NaN) * SECOND_MS;
     closedHours.add(klines);
     for (let row = 0; row < klines.time.length && first.length < FIRST_KLINES_COUNT; row += 1) first.push(rowText(klines, row));
   }
@@ -324,7 +347,7 @@ export async function storeFile(
     /** What became of its klines; in a trial, what would. */
     klines: counts,
     /** How many of its ticks were kept, or in a trial would be. */
-    ticks: kept,
+    ticks: keptTicks,
     closedHours,
     /** Its first klines. */
     first,

@@ -4,8 +4,9 @@ import { EXIT_DONE, EXIT_FAILED, type UsageError } from "#server/cli/usage-error
 import { countText } from "#server/cli/words";
 import type { Doubt } from "#server/import/checks/doubts";
 import { exitCodeOf, type ImportFailure, Unsure } from "#server/import/failure";
+import type { Source } from "#server/import/files/archives";
 import { CROSSED, MISALIGNED } from "#server/import/load/klines";
-import type { Loaded } from "#server/import/load/load";
+import type { Kept, Loaded, Outcome } from "#server/import/load/load";
 import { perSecond, type Terminal } from "#server/import/progress";
 import type { Prepared } from "#server/import/survey/survey";
 import { addCounts, NO_KLINES } from "#server/store/klines/kline-batches";
@@ -98,24 +99,18 @@ export function figuresOf({ timeframe, sample: { spacing } }: Prepared, loaded: 
 }
 
 /** Everything that was skipped, corrected or unexpected. */
-export function odditiesOf({ source, timeframe, recognition }: Prepared, loaded: Loaded, maxErrors: number): string[] {
-  const { counts, klines, malformed, misaligned, stopped, closedHours } = loaded;
+export function odditiesOf({ source, timeframe, recognition }: Prepared, loaded: Loaded): string[] {
+  const { counts, klines, misaligned, closedHours } = loaded;
   const lines: string[] = [];
   const tell = (count: number, text: string) => {
     if (count > 0) lines.push(`  ${rows(count)} ${text}`);
-  };
-  // Rows of other forms than text have no line.
-  const place = (line: number) => (source.form === undefined ? `line ${line}` : `row ${line - 1}`);
-  const list = (refused: Loaded["malformed"], count: number) => {
-    for (const { line, reason } of refused) lines.push(`    ${place(line)}: ${reason}`);
-    if (count > refused.length) lines.push(`    and ${countText(count - refused.length)} more`);
   };
   tell(counts.fillers, "skipped: no quote (volume 0, one price)");
   tell(counts.repeated, "with the time of the row before: the later row counts");
   tell(counts.outOfOrder, "out of order, sorted");
   tell(counts.crossed, `refused: ${CROSSED}`);
   tell(counts.misaligned, `refused: ${MISALIGNED}`);
-  list(misaligned, counts.misaligned);
+  lines.push(...listed(source, misaligned, counts.misaligned));
   tell(counts.withoutQuote, `skipped: no price${recognition.kind === "ticks" ? " (no bid and ask)" : ""}`);
   tell(counts.headers, "skipped: the header line again");
   tell(counts.notTaken, "skipped: the service did not take these ticks");
@@ -129,12 +124,30 @@ export function odditiesOf({ source, timeframe, recognition }: Prepared, loaded:
     lines.push(
       `  ${countText(closedHours.count)} ${timeframe} klines in hours in which the calendar is closed, the first at ${instant(closedHours.first * 1000)}`,
     );
-  tell(counts.malformed, "malformed and skipped:");
-  list(malformed, counts.malformed);
-  if (stopped === "interrupted") lines.push("  INTERRUPTED: run the same command again to resume");
-  if (stopped === "too many malformed rows")
-    lines.push(`  STOPPED: more than ${countText(maxErrors)} malformed rows (--max-errors). Earlier rows are stored`);
-  return lines;
+  return [...lines, ...malformedLines(source, loaded)];
+}
+
+/** Rows that were not taken: the first ones, and how many more. */
+function listed({ form }: Source, refused: Loaded["malformed"], count: number): string[] {
+  // Rows of other forms than text have no line.
+  const place = (line: number) => (form === undefined ? `line ${line}` : `row ${line - 1}`);
+  const more = count - refused.length;
+  const lines = refused.map(({ line, reason }) => `    ${place(line)}: ${reason}`);
+  return more > 0 ? [...lines, `    and ${countText(more)} more`] : lines;
+}
+
+/** The malformed rows of a file. */
+export function malformedLines(source: Source, { counts, malformed, failure }: Outcome): string[] {
+  if (counts.malformed === 0) return [];
+  const skipped = failure === null ? " and skipped" : "";
+  return [`  ${rows(counts.malformed)} malformed${skipped}:`, ...listed(source, malformed, counts.malformed)];
+}
+
+/** What is stored of a file that ended early; nothing where none of it is. */
+export function keptText({ rows: count, lastMs }: Kept): string {
+  if (count === 0) return "";
+  const until = Number.isNaN(lastMs) ? "" : `, up to ${instant(lastMs)}`;
+  return `its first ${count === 1 ? "row is" : `${countText(count)} rows are`} stored${until}`;
 }
 
 /** Names of refused files that are listed for each reason. */
