@@ -77,7 +77,7 @@ describe("line ends", () => {
   test("a line end of another kind within a line does not hide rows", async () => {
     const rows = minutes(4).map((row) => `${lineOf(iso(row), row)},note`);
     const text = `${HEADER},comment\n${rows[0]}\n${rows[1]}\r${rows[2]}\n${rows[3]}\n`;
-    const { exitCode, text: said } = await run("--ticker", "EURUSD", write("mixed.csv", text));
+    const { exitCode, text: said } = await run("--ticker", "EURUSD", "--timeframe", "M1", write("mixed.csv", text));
     expect([exitCode, said]).toEqual([1, expect.stringContaining("line 3: it has a line end of another kind (CR) in it")]);
   });
 });

@@ -5,8 +5,7 @@ import { UsageError } from "#server/cli/usage-error";
 import { parseClock } from "#server/import/formats/clocks";
 import { FORMATS } from "#server/import/formats/detect";
 import { dayMs } from "#server/import/rows/bytes";
-import { DATE_ORDERS, type DateOrder, isColumnName, plainName } from "#server/import/rows/row";
-import { SPREAD_UNITS } from "#server/import/survey/units";
+import { DATE_ORDERS, type DateOrder, isColumnName, plainName, SPREAD_UNITS } from "#server/import/rows/row";
 
 const MAX_ERRORS_DEFAULT_ROWS = 100;
 const MAX_ERRORS_MAX_ROWS = 999_999_999;

@@ -30,10 +30,8 @@ test("spreads of more than half a percent of the price are doubtful, unless they
 /** The doubts about klines of a timeframe at these times, Unix seconds, in two parts. */
 function stepDoubts(timeframe: "M1" | "H1", times: readonly number[]): string[] {
   const check = createStepCheck(timeframe);
-  const klines = times.map((time) => ({
-    ...{ type: "kline" as const, ticker: "EURUSD", timeframe, time, open: 1, high: 1, low: 1, close: 1 },
-    ...{ tick_volume: 1, real_volume: null, spread: null },
-  }));
+  const prices = { open: 1, high: 1, low: 1, close: 1, tick_volume: 1, real_volume: null, spread: null };
+  const klines = times.map((time) => ({ type: "kline" as const, ticker: "EURUSD", timeframe, time, ...prices }));
   const middle = Math.floor(klines.length / 2);
   for (const part of [klines.slice(0, middle), klines.slice(middle)]) check.take(columnsOf(part));
   return check.doubts().map(({ reason }) => reason);

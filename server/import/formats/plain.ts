@@ -92,8 +92,8 @@ function tableOf(head: Head) {
   const before = all.slice(0, headerLines).filter((line) => !SEPARATOR_LINE.test(line) && !COMMENT.test(line));
   const headers = before.map((line) => cellTexts(line, separator)).filter((cells) => cells.length > 1);
   const header = mergedHeader(headers);
-  // The last line may be incomplete.
-  const rest = [...all.slice(headerLines, headerLines + 1), ...all.slice(headerLines + 1, -1)];
+  // The last line of a head may be cut off.
+  const rest = all.length > ROWS_MAX_COUNT ? all.slice(headerLines, -1) : all.slice(headerLines);
   const step = Math.max(1, Math.ceil(rest.length / ROWS_MAX_COUNT));
   const rows = rest.filter((_, index) => index % step === 0).map((line) => cellTexts(line, separator));
   const named = head.given.columns;
@@ -241,8 +241,9 @@ export const plainCsv: Format = {
     const needed: Role[] = kind === "ticks" ? ["bid", "ask"] : ["open", "high", "low", "close"];
     if (!needed.every((role) => roles.includes(role))) return null;
     refuseUnreadTimes(table, roles);
-    const [first = []] = rows;
-    const zoned = hasOffset(first[roles.findIndex((role) => role === "dateTime" || role === "timeOfDay")] ?? "");
+    const timeColumn = roles.findIndex((role) => role === "dateTime" || role === "timeOfDay");
+    const first = rows.find((row) => /\d/.test(row[timeColumn] ?? "")) ?? [];
+    const zoned = hasOffset(first[timeColumn] ?? "");
     const layout: Layout = {
       kind,
       separator,

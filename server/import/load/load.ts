@@ -98,7 +98,7 @@ interface FileReading {
  * @param onRow called with every valid row
  */
 export function readFile(
-  { source, recognition, settings, listing, intervals, values }: Prepared,
+  { source, recognition, settings, listing, intervals, sample, values }: Prepared,
   skipRows: number,
   progress: Progress,
   { options, clock, signal, bounds }: LoadContext,

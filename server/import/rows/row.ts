@@ -193,6 +193,10 @@ export interface RowReader {
   end(): void;
 }
 
+/** What spreads can be written in. */
+export const SPREAD_UNITS = ["points", "pips", "price"] as const;
+export type SpreadUnit = (typeof SPREAD_UNITS)[number];
+
 /** What a column of volumes counts: quotes, an amount, or it is not known. */
 export type VolumeRole = "tickVolume" | "realVolume" | "volume";
 

@@ -90,8 +90,6 @@ export function takeSample(recognition: Recognition, head: Buffer, isWhole: bool
       unread ??= `line ${line}: ${reason}`;
     },
   });
-    },
-  );
   reader.push(head);
   if (isWhole) reader.end();
   const texts = textsOf(layout, head, isWhole);
@@ -176,7 +174,7 @@ export function asWritten(found: Identified, options: Options): ReaderSettings {
 }
 
 /** What a column says, for the operator: what it was taken for, and why. */
-export type Decision = { readonly settings: Partial<ReaderSettings>; readonly note: string };
+type Decision = { readonly settings: Partial<ReaderSettings>; readonly note: string };
 
 /**
  * The unit of a spread column, from the values of all rows.

@@ -11,7 +11,7 @@ import { knownClock, knownClocks, type SourceClock, shiftedClock } from "#server
 import type { ClockRule } from "#server/import/formats/format";
 import type { Options } from "#server/import/options";
 import { startProgress, type Terminal } from "#server/import/progress";
-import { AS_WRITTEN, type ReaderSettings, type Role, type RowKind } from "#server/import/rows/row";
+import type { ReaderSettings, Role, RowKind } from "#server/import/rows/row";
 import type { KlineTable, StoredPrices } from "#server/store/klines/kline-store";
 import {
   type DetectedClock,

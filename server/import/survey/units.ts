@@ -2,7 +2,7 @@ import type { Timeframe } from "#lib/contract/primitives";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { MINUTE_S } from "#lib/units";
 import { Unsure } from "#server/import/failure";
-import type { Row, VolumeRole } from "#server/import/rows/row";
+import type { Row, SpreadUnit, VolumeRole } from "#server/import/rows/row";
 
 /** No minute has as many quotes: a larger whole number is an amount. */
 const QUOTES_MAX_PER_MINUTE = 100_000;
@@ -10,10 +10,6 @@ const QUOTES_MAX_PER_MINUTE = 100_000;
 const PIPS_MIN = 0.1;
 /** Spreads of this share of the price are usual in price units. */
 const USUAL_MAX_SHARE = 0.0005;
-
-/** What spreads can be written in. */
-export const SPREAD_UNITS = ["points", "pips", "price"] as const;
-export type SpreadUnit = (typeof SPREAD_UNITS)[number];
 
 /** What the spreads and volumes of rows show, as they are written. */
 export type Values = ReturnType<ReturnType<typeof createValues>["values"]>;
