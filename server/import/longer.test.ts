@@ -94,6 +94,48 @@ test("hours stand where no minutes are stored; minutes replace them, and the und
   expect(await storedKlines(database, "EURUSD", "H1")).toEqual(before);
 });
 
+test("times of ends are said with --labels, and each kline is stored at its start", async () => {
+  const hours = opens("H1", "2024-03-05T00:00:00Z", 20);
+  const ends = write(
+    "EURJPY_ends.csv",
+    hours.map((time) => time + HOUR_S),
+    160.5,
+  );
+  const labelled = ["--labels", "end"];
+  const { exitCode, text } = await importCommand(database, [...labelled, "--ticker", "EURJPY", ends]);
+  expect({ exitCode, text }).toMatchObject({ exitCode: 0 });
+  expect(text).toContain("first H1 kline, UTC, open, high, low, close: 2024-03-05T00:00:00Z  160.5  160.5  160.5  160.5");
+  expect((await storedKlines(database, "EURJPY", "H1")).map(({ time }) => time)).toEqual(hours);
+  // The same file as times of starts is another import.
+  expect((await importCommand(database, ["--ticker", "EURJPY", ends, "--dry-run"])).text).not.toContain("already imported");
+  const minutes = write(
+    "GBPJPY_ends.csv",
+    Array.from({ length: 20 }, (_, index) => (hours[3] as number) + 60 + index * 60),
+    190.5,
+  );
+  await importCommand(database, [...labelled, "--ticker", "GBPJPY", minutes]);
+  expect((await storedKlines(database, "GBPJPY", "M1"))[0]?.time).toBe(hours[3]);
+  const days = opens("D1", "2024-03-03T22:00:00Z", 12);
+  await importCommand(database, [
+    ...labelled,
+    write(
+      "CHFJPY_D1.csv",
+      days.map((time) => time + 24 * HOUR_S),
+      170.5,
+    ),
+  ]);
+  // The night in which New York puts its clocks forward is an hour short.
+  expect((await storedKlines(database, "CHFJPY", "D1")).map(({ time }) => time)).toEqual(
+    expect.arrayContaining(days.slice(0, 4)),
+  );
+  const ticks = path.join(folder, "ticks.csv");
+  writeFileSync(ticks, "time_msc,bid,ask\n1704787200000,1.1,1.1002\n");
+  expect(await importCommand(database, [...labelled, "--ticker", "EURUSD", ticks])).toMatchObject({
+    exitCode: 2,
+    text: expect.stringContaining("--labels end: only klines in text"),
+  });
+});
+
 test("a trial of days stores nothing and prints what would happen", async () => {
   const days = opens("D1", "2024-03-03T22:00:00Z", 12);
   const file = write("GBPUSD_D1.csv", [...days, days[0] as number], 1.27);

@@ -3,8 +3,8 @@ import { asUtf8 } from "#server/import/files/text";
 import { headOf, recognise } from "#server/import/formats/detect";
 import type { FormatClock, Given } from "#server/import/formats/format";
 import { AS_WRITTEN, emptyRow, type ReaderSettings, type Row, type RowKind } from "#server/import/rows/row";
+import { volumeOf } from "#server/import/survey/decide";
 import { type Sample, takeSample } from "#server/import/survey/identify";
-import { volumeOf } from "#server/import/survey/units";
 
 /** The result of reading a file, with the file's own time zone unless the settings override it. */
 interface ReadFile {

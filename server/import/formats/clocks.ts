@@ -12,6 +12,12 @@ export interface SourceClock {
   exists(localMs: number): boolean;
 }
 
+/** Converts the times of a clock to UTC; NaN for one that it skips. */
+export const utcOn =
+  ({ exists, toUtcMs }: SourceClock) =>
+  (localMs: number): number =>
+    exists(localMs) ? toUtcMs(localMs) : Number.NaN;
+
 /** Offsets change only at full quarters of an hour. */
 const STEP_MS = 15 * MINUTE_MS;
 

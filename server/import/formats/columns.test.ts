@@ -92,3 +92,8 @@ test("the form of the times is that of most rows, not of the first", async () =>
   const file = await readFile("EURUSD.csv", `time,open,high,low,close\n${text}`);
   expect(file.rows).toMatchObject([KLINE, { timeMs: KLINE.timeMs + 60_000 }]);
 });
+
+test("times of ends are read as those of starts, where the operator says so", async () => {
+  const text = `time,open,high,low,close\n2024-01-08T08:01:00Z,${PRICES}\n`;
+  expect((await readFile("EURUSD.csv", text, { lateMs: 60_000 })).rows).toEqual([KLINE]);
+});

@@ -13,7 +13,7 @@ import {
   type RowReader,
   type RowSink,
 } from "#server/import/rows/row";
-import { clockNamed, type KnownClock } from "./clocks";
+import { clockNamed, type KnownClock, utcOn } from "./clocks";
 
 /** What the operator says about the form of a file; null where nothing is said. */
 export interface Given {
@@ -90,8 +90,7 @@ export const UTC_CLOCK: FormatClock = { fixed: "UTC" };
 /** The zone that rows name. @throws Unsure when it is not known, or means several */
 function zoneNamed(name: string): ReaderSettings["toUtcMs"] {
   try {
-    const { exists, toUtcMs } = clockNamed(name);
-    return (localMs) => (exists(localMs) ? toUtcMs(localMs) : Number.NaN);
+    return utcOn(clockNamed(name));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw new Unsure(`its times name the zone "${name}", and --tz would overrule it. ${error.message}`);

@@ -5,9 +5,11 @@ import { countText } from "#server/cli/words";
 import type { Doubt } from "#server/import/checks/doubts";
 import { exitCodeOf, type ImportFailure, Unsure } from "#server/import/failure";
 import type { Source } from "#server/import/files/archives";
+import type { Recognition } from "#server/import/formats/format";
 import { CROSSED, MISALIGNED } from "#server/import/load/klines";
 import type { Kept, Loaded, Outcome } from "#server/import/load/load";
 import { perSecond, type Terminal } from "#server/import/progress";
+import type { Role } from "#server/import/rows/row";
 import type { Prepared } from "#server/import/survey/survey";
 import { addCounts, NO_KLINES } from "#server/store/klines/kline-batches";
 
@@ -56,11 +58,33 @@ export function createReport({ line }: Pick<Terminal, "line">) {
   };
 }
 
+/** Roles in words, where they are others. */
+const ROLE_WORDS: Readonly<Partial<Record<Role, string>>> = {
+  timeOfDay: "time of day",
+  dateTime: "time",
+  epoch: "Unix time",
+  sinceMidnight: "milliseconds since midnight",
+  askOpen: "ask open",
+  askClose: "ask close",
+  tickVolume: "tick volume",
+  realVolume: "real volume",
+};
+
+/** What each column of a text was taken for. */
+function columnLines({ layout }: Recognition): string[] {
+  if (layout === null) return [];
+  const roles = layout.roles.map((role, column) => ({ role, number: column + 1 }));
+  const read = roles.flatMap(({ role, number }) => (role === null ? [] : [`${number} ${ROLE_WORDS[role] ?? role}`]));
+  const unread = roles.flatMap(({ role, number }) => (role === null ? [number] : []));
+  return [`  columns: ${read.join(", ")}${unread.length > 0 ? `; not read: ${unread.join(", ")}` : ""}`];
+}
+
 /** What was detected about a file, before its rows are stored. */
-export function describe({ source, format, listing, timeframe, clock, notes }: Prepared): string[] {
+export function describe({ source, format, recognition, listing, timeframe, clock, notes }: Prepared): string[] {
   const form = source.form === undefined ? "" : `${source.form}, read as `;
   return [
     `  ${form}${format.title} (${format.id}), ${listing.ticker}${timeframe === "M1" ? "" : `, klines of ${timeframe}`}`,
+    ...columnLines(recognition),
     `  clock ${clock.clock.title}: ${clock.because}`,
     ...notes.map((note) => `  ${note}`),
   ];

@@ -1,11 +1,9 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Listing } from "#lib/domain/instrument";
-import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
-import { SECOND_MS } from "#lib/units";
 import { UsageError } from "#server/cli/usage-error";
-import { ImportFailure, Unsure } from "#server/import/failure";
+import { ImportFailure } from "#server/import/failure";
 import type { Source } from "#server/import/files/archives";
-import { knownClock, type SourceClock } from "#server/import/formats/clocks";
+import { knownClock, type SourceClock, utcOn } from "#server/import/formats/clocks";
 import { headOf, type Recognised, recognise } from "#server/import/formats/detect";
 import type { Recognition } from "#server/import/formats/format";
 import type { Options } from "#server/import/options";
@@ -15,14 +13,12 @@ import { AS_WRITTEN, type Layout, type ReaderSettings, type Role } from "#server
 import type { DetectedClock } from "./clock";
 import { tickerOf } from "./ticker";
 import { type Spacing, spacingOf, timeframeOf } from "./timeframe";
-import { createValues, spreadUnitOf, type Values, volumeOf } from "./units";
+import { createValues, type Values } from "./values";
 
 /** Maximum number of lines that are examined, spread over the head. */
 const LINES_MAX_COUNT = 2_000;
 /** Prices have at most this many decimals; more are floating-point noise and say nothing about the source's digits. */
 const DECIMALS_MAX_COUNT = 8;
-/** Rows needed before the decimals of a file count as those of its source. */
-const DECIMALS_MIN_ROWS = 20;
 
 const PRICE_ROLES: readonly (Role | null)[] = ["bid", "ask", "open", "high", "low", "close"];
 
@@ -141,86 +137,6 @@ export function identify(
   const listing = listings.find((entry) => entry.ticker === ticker) as ImportListing;
   return { ...found, sample, listing, timeframe };
 }
-
-/** Decimal places of whole-number prices; null where prices are plain decimals. */
-function pointDigitsOf({ recognition, sample, listing }: Identified, given: number | null): number | null {
-  if (recognition.exported) return null;
-  if (recognition.inPoints) return given ?? listing.digits;
-  if (!sample.wholePrices || listing.digits === 0) return null;
-  if (given !== null) return given;
-  if (listing.assetClass === "metals")
-    throw new Unsure(
-      `its prices are whole numbers, and sources of metals define a point differently: set --point-digits 2 (or 3) for ${listing.ticker}`,
-    );
-  return listing.digits;
-}
-
-/** How much later than its start the time of a row is. @throws UsageError for --labels end where times are always those of starts */
-function lateMsOf({ recognition: { kind, layout }, timeframe }: Identified, { labels }: Options): number {
-  if (labels !== "end") return 0;
-  if (kind === "ticks" || layout === null) throw new UsageError("--labels end: only klines in text have times of their ends");
-  if (timeframe === "MN1") throw new UsageError("--labels end: months are not of one length. Import its days instead");
-  return TIMEFRAME_SECONDS[timeframe] * SECOND_MS;
-}
-
-/** How the times and prices of a file are read. @throws Unsure when it does not show what its prices are */
-export function asWritten(found: Identified, options: Options): ReaderSettings {
-  return {
-    ...AS_WRITTEN,
-    pointDigits: pointDigitsOf(found, options.pointDigits),
-    lateMs: lateMsOf(found, options),
-    overrulesOffset: options.clock !== null,
-  };
-}
-
-/** What a column says, for the operator: what it was taken for, and why. */
-type Decision = { readonly settings: Partial<ReaderSettings>; readonly note: string };
-
-/**
- * The unit of a spread column, from the values of all rows.
- * @throws Unsure when they do not show it
- */
-export function decideSpread(found: Identified, values: Values, options: Options): Decision | null {
-  const { recognition, sample, listing } = found;
-  if (recognition.exported || values.spread.stated === 0 || recognition.layout?.roles.includes("spread") !== true) return null;
-  const pips = Math.max(0, listing.digits - 1);
-  const { is, because } = spreadUnitOf(values, options.spread, Number(`1e-${pips}`));
-  if (is === "price") return { settings: { spreadDigits: null }, note: `spread in price units: ${because}` };
-  const shown = sample.rows >= DECIMALS_MIN_ROWS ? Math.min(sample.decimals, listing.digits) : listing.digits;
-  const points = options.pointDigits ?? pointDigitsOf(found, options.pointDigits) ?? shown;
-  const spreadDigits = is === "pips" ? pips : points;
-  return { settings: { spreadDigits }, note: `spreads read as ${is} of ${spreadDigits} decimals: ${because}` };
-}
-
-/** Whether klines have a column "volume", whose name does not say what it counts. */
-const hasOpenVolume = ({ kind, layout }: Recognition) => kind === "klines" && layout?.roles.includes("volume") === true;
-
-/** Whether only all rows of a file show its units: the first spreads may be 0 or whole, the first volumes those of a holiday. */
-export function isOpen({ recognition, sample }: Identified, options: Options): boolean {
-  const { layout, kind, exported } = recognition;
-  if (kind === "ticks" || layout === null || exported === true) return false;
-  const { spread, volume, hasVolume } = sample.values;
-  const isSpreadOpen = layout.roles.includes("spread") && options.spread === null && spread.broken === 0;
-  const isVolumeOpen = hasOpenVolume(recognition) && options.volume === null && volume.broken === 0;
-  const mayHaveVolume = !hasVolume && ["volume", "tickVolume", "realVolume"].some((role) => layout.roles.includes(role as Role));
-  return isSpreadOpen || isVolumeOpen || mayHaveVolume;
-}
-
-/** What a column "volume" of klines counts, from the values of all rows. */
-export function decideVolume({ recognition, timeframe }: Identified, values: Values, options: Options): Decision | null {
-  if (!hasOpenVolume(recognition)) return null;
-  const { is, because } = volumeOf(values, options.volume, timeframe);
-  return {
-    settings: { volumeIs: is },
-    note: `volume read as ${is === "tickVolume" ? "numbers of quotes" : "amounts"}: ${because}`,
-  };
-}
-
-/** Converts the times of a clock; NaN for one that it skips. */
-export const utcOn =
-  ({ exists, toUtcMs }: SourceClock): ReaderSettings["toUtcMs"] =>
-  (localMs) =>
-    exists(localMs) ? toUtcMs(localMs) : Number.NaN;
 
 /** Settings with the clock of --tz, which overrules offsets. */
 const onClock = (settings: ReaderSettings, clock: SourceClock): ReaderSettings => ({

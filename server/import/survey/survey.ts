@@ -7,11 +7,11 @@ import { ImportFailure, outcomeOf, Unsure } from "#server/import/failure";
 import type { Source } from "#server/import/files/archives";
 import type { SourceFinder } from "#server/import/files/sources";
 import { contentOf, takeBytes } from "#server/import/files/text";
-import { knownClock, knownClocks, type SourceClock, shiftedClock } from "#server/import/formats/clocks";
+import { knownClock, knownClocks, type SourceClock, shiftedClock, utcOn } from "#server/import/formats/clocks";
 import type { ClockRule } from "#server/import/formats/format";
 import type { Options } from "#server/import/options";
 import { startProgress, type Terminal } from "#server/import/progress";
-import type { ReaderSettings, Role, RowKind } from "#server/import/rows/row";
+import type { ReaderSettings, RowKind } from "#server/import/rows/row";
 import type { KlineTable, StoredPrices } from "#server/store/klines/kline-store";
 import {
   type DetectedClock,
@@ -24,19 +24,10 @@ import {
   unsureOf,
   weeklyHours,
 } from "./clock";
-import {
-  asWritten,
-  decideSpread,
-  decideVolume,
-  type Identified,
-  type ImportListing,
-  identify,
-  isOpen,
-  statedClock,
-  utcOn,
-} from "./identify";
+import { asWritten, decide, isOpen } from "./decide";
+import { type Identified, type ImportListing, identify, statedClock } from "./identify";
 import { checkAlignment, createIntervals, type Intervals, MISALIGNED_MAX_SHARE, misalignedReason } from "./timeframe";
-import { createValues, type Values } from "./units";
+import { createValues, type Values } from "./values";
 
 /** Bytes of a file that its format is detected from: two weeks of M1 klines, including the fillers of a weekend. */
 const HEAD_MAX_BYTES = 1_048_576;
@@ -396,24 +387,6 @@ export interface Prepared extends Surveyed {
   readonly notes: readonly string[];
 }
 
-/** Unknowns and assumptions, for the operator. */
-function notesOf({ recognition, values }: Surveyed, settings: ReaderSettings, { dateMs, months }: Options): string[] {
-  const { layout, inPoints, kind } = recognition;
-  const has = (...roles: Role[]) => roles.some((role) => layout?.roles.includes(role));
-  const notes: string[] = [];
-  if (layout === null && dateMs === null)
-    notes.push(`months in its path counted from ${months} (01 is ${months === 0 ? "February" : "January"})`);
-  if (settings.pointDigits !== null && !inPoints)
-    notes.push(`whole-number prices read as points of ${settings.pointDigits} decimals`);
-  if (kind === "ticks" || recognition.exported) return notes;
-  if (has("bid", "ask")) notes.push("spread taken from the quote of each kline");
-  else if (has("askOpen")) notes.push("spread taken from the first and last quote of each kline");
-  else if (values.spread.stated === 0) notes.push("no spread in this file: it stays unknown");
-  const counts = has("tickVolume") || (has("volume") && settings.volumeIs === "tickVolume");
-  if (!counts || !values.hasVolume) notes.push("no number of quotes in this file: tick_volume stored as 0");
-  return notes;
-}
-
 /**
  * Detects everything that is needed to read the rows of a file.
  * @returns null for an empty .bi5 file: an hour or day without quotes
@@ -426,19 +399,9 @@ export async function prepare(source: Source, survey: Survey, { options, store }
   const { clock: rule, layout } = recognition;
   const stated = statedClock(file, options);
   const clock = stated ?? survey.clockOf(file);
-  const decisions = [decideSpread(file, file.values, options), decideVolume(file, file.values, options)].filter(
-    (one) => one !== null,
-  );
-  const settings: ReaderSettings = Object.assign(
-    { ...asWritten(file, options), toUtcMs: utcOn(clock.clock) },
-    ...decisions.map((decision) => decision.settings),
-  );
+  const { settings, notes } = decide(file, file.values, clock.clock, options);
   if ("fixed" in rule && options.clock === null && layout !== null) await checkStated(file, store);
   const utcMs = stated === null ? timesMs.map(settings.toUtcMs) : timesMs;
-  const notes = [
-    ...decisions.map(({ note }) => note),
-    ...notesOf(file, settings, options),
-    ...(timeframe === "M1" ? [] : checkAlignment(intervals, utcMs)),
-  ];
-  return { ...file, clock, settings, notes };
+  const alignment = timeframe === "M1" ? [] : checkAlignment(intervals, utcMs);
+  return { ...file, clock, settings, notes: [...notes, ...alignment] };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { emptyRow } from "#server/import/rows/row";
-import { createValues, spreadUnitOf, volumeOf } from "./units";
+import { spreadUnitOf, volumeOf } from "./decide";
+import { createValues } from "./values";
 
 /** What rows of these spreads or volumes at a price show. */
 function valuesOf(field: "spread" | "volume", numbers: readonly number[], close = 1.1) {
