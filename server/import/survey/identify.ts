@@ -12,7 +12,7 @@ import { linesIn } from "#server/import/rows/lines";
 import { AS_WRITTEN, type Layout, type ReaderSettings, type Role } from "#server/import/rows/row";
 import type { DetectedClock } from "./clock";
 import { tickerOf } from "./ticker";
-import { type Spacing, spacingOf, timeframeOf } from "./timeframe";
+import { NO_SPACING, type Spacing, spacingOf, timeframeOf } from "./timeframe";
 import { createValues, type Values } from "./values";
 
 /** Maximum number of lines that are examined, spread over the head. */
@@ -62,9 +62,6 @@ function textsOf(layout: Layout | null, head: Buffer, isWhole: boolean) {
   }
   return texts;
 }
-
-/** Of ticks, and of files that state their timeframe. */
-const NO_SPACING: Spacing = { timeframe: null, steady: false, kept: 0, steps: 0, refusal: null };
 
 /**
  * Samples the head of a file: times on the clock of the file, or in UTC where the operator says it; prices unscaled.

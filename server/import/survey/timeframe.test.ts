@@ -156,6 +156,14 @@ test("few rows that could be minutes with gaps ask for the timeframe, unless the
   expect(await judge(1, 0, "EURUSD_D1.csv")).toBe("D1");
 });
 
+test("of few rows, one of which is odd, the name or the option says the timeframe", () => {
+  const spacing = spacingOf([...everyS(3, 3_600), at("2024-01-02T02:37:00Z")]);
+  expect(() => timeframeOf({ kind: "klines", spacing, path: "EURUSD.csv", given: null })).toThrow(Unsure);
+  expect(timeframeOf({ kind: "klines", spacing, path: "EURUSD_H1.csv", given: null })).toBe("H1");
+  expect(timeframeOf({ kind: "klines", spacing, path: "EURUSD.csv", given: "H1" })).toBe("H1");
+  expect(() => timeframeOf({ kind: "klines", spacing, path: "EURUSD_H4.csv", given: null })).toThrow("its name says H4");
+});
+
 test("a name or option that contradicts the rows is refused", async () => {
   await expect(judge(30, 300, "EURUSD_H1.csv")).rejects.toThrow(ImportFailure);
   await expect(judge(30, 300, "EURUSD_H1.csv")).rejects.toThrow("its name says H1, but its rows are those of M5");

@@ -67,6 +67,8 @@ export interface Spacing {
   /** How many steps are as long, of how many. */
   readonly kept: number;
   readonly steps: number;
+  /** The step in the middle of all by length, seconds; NaN without any. */
+  readonly middleS: number;
   /** Why they can have no timeframe; null where they can. */
   readonly refusal: string | null;
 }
@@ -104,16 +106,20 @@ function longestTimeframe(timesMs: readonly number[], stepsS: readonly number[])
   return fitting.at(-1) ?? "M1";
 }
 
+/** Of ticks, and of a single row. */
+export const NO_SPACING: Spacing = { timeframe: null, steady: false, kept: 0, steps: 0, middleS: Number.NaN, refusal: null };
+
 /** What the steps between the times of klines show, in their order or newest first. The step that most of them keep decides. */
 export function spacingOf(timesMs: readonly number[]): Spacing {
   const all = timesMs.slice(1).map((time, index) => Math.abs(time - (timesMs[index] as number)) / SECOND_MS);
   const stepsS = all.filter((step) => step > 0);
   const steps = stepsS.length;
-  if (steps === 0) return { timeframe: null, steady: false, kept: 0, steps, refusal: null };
+  if (steps === 0) return NO_SPACING;
   const [usualS, count] = mostCommon(stepsS);
+  const middleS = stepsS.toSorted((a, b) => a - b)[Math.floor(steps / 2)] as number;
   const found = (timeframe: Timeframe | null, steady: boolean, refusal: string | null = null): Spacing => {
     const kept = timeframe === null ? 0 : stepsS.filter((step) => isStepOf(timeframe, step)).length;
-    return { timeframe, steady, kept, steps, refusal };
+    return { timeframe, steady, kept, steps, middleS, refusal };
   };
   const own = TIMEFRAMES_ORDER.find((timeframe) => isStepOf(timeframe, usualS));
   const isMany = steps >= STEADY_MIN_STEPS;
@@ -151,8 +157,6 @@ interface Said {
   readonly given: Timeframe | null;
 }
 
-const longer = (a: Timeframe, b: Timeframe) => TIMEFRAME_SECONDS[a] > TIMEFRAME_SECONDS[b];
-
 /**
  * The timeframe of the klines of a file, from the steps between its rows, its name and --timeframe; M1 for ticks.
  * @throws ImportFailure or UsageError when they contradict each other; Unsure when the rows are too few or too far apart to tell
@@ -162,7 +166,7 @@ export function timeframeOf({ kind, spacing, path, given }: Said): Timeframe {
     if (given !== null && given !== "M1") throw new UsageError(`--timeframe ${given}: it has ticks, which become M1 klines`);
     return "M1";
   }
-  const { timeframe: shown, steady, refusal } = spacing;
+  const { timeframe: shown, steady, middleS, refusal } = spacing;
   if (refusal !== null) {
     if (given === "M1") return given;
     throw new ImportFailure(`${refusal}. If they are minutes with gaps, say --timeframe M1`);
@@ -171,7 +175,8 @@ export function timeframeOf({ kind, spacing, path, given }: Said): Timeframe {
   if (shown === null) return named ?? "M1";
   const source = given === null ? "its name says" : "--timeframe is";
   const insist = given === null ? `. If its name is wrong, say --timeframe ${shown}` : "";
-  if (named !== null && (longer(named, shown) || (steady && named !== shown)))
+  const isCloser = named !== null && middleS < TIMEFRAME_SECONDS[named] * NEAR_MIN;
+  if (named !== null && (isCloser || (steady && named !== shown)))
     throw new ImportFailure(`${source} ${named}, but its rows are those of ${shown}${insist}`);
   if (named !== null) return named;
   if (steady) return shown;
