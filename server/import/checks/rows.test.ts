@@ -5,8 +5,10 @@ import { createRowChecks, createStepCheck } from "./rows";
 
 const START_MS = Date.UTC(2024, 0, 9);
 
-function doubtsOf(rows: readonly Partial<Row>[]): string[] {
-  const checks = createRowChecks();
+const NO_CLAIMS = { spreadDigits: null, quotesEnd: null };
+
+function doubtsOf(rows: readonly Partial<Row>[], claims: Parameters<typeof createRowChecks>[0] = NO_CLAIMS): string[] {
+  const checks = createRowChecks(claims);
   for (const [index, row] of rows.entries())
     checks.row({ ...emptyRow(), timeMs: START_MS + index * 60_000, open: 1.1, high: 1.2, low: 1, close: 1.1, ...row }, index + 2);
   return checks.doubts().flatMap(({ reason, rows: examples }) => [reason, ...examples]);
@@ -25,6 +27,22 @@ test("spreads of more than half a percent of the price are doubtful, unless they
   expect(doubtsOf(rows(2))).toEqual([]);
   expect(doubtsOf(rows(3))[0]).toContain("3 of 200 spreads are more than 0.5 % of the price");
   expect(doubtsOf(rows(200)).slice(1)).toContain("line 2: 0.6 at a price of 1.1");
+});
+
+test("spreads and volumes of another kind than the first ones are doubtful", () => {
+  const points = { spreadDigits: 5, quotesEnd: null };
+  expect(doubtsOf([{ spread: 0.00012 }, { spread: 0.0003 }, { spread: 0 }], points)).toEqual([]);
+  expect(doubtsOf([{ spread: 0.00012 }, { spread: 0.0000000012 }], points)).toEqual([
+    expect.stringContaining("its first spreads are whole numbers, and 1 later ones are of another kind"),
+    "line 3: a spread of 0.00012",
+  ]);
+  const counts = { spreadDigits: null, quotesEnd: 100_000 };
+  expect(doubtsOf([{ tickVolume: 99_999 }, { tickVolume: 0 }], counts)).toEqual([]);
+  for (const tickVolume of [120.55, 264_000])
+    expect(doubtsOf([{ tickVolume: 42 }, { tickVolume }], counts)).toEqual([
+      expect.stringContaining("say what they are with --volume ticks or --volume real"),
+      `line 3: a volume of ${tickVolume}`,
+    ]);
 });
 
 /** The doubts about klines of a timeframe at these times, Unix seconds, in two parts. */

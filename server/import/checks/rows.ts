@@ -4,7 +4,10 @@ import { TIMEFRAME_SECONDS, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import { DAY_S, HOUR_S, SECOND_MS } from "#lib/units";
 import { countText, minuteText } from "#server/cli/words";
 import type { Row } from "#server/import/rows/row";
+import type { claimsOf } from "#server/import/survey/decide";
 import type { Doubt } from "./doubts";
+
+type Claims = ReturnType<typeof claimsOf>;
 
 /** A spread of a larger share of the price is of another unit, or of an hour in which nobody quotes. */
 const SPREAD_MAX_SHARE = 0.005;
@@ -22,9 +25,17 @@ const EXAMPLES_COUNT = 3;
 const textOf = ({ timeMs, open, high, low, close }: Row, line: number) =>
   `line ${line}: ${new Date(timeMs).toISOString().slice(0, 19)}Z  ${open}  ${high}  ${low}  ${close}`;
 
-/** Finds, in all rows of klines, spreads of another unit and rows that repeat a time with other prices. */
-export function createRowChecks() {
+/** Against floating-point noise. */
+const NOISE = 1e-6;
+
+/**
+ * Finds, in all rows of klines, spreads and volumes of another unit than the first ones, and rows that repeat a time with other
+ * prices.
+ */
+export function createRowChecks({ spreadDigits, quotesEnd }: Claims) {
+  const power = Number(`1e${spreadDigits ?? 0}`);
   const spread = { known: 0, large: 0, examples: [] as string[] };
+  const broken = { spreads: 0, volumes: 0, examples: [] as string[] };
   const repeated = { rows: 0, examples: [] as string[] };
   const last = { timeMs: Number.NaN, open: Number.NaN, high: Number.NaN, low: Number.NaN, close: Number.NaN };
   return {
@@ -41,7 +52,17 @@ export function createRowChecks() {
       last.high = row.high;
       last.low = row.low;
       last.close = row.close;
+      if (quotesEnd !== null && (row.tickVolume >= quotesEnd || row.tickVolume % 1 > 0)) {
+        broken.volumes += 1;
+        if (broken.examples.length < EXAMPLES_COUNT) broken.examples.push(`line ${line}: a volume of ${row.tickVolume}`);
+      }
       if (!(row.spread >= 0)) return;
+      const units = row.spread * power;
+      if (spreadDigits !== null && Math.abs(units - Math.round(units)) > NOISE) {
+        broken.spreads += 1;
+        if (broken.examples.length < EXAMPLES_COUNT)
+          broken.examples.push(`line ${line}: a spread of ${Number(units.toPrecision(6))}`);
+      }
       spread.known += 1;
       if (row.spread <= row.close * SPREAD_MAX_SHARE) return;
       spread.large += 1;
@@ -54,6 +75,13 @@ export function createRowChecks() {
           reason: `${countText(repeated.rows)} rows repeat the time of the row before with other prices: a column of the time of day is not read, or they are of several instruments`,
           rows: repeated.examples,
         });
+      if (broken.spreads + broken.volumes > 0) {
+        const what = broken.spreads > 0 ? "spreads" : "volumes";
+        const options =
+          broken.spreads > 0 ? "--spread points, --spread pips or --spread price" : "--volume ticks or --volume real";
+        const reason = `its first ${what} are whole numbers, and ${countText(broken.spreads + broken.volumes)} later ones are of another kind: say what they are with ${options}`;
+        doubts.push({ reason, rows: broken.examples });
+      }
       if (spread.large > spread.known * LARGE_MAX_SHARE)
         doubts.push({
           reason: `${countText(spread.large)} of ${countText(spread.known)} spreads are more than ${SPREAD_MAX_SHARE * 100} % of the price: say what they are in with --spread points, --spread pips or --spread price`,

@@ -239,7 +239,8 @@ function klinesOf(options: MinutesOptions) {
       row.high >= row.low && row.high >= row.open && row.high >= row.close && row.low <= row.open && row.low <= row.close;
     if (!sound) return "open and close are not between high and low";
     if (row.high > row.low * PRICES_MAX_FACTOR) return FAR_APART;
-    if (row.tickVolume % 1 > 0) return "tick_volume is not a whole number";
+    if (row.tickVolume % 1 > 0)
+      return "its number of quotes is not a whole number: if it is an amount, name it real_volume, or set --volume real";
     return isStray(row.low, row.high) ? STRAY : queue.doubt(row.timeMs);
   }
 

@@ -18,6 +18,7 @@ import { ImportFailure } from "#server/import/failure";
 import { contentOf } from "#server/import/files/text";
 import { type Progress, startProgress } from "#server/import/progress";
 import type { Row } from "#server/import/rows/row";
+import { claimsOf } from "#server/import/survey/decide";
 import type { Prepared, SurveyContext } from "#server/import/survey/survey";
 import { addCounts, type BatchCounts, NO_KLINES } from "#server/store/klines/kline-batches";
 import type { KlineTable } from "#server/store/klines/kline-store";
@@ -230,7 +231,7 @@ export async function judgeFile(
   const hours = createHoursCheck(file, calendar, options.clock !== null);
   const prices = context.prices.trial();
   const ends = createEnds(series);
-  const rows = createRowChecks();
+  const rows = createRowChecks(claimsOf(file, file.settings, options));
   const steps = createStepCheck(timeframe);
   const watch = (row: Row, line: number) => {
     hours.row(row);

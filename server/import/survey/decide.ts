@@ -15,6 +15,8 @@ const QUOTES_MAX_PER_MINUTE = 100_000;
 /** Rows needed before the decimals of a file count as those of its source. */
 const DECIMALS_MIN_ROWS = 20;
 
+const quotesEnd = (timeframe: Timeframe) => (QUOTES_MAX_PER_MINUTE * TIMEFRAME_SECONDS[timeframe]) / MINUTE_S;
+
 /** What a column is, and how it shows. */
 interface Decided<Is> {
   readonly is: Is;
@@ -42,8 +44,7 @@ export function volumeOf({ volume }: Values, given: Exclude<VolumeRole, "volume"
   if (given !== null) return decided(given, "set with --volume");
   const { known, broken, most } = volume;
   if (broken > 0) return decided("realVolume", "not all are whole numbers");
-  const bound = (QUOTES_MAX_PER_MINUTE * TIMEFRAME_SECONDS[timeframe]) / MINUTE_S;
-  if (most >= bound) return decided("realVolume", "some are more quotes than a kline has");
+  if (most >= quotesEnd(timeframe)) return decided("realVolume", "some are more quotes than a kline has");
   return decided("tickVolume", known === 0 ? "all are 0" : "all are whole numbers");
 }
 
@@ -103,15 +104,26 @@ function decideSpread(found: Identified, values: Values, options: Options): Deci
 /** Whether klines have a column "volume", whose name does not say what it counts. */
 const hasOpenVolume = ({ kind, layout }: Recognition) => kind === "klines" && layout?.roles.includes("volume") === true;
 
-/** Whether only all rows of a file show its units: the first spreads may be 0 or whole, the first volumes those of a holiday. */
+/** Whether only later rows of a file show its units: the first spreads and volumes may be 0, those of a holiday. */
 export function isOpen({ recognition, sample }: Identified, options: Options): boolean {
   const { layout, kind, exported } = recognition;
   if (kind === "ticks" || layout === null || exported === true) return false;
   const { spread, volume, hasVolume } = sample.values;
-  const isSpreadOpen = layout.roles.includes("spread") && options.spread === null && spread.broken === 0;
-  const isVolumeOpen = hasOpenVolume(recognition) && options.volume === null && volume.broken === 0;
+  const isSpreadOpen = layout.roles.includes("spread") && options.spread === null && spread.known === 0;
+  const isVolumeOpen = hasOpenVolume(recognition) && options.volume === null && volume.known === 0;
   const mayHaveVolume = !hasVolume && ["volume", "tickVolume", "realVolume"].some((role) => layout.roles.includes(role as Role));
   return isSpreadOpen || isVolumeOpen || mayHaveVolume;
+}
+
+/** What was decided by the values of the first rows, and has to be true of all. */
+export function claimsOf(found: Identified, { spreadDigits, volumeIs }: ReaderSettings, options: Options) {
+  const { recognition, timeframe } = found;
+  return {
+    /** Decimal places of spreads that are whole numbers of them; null where they need not be. */
+    spreadDigits: recognition.exported === true || options.spread !== null ? null : spreadDigits,
+    /** More than numbers of quotes can be; null where they are not counted. */
+    quotesEnd: hasOpenVolume(recognition) && options.volume === null && volumeIs === "tickVolume" ? quotesEnd(timeframe) : null,
+  };
 }
 
 /** What a column "volume" of klines counts, from the values of all rows. */
