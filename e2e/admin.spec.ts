@@ -50,7 +50,7 @@ const signUpAs = (email: string, address: string) =>
 async function klineFile(name: string, count: number, hour = 0): Promise<string> {
   const file = join(folder, name);
   const start = Date.UTC(2024, 2, 6, hour) / 1000;
-  const rows = Array.from({ length: count }, (_, index) => `${start + index * 60},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,3`);
+  const rows = Array.from({ length: count }, (_, index) => `${start + index * 60},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,0.0003`);
   await writeFile(file, `time,open,high,low,close,tick_volume,real_volume,spread\n${rows.join("\n")}\n`);
   return file;
 }

@@ -52,7 +52,7 @@ const report = () => page.getByRole("figure").filter({ hasText: "What the import
 /** A file of so many minutes of a Wednesday, as a browser sends it. */
 function klineFile(name: string, count: number) {
   const start = Date.UTC(2024, 2, 6) / 1000;
-  const rows = Array.from({ length: count }, (_, index) => `${start + index * 60},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,3`);
+  const rows = Array.from({ length: count }, (_, index) => `${start + index * 60},1.1,1.2,1.0,1.15,${1 + (index % 9)},0,0.0003`);
   const text = `time,open,high,low,close,tick_volume,real_volume,spread\n${rows.join("\n")}\n`;
   return { name, mimeType: "text/csv", buffer: Buffer.from(text) };
 }
