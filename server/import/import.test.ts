@@ -322,7 +322,7 @@ test("a damaged row of a file without lines is reported with its number", async 
     low: 1.1,
     close: 1.1,
   }));
-  const { text } = await importCommand(database, [write("AUDNZD.json", JSON.stringify(objects)), "--force"]);
+  const { text } = await importCommand(database, [write("AUDNZD.json", JSON.stringify(objects)), "--force", "--timeframe", "M1"]);
   expect(text).toContain("row 2: high is not a price: x");
 });
 

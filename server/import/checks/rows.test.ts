@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { columnsOf } from "#lib/domain/columns";
 import { emptyRow, type Row } from "#server/import/rows/row";
-import { createRowChecks, createStepCheck } from "./rows";
+import { createRowChecks, createStepCheck, createTickCheck } from "./rows";
 
 const START_MS = Date.UTC(2024, 0, 9);
 
-const NO_CLAIMS = { spreadDigits: null, quotesEnd: null };
+const NO_CLAIMS = { priceDigits: null, spreadDigits: null, quotesEnd: null };
 
 function doubtsOf(rows: readonly Partial<Row>[], claims: Parameters<typeof createRowChecks>[0] = NO_CLAIMS): string[] {
   const checks = createRowChecks(claims);
@@ -22,21 +22,47 @@ test("rows that repeat a time with other prices are doubtful, with the same pric
   ]);
 });
 
+test("few rows of many may repeat a time, as at the ends of pages of an API: the store counts them", () => {
+  const rows = Array.from({ length: 200 }, (_, index) => ({ timeMs: START_MS + index * 60_000 }));
+  expect(doubtsOf([...rows, { timeMs: START_MS + 199 * 60_000, close: 1.15 }])).toEqual([]);
+});
+
+test("a spread of more than a twentieth of the price is doubtful, even one", () => {
+  const rows = Array.from({ length: 200 }, (_, index) => ({ spread: index === 7 ? 12 : 0.0001 }));
+  expect(doubtsOf(rows)[0]).toContain("1 of 200 spreads are more than 0.5 % of the price");
+});
+
+test("prices with more decimals than those that were taken for points are doubtful", () => {
+  const claims = { ...NO_CLAIMS, priceDigits: 4, spreadDigits: 4 };
+  expect(doubtsOf([{ close: 1.1001, spread: 0.0002 }], claims)).toEqual([]);
+  expect(doubtsOf([{ close: 1.1001 }, { close: 1.10015 }], claims)[0]).toContain("say it with --point-digits");
+});
+
+test("ticks of which many share each time are doubtful", () => {
+  const doubts = (perTime: number) => {
+    const check = createTickCheck();
+    for (let tick = 0; tick < 400; tick += 1) check.row({ ...emptyRow(), timeMs: START_MS + Math.floor(tick / perTime) * 1_000 });
+    return check.doubts().map(({ reason }) => reason);
+  };
+  expect(doubts(10)).toEqual([]);
+  expect(doubts(40)).toEqual([expect.stringContaining("its 400 ticks have only 10 times")]);
+});
+
 test("spreads of more than half a percent of the price are doubtful, unless they are few", () => {
-  const rows = (large: number) => Array.from({ length: 200 }, (_, index) => ({ spread: index < large ? 0.6 : 0.0001 }));
+  const rows = (large: number) => Array.from({ length: 200 }, (_, index) => ({ spread: index < large ? 0.01 : 0.0001 }));
   expect(doubtsOf(rows(2))).toEqual([]);
   expect(doubtsOf(rows(3))[0]).toContain("3 of 200 spreads are more than 0.5 % of the price");
-  expect(doubtsOf(rows(200)).slice(1)).toContain("line 2: 0.6 at a price of 1.1");
+  expect(doubtsOf(rows(200)).slice(1)).toContain("line 2: 0.01 at a price of 1.1");
 });
 
 test("spreads and volumes of another kind than the first ones are doubtful", () => {
-  const points = { spreadDigits: 5, quotesEnd: null };
+  const points = { ...NO_CLAIMS, spreadDigits: 5 };
   expect(doubtsOf([{ spread: 0.00012 }, { spread: 0.0003 }, { spread: 0 }], points)).toEqual([]);
   expect(doubtsOf([{ spread: 0.00012 }, { spread: 0.0000000012 }], points)).toEqual([
     expect.stringContaining("its first spreads are whole numbers, and 1 later ones are of another kind"),
     "line 3: a spread of 0.00012",
   ]);
-  const counts = { spreadDigits: null, quotesEnd: 100_000 };
+  const counts = { ...NO_CLAIMS, quotesEnd: 100_000 };
   expect(doubtsOf([{ tickVolume: 99_999 }, { tickVolume: 0 }], counts)).toEqual([]);
   for (const tickVolume of [120.55, 264_000])
     expect(doubtsOf([{ tickVolume: 42 }, { tickVolume }], counts)).toEqual([
@@ -60,10 +86,10 @@ const every = (count: number, stepS: number, from = START_MS / 1000) =>
 
 test("klines of a longer timeframe behind those of a file are doubtful", () => {
   expect(stepDoubts("M1", [...every(30, 60), ...every(40, 3_600, START_MS / 1000 + 3_600)])).toEqual([
-    expect.stringContaining("from about 2024-01-09T01:00Z on they are those of H1"),
+    expect.stringContaining("from about 2024-01-09T01:00Z on its rows are as far apart as those of a longer one"),
   ]);
   expect(stepDoubts("H1", [...every(30, 3_600), ...every(9, 86_400, START_MS / 1000 + 200_000)])).toEqual([
-    expect.stringContaining("they are those of D1"),
+    expect.stringContaining("as far apart as those of a longer one"),
   ]);
 });
 
@@ -82,4 +108,5 @@ test("gaps, weekends and sparse minutes are not", () => {
     ),
   ).toEqual([]);
   expect(stepDoubts("M1", every(15, 3_600))).toEqual([]);
+  expect(stepDoubts("M1", [...every(30, 60), ...every(30, 600, START_MS / 1000 + 3_600)])).toHaveLength(1);
 });

@@ -82,6 +82,56 @@ test.each([
   expect(file.rows).toMatchObject([KLINE, { timeMs: at("2024-01-08T09:00:00Z") }]);
 });
 
+test.each([
+  [
+    "instruments",
+    "Price,Close,Close,High,High,Low,Low,Open,Open\nTicker,EURUSD=X,GBPUSD=X,EURUSD=X,GBPUSD=X,EURUSD=X,GBPUSD=X,EURUSD=X,GBPUSD=X\nDatetime,,,,,,,,\n",
+  ],
+  ["unnamed blocks", "time,open,high,low,close,open,high,low,close\n"],
+])("several %s in one table are asked about", async (_, header) => {
+  const row = `2024-01-08 08:00:00+00:00,${PRICES},${PRICES}\n`;
+  await expect(readFile("EURUSD.csv", header + row)).rejects.toThrow("of several instruments or sides");
+});
+
+test("a line above the names says which side the prices are of", async () => {
+  const row = `2024-01-08T08:00:00Z,1.09055,1.09060,1.09050,1.09059,${PRICES}\n`;
+  const both = await readFile(
+    "EURUSD.csv",
+    `,ask,ask,ask,ask,bid,bid,bid,bid\ntime,open,high,low,close,open,high,low,close\n${row}`,
+  );
+  expect(both.rows).toHaveLength(1);
+  expect(both.rows[0]).toMatchObject(KLINE);
+  expect(both.rows[0]?.spread).toBeCloseTo(0.0001, 10);
+  const ask = `,ask,ask,ask,ask\ntime,open,high,low,close\n2024-01-08T08:00:00Z,${PRICES}\n`;
+  await expect(readFile("EURUSD.csv", ask)).rejects.toThrow("no column is named as its");
+});
+
+test("beside bid prices, open to close are those of another side", async () => {
+  const names = "open,high,low,close,bid_open,bid_high,bid_low,bid_close,ask_open,ask_close";
+  const file = await readFile("EURUSD.csv", `time,${names}\n2024-01-08T08:00:00Z,1.2,1.3,1.1,1.2,${PRICES},1.09055,1.09058\n`);
+  expect(file.rows).toMatchObject([KLINE]);
+});
+
+test("a column of pairs is that of the instrument, whatever its name", async () => {
+  const text = `pair,time,open,high,low,close\nNZD/USD,2024-01-08T08:00:00Z,${PRICES}\nAUD/USD,2024-01-08T08:01:00Z,${PRICES}\n`;
+  expect(await readFile("EURUSD.csv", text)).toMatchObject({
+    rows: [KLINE],
+    sample: { symbol: "NZD/USD" },
+    malformed: [{ line: 3, reason: "AUD/USD in a file of NZD/USD" }],
+  });
+});
+
+test.each([["638403048000000000"], ["133491744000000000"]])("times such as %s are no nanoseconds", async (time) => {
+  await expect(readFile("EURUSD.csv", `time,bid,ask\n${time},1.09,1.0901\n`)).rejects.toThrow(
+    "count from another year than 1970",
+  );
+});
+
+test("comments between rows are left out, and -1 is no volume", async () => {
+  const text = `time,open,high,low,close,volume\n2024-01-08T08:00:00Z,${PRICES},-1\n# the end\n`;
+  expect(await readFile("EURUSD.csv", text)).toMatchObject({ malformed: [], rows: [KLINE] });
+});
+
 test("numbers in a column that is not read are no times of day", async () => {
   const rows = ["1200", "1215"].map((count, day) => `2024-01-0${8 + day},${PRICES},${count}\n`);
   expect((await readFile("EURUSD.csv", `Date,Open,High,Low,Close,Trades\n${rows.join("")}`)).rows).toHaveLength(2);

@@ -1,4 +1,5 @@
 import { TIMEFRAMES, type Timeframe } from "#lib/contract/primitives";
+import { isCurrency } from "#lib/domain/price-ranges";
 import { ImportFailure, Unsure } from "#server/import/failure";
 import { type DateStyle, type DecimalMark, epochUnitOf, hasOffset } from "#server/import/rows/bytes";
 import { cellTexts } from "#server/import/rows/delimited";
@@ -24,6 +25,8 @@ const UNZONED_CLOCK: FormatClock = { detect: { likely: ["UTC"] } };
  * and microseconds 14, as dates do, which begin with 1 or 2.
  */
 const EPOCH = /^(?!(19|20)\d\d[01]\d[0-3]\d[0-2]\d[0-5]\d$)(?:\d{9,13}|[3-9]\d{7})(\.\d+)?$|^\d{15,19}$|^[3-9]\d{13}$/;
+/** Ticks of .NET since the year 1, and of Windows since 1601: as nanoseconds, they would be of 1990 and 1974. */
+const OTHER_EPOCH = /^(?:6[2-4]|1[23])\d{16}$/;
 const TIME_OF_DAY = /^\d{1,2}:\d\d|^\d{3,6}$/;
 /** A time of day in a column whose name does not say so: 09:30, 9:30 PM, 0930 with a zero in front in some row. */
 const WRITTEN_TIME_OF_DAY = /^([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?( ?[ap]m)?$/i;
@@ -59,14 +62,19 @@ function timeframeOf(value = ""): Timeframe | undefined {
 /** The beginning of a plain file: the names of its columns, as plainName returns them, and rows spread over it. */
 type Table = ReturnType<typeof tableOf>;
 
+/** What a line above the names says of a column: which side its prices are of. */
+const SIDES: readonly string[] = ["bid", "ask", "mid"];
+
 /** The lines of a header as one: that with the most known names, and where it has none, as for the index of pandas, those of others. */
 function mergedHeader(lines: readonly (readonly string[])[]): readonly string[] {
   const isKnown = (name: string) => isColumnName(plainName(name));
   const known = (cells: readonly string[]) => new Set(cells.map(plainName).filter(isColumnName)).size;
   const own = lines.reduce((best, cells) => (known(cells) > known(best) ? cells : best), lines[0] ?? []);
   return own.map((name, column) => {
-    const others = lines.map((cells) => cells[column] ?? "");
-    return isKnown(name) ? name : (others.find((one) => TIME_NAMES.includes(plainName(one))) ?? others.find(isKnown) ?? name);
+    const others = lines.filter((cells) => cells !== own).map((cells) => cells[column] ?? "");
+    const side = others.map(plainName).find((one) => SIDES.includes(one));
+    if (isKnown(name)) return side === undefined ? name : `${side}_${name}`;
+    return others.find((one) => TIME_NAMES.includes(plainName(one))) ?? others.find(isKnown) ?? name;
   });
 }
 
@@ -116,9 +124,10 @@ function withIndex(names: readonly string[], [row = []]: readonly (readonly stri
   return isTime ? ["time", ...others] : names;
 }
 
-/** The instrument in a line of them below the header: `Ticker,EURUSD=X,EURUSD=X`. */
+/** The instrument in a line of them beside the header: `Ticker,EURUSD=X,EURUSD=X`. */
 function symbolIn(headers: readonly (readonly string[])[]): string | null {
-  const [, ...cells] = headers.slice(1).find(([first = ""]) => plainName(first) === "ticker") ?? [];
+  const [, ...cells] =
+    headers.find(([first = "", second = ""]) => plainName(first) === "ticker" && !isColumnName(plainName(second))) ?? [];
   return cells[0] !== undefined && cells.every((cell) => cell === cells[0]) ? cells[0] : null;
 }
 
@@ -129,6 +138,10 @@ function timeRoles({ names, rows }: Table): Record<string, Role | null> | null {
   const are = (name: string, test: (value: string) => boolean) => values(name).filter(test).length * 2 > values(name).length;
   const found = TIME_NAMES.filter((name) => names.includes(name));
   const others = Object.fromEntries(found.map((name) => [name, null]));
+  if (found.some((name) => are(name, (value) => OTHER_EPOCH.test(value))))
+    throw new ImportFailure(
+      "its times count from another year than 1970, as those of .NET and Windows do: write them as Unix milliseconds",
+    );
   const epoch = found.find((name) => name === "timemsc" || name === "timems" || are(name, (value) => EPOCH.test(value)));
   if (epoch !== undefined) return { ...others, [epoch]: "epoch" };
   const day = found.find((name) => name === "date" && are(name, (value) => !/[: T]/.test(value)));
@@ -207,6 +220,35 @@ function kindOf(names: readonly string[], given: RowKind | null): RowKind {
   return given ?? (has("bid", "ask") && !has("open", "high", "low", "close") ? "ticks" : "klines");
 }
 
+const PRICES: readonly string[] = ["open", "high", "low", "close"];
+
+/** Beside all four bid prices, open to close are those of another side, as of mid prices. */
+function otherPrices(names: readonly string[]): Record<string, null> {
+  const roles: readonly (Role | null)[] = rolesOf(names.filter((name) => !PRICES.includes(name)));
+  const isBid = PRICES.every((price) => roles.includes(price as Role));
+  return isBid ? Object.fromEntries(PRICES.map((price) => [price, null])) : {};
+}
+
+/** A column of which all values are pairs of currencies is that of the instrument, whatever its name. */
+function symbolRole({ names, rows }: Table): Record<string, Role> {
+  const isPair = (value = "") => {
+    const [, base = "", quote = ""] = /^(?:\w+:)?([A-Z]{3})[-_./ ]?([A-Z]{3})(?![A-Z]{2})/i.exec(value) ?? [];
+    return isCurrency(base.toUpperCase()) && isCurrency(quote.toUpperCase());
+  };
+  const unread = names.find((name, column) => !isColumnName(name) && rows.length > 0 && rows.every((row) => isPair(row[column])));
+  return unread === undefined || rolesOf(names).includes("symbol") ? {} : { [unread]: "symbol" };
+}
+
+/** Refuses a file that has the same price twice: of several instruments, or of two sides. @throws Unsure */
+function refuseTwice(names: readonly string[], own: Readonly<Record<string, Role | null>>): void {
+  const roles = names.map((name) => rolesOf([name], own)[0]);
+  const twice = [...PRICES, "bid", "ask"].find((price) => roles.indexOf(price as Role) !== roles.lastIndexOf(price as Role));
+  if (twice === undefined) return;
+  throw new Unsure(
+    `it has several columns of ${twice} prices, of several instruments or sides: name those to read, - for one to skip, for example --columns time,open,high,low,close,-`,
+  );
+}
+
 /** What the column "volume" of klines is where another one says it; else its values do. @param names as plainName returns them */
 function volumeRoles(names: readonly string[]): Record<string, Role | null> {
   const [name] = ["volume", "vol"].filter((one) => names.includes(one));
@@ -233,11 +275,15 @@ export const plainCsv: Format = {
     if (time === null) return null;
     const isQuotes = names.includes("bidopen");
     const kind = kindOf(names, head.given.kind);
-    const roles = rolesOf(names, {
+    const own = {
       ...time,
       ...(kind === "klines" && volumeRoles(names)),
       ...(isQuotes && { bidvolume: "realVolume" as const }),
-    });
+      ...otherPrices(names),
+      ...symbolRole(table),
+    };
+    const roles = rolesOf(names, own);
+    if (head.given.columns === null) refuseTwice(names, own);
     const needed: Role[] = kind === "ticks" ? ["bid", "ask"] : ["open", "high", "low", "close"];
     if (!needed.every((role) => roles.includes(role))) return null;
     refuseUnreadTimes(table, roles);

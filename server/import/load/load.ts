@@ -13,7 +13,7 @@ import {
   rowText,
 } from "#server/import/checks/doubts";
 import type { PriceCheck } from "#server/import/checks/prices";
-import { createRowChecks, createStepCheck } from "#server/import/checks/rows";
+import { createRowChecks, createStepCheck, createTickCheck } from "#server/import/checks/rows";
 import { ImportFailure } from "#server/import/failure";
 import { contentOf } from "#server/import/files/text";
 import { type Progress, startProgress } from "#server/import/progress";
@@ -232,10 +232,12 @@ export async function judgeFile(
   const prices = context.prices.trial();
   const ends = createEnds(series);
   const rows = createRowChecks(claimsOf(file, file.settings, options));
+  const times = createTickCheck();
   const steps = createStepCheck(timeframe);
   const watch = (row: Row, line: number) => {
     hours.row(row);
-    if (recognition.kind === "klines" && recognition.exported !== true) rows.row(row, line);
+    if (recognition.kind === "ticks") times.row(row);
+    else if (recognition.exported !== true) rows.row(row, line);
   };
   let overlap: Doubt | null = null;
   let beginning: KlineColumns | undefined;
@@ -250,7 +252,8 @@ export async function judgeFile(
       if (!options.force) await prices.check(klines, timeframe, listing);
       hours.take(klines);
       ends.take(klines);
-      steps.take(klines);
+      // With gaps, as the operator says.
+      if (options.timeframe === null) steps.take(klines);
       beginning ??= klines;
       overlap ??= await judgeOverlap({ series, klines }, listing.digits, store);
     }
@@ -264,7 +267,7 @@ export async function judgeFile(
   const like =
     levels.length > 0 && beginning !== undefined ? await likenessOf({ series, klines: beginning }, listings, store) : null;
   const named = like === null ? [] : [{ reason: `it looks like ${like}: the same prices are stored for it`, rows: [] }];
-  return { ...judged, doubts: [...rows.doubts(), ...steps.doubts(), ...hours.doubts(), ...levels, ...named] };
+  return { ...judged, doubts: [...rows.doubts(), ...times.doubts(), ...steps.doubts(), ...hours.doubts(), ...levels, ...named] };
 }
 
 /** Parts that wait to be written or are: one, while the next is read. */

@@ -57,4 +57,4 @@ export function shown(bytes: Buffer, cells: Cells, index: number): string {
 }
 
 /** How tools write that a value is not there. */
-export const NO_VALUE = /^(nan|n\/?a|null|none|-)$/i;
+export const NO_VALUE = /^(nan|#?n\/?a|<na>|null|none|\\n|[-.])$/i;

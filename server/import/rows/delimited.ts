@@ -67,7 +67,9 @@ function quantityFiller(layout: Layout, { volumeIs }: ReaderSettings): Filler {
   return (bytes, cells, row) => {
     for (const { index, role, target } of columns) {
       row[target] = numberIn(bytes, cells, index, layout.decimalMark);
-      if (!isEmpty(cells, index) && !(row[target] >= 0) && !NO_VALUE.test(shown(bytes, cells, index)))
+      // Interactive Brokers write -1 where they know none.
+      if (row[target] === -1) row[target] = Number.NaN;
+      else if (!isEmpty(cells, index) && !(row[target] >= 0) && !NO_VALUE.test(shown(bytes, cells, index)))
         return `${role} is not a volume: ${shown(bytes, cells, index)}`;
     }
     return null;
@@ -116,6 +118,8 @@ const OPTIONAL: readonly (Role | null)[] = [null, "volume", "tickVolume", "realV
 /** Names of columns in one line: more than an ordinary row can have by chance. */
 const HEADER_MIN_NAMES = 2;
 const RETURN = 13;
+/** Begins a comment. */
+const HASH = 35;
 
 /** The names in a line, without those that are empty at its end. */
 function namesIn(bytes: Buffer, cells: Cells): string[] {
@@ -223,6 +227,7 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
       header = namesIn(bytes, cells);
       return;
     }
+    if (bytes[from] === HASH) return;
     if (isRecorded && cells.count >= needed && !readRecorded(bytes)) {
       if (isHeaderAgain(bytes, line)) sink.headerAgain?.(line);
       else sink.notTaken?.(line);

@@ -14,7 +14,7 @@ const SEPARATED = /^(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[ T,]+(.*))?$/;
 /** Jan 05, 2024, as investing.com writes it. */
 const NAMED = /^([a-z]{3})[a-z]* (\d{1,2}), (\d{4})$/i;
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:[ T]*(.*))?$/;
+const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:[ T-]*(.*))?$/;
 const TIME_OF_DAY = /^(\d{1,2}):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?(?: ?([ap])\.?m\.?)?$/i;
 
 function yearOf(text: string): number {

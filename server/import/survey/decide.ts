@@ -117,8 +117,11 @@ export function isOpen({ recognition, sample }: Identified, options: Options): b
 
 /** What was decided by the values of the first rows, and has to be true of all. */
 export function claimsOf(found: Identified, { spreadDigits, volumeIs }: ReaderSettings, options: Options) {
-  const { recognition, timeframe } = found;
+  const { recognition, timeframe, listing } = found;
+  const isShown = options.pointDigits === null && spreadDigits !== null && spreadDigits < listing.digits;
   return {
+    /** Decimal places of prices, where those of the first ones are the unit of spreads; null where they are not. */
+    priceDigits: recognition.exported !== true && options.spread === null && isShown ? spreadDigits : null,
     /** Decimal places of spreads that are whole numbers of them; null where they need not be. */
     spreadDigits: recognition.exported === true || options.spread !== null ? null : spreadDigits,
     /** More than numbers of quotes can be; null where they are not counted. */

@@ -38,6 +38,8 @@ export interface Sample {
   /** What spreads and volumes show. */
   readonly values: Values;
   /** What the times of klines show; nothing of ticks. */
+  readonly shown: Spacing;
+  /** The same, or what the file states. */
   readonly spacing: Spacing;
 }
 
@@ -90,7 +92,7 @@ export function takeSample(recognition: Recognition, head: Buffer, isWhole: bool
   const shown = kind === "ticks" ? NO_SPACING : spacingOf(times);
   const spacing = stated === undefined ? shown : { ...NO_SPACING, timeframe: stated, steady: true };
   const symbol = texts.symbol ?? recognition.symbol ?? null;
-  return { ...texts, rows: times.length, unread, newestFirst, symbol, values: values.values(), spacing };
+  return { ...texts, rows: times.length, unread, newestFirst, symbol, values: values.values(), shown, spacing };
 }
 
 /** Listing fields that an import needs. */
@@ -128,7 +130,15 @@ export function identify(
   const sample = takeSample(recognition, head, isWhole, layout === null ? null : options.clock);
   if (isWhole && sample.rows === 0 && sample.unread !== null)
     throw new ImportFailure(`none of its rows can be read: ${sample.unread}`);
-  const timeframe = timeframeOf({ kind, spacing: sample.spacing, path, given: options.timeframe });
+  const { spacing, shown } = sample;
+  if (
+    recognition.exported !== true &&
+    shown.steady &&
+    shown.timeframe !== null &&
+    shown.timeframe !== (recognition.timeframe ?? shown.timeframe)
+  )
+    throw new ImportFailure(`it says ${recognition.timeframe}, but its rows are those of ${shown.timeframe}`);
+  const timeframe = timeframeOf({ kind, spacing, path, given: options.timeframe });
   const { ticker: given, venue, force } = options;
   const ticker = tickerOf({ given, symbol: sample.symbol, path, venue, force }, listings);
   const listing = listings.find((entry) => entry.ticker === ticker) as ImportListing;

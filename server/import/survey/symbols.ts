@@ -127,10 +127,13 @@ function hasOtherQuote({ alias }: Form, behind: string): boolean {
   return alias !== undefined && quote !== "USD" && isCurrency(quote);
 }
 
-/** A word anywhere in a name, or a month of a future behind the ticker, that makes it another instrument. */
-function otherWordIn(text: string, end: number): RegExpExecArray | undefined {
-  return [...text.matchAll(/[A-Za-z0-9]+/g)].find(
-    ({ 0: word, index }) => OTHER_WORDS.has(word.toUpperCase()) || (index > end && FUTURE_WORD.test(word)),
+/** The word next to a ticker, or a month of a future behind it, that makes it another instrument. */
+function otherWordIn(text: string, start: number, end: number): RegExpExecArray | undefined {
+  const words = [...text.matchAll(/[A-Za-z0-9]+/g)];
+  const before = words.filter(({ 0: word, index }) => index + word.length <= start).at(-1);
+  const [behind] = words.filter(({ index }) => index > end);
+  return [before, behind].find(
+    (word) => word !== undefined && (OTHER_WORDS.has(word[0].toUpperCase()) || (word === behind && FUTURE_WORD.test(word[0]))),
   );
 }
 
@@ -154,7 +157,7 @@ function foundAt(form: Form, { 0: word, index: start }: RegExpExecArray, text: s
   if (before !== "" || !isAddition(behind, inCapitals))
     return { ...place, said: text.slice(start - before.length, end + behind.length), same: false };
   if (behind === "" && hasOtherQuote(form, text.slice(end))) return { ...place, said: text.slice(start, end + 4), same: false };
-  const other = otherWordIn(text, end);
+  const other = otherWordIn(text, start, end);
   if (other === undefined) return { ...place, said: ticker, same: true };
   const said = text.slice(Math.min(start, other.index), Math.max(end, other.index + other[0].length));
   return { ...place, said, same: false };

@@ -152,7 +152,10 @@ test("few rows that could be minutes with gaps ask for the timeframe, unless the
   await expect(judge(3, 3_600)).rejects.toThrow(/--timeframe H1 or --timeframe M1/);
   expect(await judge(3, 3_600, "EURUSD_H1.csv")).toBe("H1");
   expect(await judge(3, 3_600, "EURUSD.csv", "M1")).toBe("M1");
-  expect(await judge(1, 0)).toBe("M1");
+  await expect(judge(1, 0)).rejects.toThrow(/--timeframe D1 or --timeframe M1/);
+  expect(timeframeOf({ kind: "klines", spacing: spacingOf([at("2024-01-02T00:07:00Z")]), path: "EURUSD.csv", given: null })).toBe(
+    "M1",
+  );
   expect(await judge(1, 0, "EURUSD_D1.csv")).toBe("D1");
 });
 
@@ -171,7 +174,13 @@ test("a name or option that contradicts the rows is refused", async () => {
   await expect(judge(30, 3_600, "EURUSD.csv", "H4")).rejects.toThrow("--timeframe is H4, but its rows are those of H1");
   await expect(judge(30, 60, "EURUSD_H1.csv")).rejects.toThrow("its name says H1, but its rows are those of M1");
   // The first half of a year, and a month and a day of minutes.
-  for (const name of ["EURUSD_2024_H1.csv", "EURUSD_month_2024_01.csv", "eurusd-daily-2024-01-08.csv"])
+  for (const name of [
+    "EURUSD_2024_H1.csv",
+    "EURUSD_month_2024_01.csv",
+    "EURUSD_H1-2024.csv",
+    "EURUSD_2024_W07.csv",
+    "eurusd-daily-2024-01-08.csv",
+  ])
     expect(await judge(30, 60, name)).toBe("M1");
   const spacing = await spacingOfRows(30, 60);
   expect(() => timeframeOf({ kind: "ticks", spacing, path: "x", given: "H1" })).toThrow(UsageError);

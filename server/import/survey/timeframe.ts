@@ -35,8 +35,9 @@ const BEHIND_TICKER = /[A-Z]{6}([1-9]\d{1,4})(?!\d)/;
 /** H1 and H2 behind a year are halves of it. */
 const HALF_YEAR = /((?:19|20)\d\d[-_ ]?)H[12](?!\d)/g;
 
-/** Words that, of minutes, say how long a file is. */
-const SPAN = /(?<![a-z])(month|week|day|hour)(ly)?(?![a-z])|daily/gi;
+/** What, of minutes, says how long a file is: a word, or a half or a week of a year. */
+const SPAN =
+  /(?<![a-z])(month|week|day|hour)(ly)?(?![a-z])|daily|[hw]\d{1,2}(?=[-_ ]?(19|20)\d\d)|(?<=(19|20)\d\d[-_ ]?)[hw]\d{1,2}/gi;
 
 /** The timeframe that a file name names; null when it names none, or several. */
 export function timeframeIn(path: string): Timeframe | null {
@@ -114,7 +115,8 @@ export function spacingOf(timesMs: readonly number[]): Spacing {
   const all = timesMs.slice(1).map((time, index) => Math.abs(time - (timesMs[index] as number)) / SECOND_MS);
   const stepsS = all.filter((step) => step > 0);
   const steps = stepsS.length;
-  if (steps === 0) return NO_SPACING;
+  // Days have no time of day: a single one is none of our minutes.
+  if (steps === 0) return timesMs.every((time) => time % DAY_MS === 0) ? { ...NO_SPACING, timeframe: "D1" } : NO_SPACING;
   const [usualS, count] = mostCommon(stepsS);
   const middleS = stepsS.toSorted((a, b) => a - b)[Math.floor(steps / 2)] as number;
   const found = (timeframe: Timeframe | null, steady: boolean, refusal: string | null = null): Spacing => {

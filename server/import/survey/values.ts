@@ -3,7 +3,7 @@ import type { Row } from "#server/import/rows/row";
 /** Spreads in pips are at least a tenth of one; those in price units are smaller, unless the price has hundreds of units. */
 const PIPS_MIN = 0.1;
 /** Spreads of this share of the price are usual in price units. */
-const USUAL_MAX_SHARE = 0.0005;
+const USUAL_MAX_SHARE = 0.001;
 
 /** What the spreads and volumes of rows show, as they are written. */
 export type Values = ReturnType<ReturnType<typeof createValues>["values"]>;
