@@ -78,7 +78,10 @@ async function fillPages(): Promise<void> {
     interval: 250,
   });
   const file = join(folder, "USDCAD.csv");
-  const rows = Array.from({ length: 300 }, (_, index) => `${Date.UTC(2024, 2, 6) / 1000 + index * 60},1.1,1.2,1.0,1.15,1,0,0.0003`);
+  const rows = Array.from(
+    { length: 300 },
+    (_, index) => `${Date.UTC(2024, 2, 6) / 1000 + index * 60},1.1,1.2,1.0,1.15,1,0,0.0003`,
+  );
   await writeFile(file, `time,open,high,low,close,tick_volume,real_volume,spread\n${rows.join("\n")}\n`);
   expect(await runCommand(product, "import", [file])).toMatchObject({ exitCode: 0 });
 }
