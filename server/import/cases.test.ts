@@ -100,7 +100,7 @@ describe.skipIf(!existsSync(CASES))("files that people have (skipped where ../sh
   });
 
   describe("38, 39: spreads", () => {
-    test("pips and average points are asked for, and said", async () => {
+    test("fractions that can be pips or average points need --spread", async () => {
       for (const file of ["USDCAD_M1.csv", "USDCAD_M1_points_average.csv"])
         await expectRefused(`39-spread-in-pips/${file}`, 3, /set --spread pips, --spread points or --spread price/);
       expect((await run("39-spread-in-pips/USDCAD_M1.csv", "--spread", "pips")).exitCode).toBe(0);

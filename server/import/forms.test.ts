@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import { readTicks } from "#server/store/history/ticks";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import { hurriedClock, IMPORT_NOW_MS, importCommand, storedKlines } from "#server/testing/import-command";
+import { emptyHistory, hurriedClock, IMPORT_NOW_MS, importCommand, storedKlines } from "#server/testing/import-command";
 import { openMinutes } from "#server/testing/import-rows";
 
 const CASES = path.resolve(process.cwd(), "../shared/data/import-cases");
@@ -24,11 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
   await db.close();
 });
-beforeEach(() =>
-  db.pool.query(
-    "TRUNCATE tick_tail, tick_segment, kline_tail, history_layer, history_visible, history_derived, import_job, backfill CASCADE",
-  ),
-);
+beforeEach(() => emptyHistory(db));
 
 function write(name: string, content: string | Buffer): string {
   const file = path.join(folder, name);

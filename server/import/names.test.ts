@@ -29,7 +29,7 @@ const firstTime = async (ticker: string) => {
   return first === undefined ? null : new Date(first.time * 1000).toISOString();
 };
 
-test("rows of another instrument are asked about, and are those of --ticker without --force", async () => {
+test("rows of another instrument need --ticker, and no --force", async () => {
   const row = (time: string) => `NZDUSD-PERP,${time},0.62045,0.62050,0.62045,0.62050`;
   const file = write("perp.csv", ["symbol,time,open,high,low,close", row("2024-01-08T08:00:00Z"), row("2024-01-08T08:01:00Z")]);
   expect(await importCommand(database, [file])).toMatchObject({

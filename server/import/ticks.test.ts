@@ -13,7 +13,7 @@ import { addTick, sealTicks, type TickChunk } from "#server/store/history/tick-t
 import { readTicks } from "#server/store/history/ticks";
 import { createKlineStore } from "#server/store/klines/kline-store";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import { hurriedClock, IMPORT_NOW_MS, importCommand, storedKlines } from "#server/testing/import-command";
+import { emptyHistory, hurriedClock, IMPORT_NOW_MS, importCommand, storedKlines } from "#server/testing/import-command";
 import { commandOutcome } from "#server/testing/terminal";
 import { importCommand as command } from "./index";
 
@@ -31,11 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
   await db.close();
 });
-beforeEach(() =>
-  db.pool.query(
-    "TRUNCATE tick_tail, tick_segment, kline_tail, history_layer, history_visible, history_derived, import_job, backfill CASCADE",
-  ),
-);
+beforeEach(() => emptyHistory(db));
 
 /** Time, bid, ask and volume. */
 type Tick = readonly [time: number, bid: number, ask: number, volume: number];

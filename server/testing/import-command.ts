@@ -59,6 +59,12 @@ export async function importCommand(
   }
 }
 
+const EMPTY =
+  "TRUNCATE tick_tail, tick_segment, kline_tail, history_layer, history_visible, history_derived, import_job, backfill CASCADE";
+
+/** Removes all history, and what is known of imports. */
+export const emptyHistory = ({ pool }: Database) => pool.query(EMPTY);
+
 /** A clock that advances with each reading, so progress is printed each time. */
 export function hurriedClock(): Clock {
   let nowMs = IMPORT_NOW_MS;

@@ -3,7 +3,7 @@ import type { SessionAnswer } from "#lib/domain/calendar";
 import { ascending, columnsOf, emptyColumns, joinColumns, type KlineColumns, rowFrom, rowsBetween } from "#lib/domain/columns";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { DAY_S, MINUTE_S, SECOND_MS } from "#lib/units";
-import { countText, minuteText } from "#server/cli/words";
+import { countText, minuteText, secondText } from "#server/cli/words";
 import { Unsure } from "#server/import/failure";
 import { knownClock } from "#server/import/formats/clocks";
 import { evidenceOf, isDoubtful } from "#server/import/survey/clock";
@@ -58,9 +58,7 @@ function movesOf(rows: readonly Common[], stepS: number): { own: number; stored:
 const examplesOf = (rows: readonly Common[]) =>
   rows
     .slice(0, DOUBT_ROWS_COUNT)
-    .map(
-      ({ time, own, stored }) => `${new Date(time * SECOND_MS).toISOString().slice(0, 19)}Z  ${own} where ${stored} is stored`,
-    );
+    .map(({ time, own, stored }) => `${secondText(time * SECOND_MS)}  ${own} where ${stored} is stored`);
 
 /** What is doubtful about klines whose times are stored with other prices; null when nothing is. */
 function judgeCommon(rows: readonly Common[], stepS: number, digits: number): Doubt | null {
@@ -158,7 +156,7 @@ export async function likenessOf(
 }
 
 /** Rows that show a doubt. */
-const DOUBT_ROWS_COUNT = 3;
+export const DOUBT_ROWS_COUNT = 3;
 
 /** Why a file is probably not what it seems to be, and rows that show it. */
 export interface Doubt {
@@ -168,8 +166,7 @@ export interface Doubt {
 
 /** Open time in UTC and prices of a kline. */
 export function rowText({ time, open, high, low, close }: KlineColumns, row: number): string {
-  const at = new Date((time[row] as number) * SECOND_MS).toISOString().slice(0, 19);
-  return `${at}Z  ${open[row]}  ${high[row]}  ${low[row]}  ${close[row]}`;
+  return `${secondText((time[row] as number) * SECOND_MS)}  ${open[row]}  ${high[row]}  ${low[row]}  ${close[row]}`;
 }
 
 /** The error that keeps a doubtful file out. */

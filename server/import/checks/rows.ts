@@ -2,10 +2,10 @@ import type { Timeframe } from "#lib/contract/primitives";
 import type { KlineColumns } from "#lib/domain/columns";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { DAY_S, HOUR_S, SECOND_MS } from "#lib/units";
-import { countText, minuteText } from "#server/cli/words";
+import { countText, minuteText, secondText } from "#server/cli/words";
 import type { Row } from "#server/import/rows/row";
 import type { claimsOf } from "#server/import/survey/decide";
-import type { Doubt } from "./doubts";
+import { DOUBT_ROWS_COUNT, type Doubt } from "./doubts";
 
 type Claims = ReturnType<typeof claimsOf>;
 
@@ -28,11 +28,9 @@ const LONGER_MIN_LENGTHS = 5;
 const DAYS_MIN_STEPS = 5;
 /** Steps of days are an hour shorter when a clock changes. */
 const DAY_MIN_S = DAY_S - HOUR_S;
-/** Rows that show a doubt. */
-const EXAMPLES_COUNT = 3;
 
 const textOf = ({ timeMs, open, high, low, close }: Row, line: number) =>
-  `line ${line}: ${new Date(timeMs).toISOString().slice(0, 19)}Z  ${open}  ${high}  ${low}  ${close}`;
+  `line ${line}: ${secondText(timeMs)}  ${open}  ${high}  ${low}  ${close}`;
 
 /** Against floating-point noise. */
 const NOISE = 1e-6;
@@ -57,7 +55,7 @@ export function createRowChecks({ spreadDigits, priceDigits, quotesEnd }: Claims
         const isSame = row.open === last.open && row.high === last.high && row.low === last.low && row.close === last.close;
         if (!isSame) {
           repeated.rows += 1;
-          if (repeated.examples.length < EXAMPLES_COUNT) repeated.examples.push(textOf(row, line));
+          if (repeated.examples.length < DOUBT_ROWS_COUNT) repeated.examples.push(textOf(row, line));
         }
       }
       last.timeMs = row.timeMs;
@@ -67,21 +65,22 @@ export function createRowChecks({ spreadDigits, priceDigits, quotesEnd }: Claims
       last.close = row.close;
       if (quotesEnd !== null && (row.tickVolume >= quotesEnd || row.tickVolume % 1 > 0)) {
         broken.volumes += 1;
-        if (broken.examples.length < EXAMPLES_COUNT) broken.examples.push(`line ${line}: a volume of ${row.tickVolume}`);
+        if (broken.examples.length < DOUBT_ROWS_COUNT) broken.examples.push(`line ${line}: a volume of ${row.tickVolume}`);
       }
       if (priceDigits !== null && isBroken(row.close * pricePower)) broken.prices += 1;
       if (!(row.spread >= 0)) return;
       const units = row.spread * power;
       if (spreadDigits !== null && isBroken(units)) {
         broken.spreads += 1;
-        if (broken.examples.length < EXAMPLES_COUNT)
+        if (broken.examples.length < DOUBT_ROWS_COUNT)
           broken.examples.push(`line ${line}: a spread of ${Number(units.toPrecision(6))}`);
       }
       spread.known += 1;
       if (row.spread <= row.close * SPREAD_MAX_SHARE) return;
       spread.large += 1;
       if (row.spread > row.close * SPREAD_END_SHARE) spread.impossible += 1;
-      if (spread.examples.length < EXAMPLES_COUNT) spread.examples.push(`line ${line}: ${row.spread} at a price of ${row.close}`);
+      if (spread.examples.length < DOUBT_ROWS_COUNT)
+        spread.examples.push(`line ${line}: ${row.spread} at a price of ${row.close}`);
     },
     doubts(): Doubt[] {
       const doubts: Doubt[] = [];
@@ -133,7 +132,9 @@ export function createTickCheck() {
 export function createStepCheck(timeframe: Timeframe) {
   const lengthS = TIMEFRAME_SECONDS[timeframe];
   const isLonger = (stepS: number) => stepS >= LONGER_MIN_LENGTHS * lengthS;
-  let [lastS, stepS, same, days] = [Number.NaN, Number.NaN, 0, 0];
+  let lastS = Number.NaN;
+  let lastStepS = Number.NaN;
+  let [same, days] = [0, 0];
   let fromS: number | null = null;
   return {
     /** The next klines of the file, in its order. */
@@ -141,9 +142,10 @@ export function createStepCheck(timeframe: Timeframe) {
       if (fromS !== null) return;
       for (const at of time) {
         const step = Math.abs(at - lastS);
-        same = step === stepS ? same + 1 : 1;
+        same = step === lastStepS ? same + 1 : 1;
         days = lengthS < DAY_S && step >= DAY_MIN_S ? days + 1 : 0;
-        [lastS, stepS] = [at, step];
+        lastS = at;
+        lastStepS = step;
         const run = same >= SAME_MIN_STEPS && isLonger(step) ? same : days >= DAYS_MIN_STEPS ? days : 0;
         if (run === 0) continue;
         fromS = at - run * step;

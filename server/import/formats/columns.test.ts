@@ -88,7 +88,7 @@ test.each([
     "Price,Close,Close,High,High,Low,Low,Open,Open\nTicker,EURUSD=X,GBPUSD=X,EURUSD=X,GBPUSD=X,EURUSD=X,GBPUSD=X,EURUSD=X,GBPUSD=X\nDatetime,,,,,,,,\n",
   ],
   ["unnamed blocks", "time,open,high,low,close,open,high,low,close\n"],
-])("several %s in one table are asked about", async (_, header) => {
+])("a table of several %s needs --columns", async (_, header) => {
   const row = `2024-01-08 08:00:00+00:00,${PRICES},${PRICES}\n`;
   await expect(readFile("EURUSD.csv", header + row)).rejects.toThrow("of several instruments or sides");
 });

@@ -40,6 +40,8 @@ const SEPARATOR_LINE = /^"?sep=(.)"?$/i;
 const COMMENT = /^\s*(#|\/\/)/;
 /** A value of a row: a number, or a time. Names have letters. */
 const VALUE = /^[-+]?(?=.*\d)[\d.,:/+\- TZ]+$/;
+/** Columns of klines. */
+const PRICES = ["open", "high", "low", "close"] as const satisfies readonly Role[];
 /** What tools name an index without a name. */
 const INDEX_NAMES: readonly string[] = ["", "unnamed:0", "index"];
 /** Rows that are examined. */
@@ -111,6 +113,7 @@ function tableOf(head: Head) {
     titles: named ?? header,
     names: named === null ? withIndex(namesOf(header), rows) : named.map(plainName),
     isGerman: named === null && header.some(isGermanName),
+    lines: rest,
     rows,
     symbol: symbolIn(headers),
   };
@@ -175,9 +178,9 @@ function refuseUnreadTimes({ rows, titles, names }: Table, roles: readonly (Role
   );
 }
 
-function shownOrder(head: Head, { separator, headerLines, isGerman }: Table, column: number): DateOrder {
+function shownOrder({ separator, lines, isGerman }: Table, column: number): DateOrder {
   let [firstIsDay, secondIsDay, shortYear] = [false, false, false];
-  for (const line of head.everyLine().slice(headerLines)) {
+  for (const line of lines) {
     const [, first, second, year] = YEAR_LAST.exec(cellTexts(line, separator)[column] ?? "") ?? [];
     firstIsDay ||= Number(first) > 12;
     secondIsDay ||= Number(second) > 12;
@@ -198,7 +201,7 @@ function datesOf(head: Head, table: Table, roles: readonly (Role | null)[]): { d
   if (column < 0 || COMPACT.test(value)) return { dateStyle: "compact", dateOrder: "ymd" };
   const given = head.given.dateOrder;
   if (given !== null) return { dateStyle: given, dateOrder: given };
-  const order = YEAR_FIRST.test(value) || !YEAR_LAST.test(value) ? DATE_ORDERS[0] : shownOrder(head, table, column);
+  const order = YEAR_FIRST.test(value) || !YEAR_LAST.test(value) ? DATE_ORDERS[0] : shownOrder(table, column);
   return { dateStyle: order, dateOrder: order };
 }
 
@@ -217,15 +220,13 @@ function decimalMarkOf({ rows }: Table, roles: readonly (Role | null)[]): Decima
 function kindOf(names: readonly string[], given: RowKind | null): RowKind {
   const roles = rolesOf(names);
   const has = (...all: Role[]) => all.every((role) => roles.includes(role));
-  return given ?? (has("bid", "ask") && !has("open", "high", "low", "close") ? "ticks" : "klines");
+  return given ?? (has("bid", "ask") && !has(...PRICES) ? "ticks" : "klines");
 }
-
-const PRICES: readonly string[] = ["open", "high", "low", "close"];
 
 /** Beside all four bid prices, open to close are those of another side, as of mid prices. */
 function otherPrices(names: readonly string[]): Record<string, null> {
-  const roles: readonly (Role | null)[] = rolesOf(names.filter((name) => !PRICES.includes(name)));
-  const isBid = PRICES.every((price) => roles.includes(price as Role));
+  const roles = rolesOf(names.filter((name) => !PRICES.some((price) => price === name)));
+  const isBid = PRICES.every((price) => roles.includes(price));
   return isBid ? Object.fromEntries(PRICES.map((price) => [price, null])) : {};
 }
 
@@ -242,7 +243,8 @@ function symbolRole({ names, rows }: Table): Record<string, Role> {
 /** Refuses a file that has the same price twice: of several instruments, or of two sides. @throws Unsure */
 function refuseTwice(names: readonly string[], own: Readonly<Record<string, Role | null>>): void {
   const roles = names.map((name) => rolesOf([name], own)[0]);
-  const twice = [...PRICES, "bid", "ask"].find((price) => roles.indexOf(price as Role) !== roles.lastIndexOf(price as Role));
+  const prices: readonly Role[] = [...PRICES, "bid", "ask"];
+  const twice = prices.find((price) => roles.indexOf(price) !== roles.lastIndexOf(price));
   if (twice === undefined) return;
   throw new Unsure(
     `it has several columns of ${twice} prices, of several instruments or sides: name those to read, - for one to skip, for example --columns time,open,high,low,close,-`,
@@ -284,7 +286,7 @@ export const plainCsv: Format = {
     };
     const roles = rolesOf(names, own);
     if (head.given.columns === null) refuseTwice(names, own);
-    const needed: Role[] = kind === "ticks" ? ["bid", "ask"] : ["open", "high", "low", "close"];
+    const needed: readonly Role[] = kind === "ticks" ? ["bid", "ask"] : PRICES;
     if (!needed.every((role) => roles.includes(role))) return null;
     refuseUnreadTimes(table, roles);
     const timeColumn = roles.findIndex((role) => role === "dateTime" || role === "timeOfDay");

@@ -1,7 +1,7 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { printableName } from "#lib/printable";
 import { EXIT_DONE, EXIT_FAILED, type UsageError } from "#server/cli/usage-error";
-import { countText } from "#server/cli/words";
+import { countText, secondText } from "#server/cli/words";
 import type { Doubt } from "#server/import/checks/doubts";
 import { exitCodeOf, type ImportFailure, Unsure } from "#server/import/failure";
 import type { Source } from "#server/import/files/archives";
@@ -17,7 +17,6 @@ import { addCounts, NO_KLINES } from "#server/store/klines/kline-batches";
 const FULL_FILES_COUNT = 10;
 
 const rows = (value: number) => `${countText(value)} ${value === 1 ? "row" : "rows"}`;
-const instant = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 /** Prints what happens to each file; with many files, only what differs from the file before. */
 export type Report = ReturnType<typeof createReport>;
@@ -114,7 +113,7 @@ export function figuresOf({ timeframe, sample: { spacing } }: Prepared, loaded: 
   ];
   if (spacing.kept < spacing.steps)
     lines.push(`  step ${timeframe}: ${countText(spacing.kept)} of the first ${countText(spacing.steps)} between its rows`);
-  if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${instant(counts.firstMs)} to ${instant(counts.lastMs)}`);
+  if (!Number.isNaN(counts.firstMs)) lines.push(`  from ${secondText(counts.firstMs)} to ${secondText(counts.lastMs)}`);
   // A person sees whether its times are those of the starts of klines.
   if (trial && first.length > 0)
     lines.push(`  first ${timeframe} klines, UTC, open, high, low, close:`, ...first.map((row) => `    ${row}`));
@@ -146,7 +145,7 @@ export function odditiesOf({ source, timeframe, recognition }: Prepared, loaded:
     );
   if (closedHours.count > 0 && closedHours.first !== null)
     lines.push(
-      `  ${countText(closedHours.count)} ${timeframe} klines in hours in which the calendar is closed, the first at ${instant(closedHours.first * 1000)}`,
+      `  ${countText(closedHours.count)} ${timeframe} klines in hours in which the calendar is closed, the first at ${secondText(closedHours.first * 1000)}`,
     );
   return [...lines, ...malformedLines(source, loaded)];
 }
@@ -170,7 +169,7 @@ export function malformedLines(source: Source, { counts, malformed, failure }: O
 /** What is stored of a file that ended early; nothing where none of it is. */
 export function keptText({ rows: count, lastMs }: Kept): string {
   if (count === 0) return "";
-  const until = Number.isNaN(lastMs) ? "" : `, up to ${instant(lastMs)}`;
+  const until = Number.isNaN(lastMs) ? "" : `, up to ${secondText(lastMs)}`;
   return `its first ${count === 1 ? "row is" : `${countText(count)} rows are`} stored${until}`;
 }
 

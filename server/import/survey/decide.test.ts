@@ -28,7 +28,7 @@ test.each([
   ["pips of yen", [0.6, 0.8, 1.1], 150, 0.01, "0.6, may be pips (0.006)"],
   ["average points", [6, 6.5, 7], 1.35, 0.0001, "6, may be pips"],
   ["pips of gold", [2.5, 3.1], 2_000, 0.1, "2.5, may be pips (0.25)"],
-] as const)("spreads in %s are asked for", (_, numbers, close, pip, words) => {
+] as const)("spreads in %s need --spread", (_, numbers, close, pip, words) => {
   const values = valuesOf("spread", numbers, close);
   expect(() => spreadUnitOf(values, null, pip)).toThrow(words);
   expect(() => spreadUnitOf(values, null, pip)).toThrow("set --spread pips, --spread points or --spread price");

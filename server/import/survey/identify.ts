@@ -131,13 +131,10 @@ export function identify(
   if (isWhole && sample.rows === 0 && sample.unread !== null)
     throw new ImportFailure(`none of its rows can be read: ${sample.unread}`);
   const { spacing, shown } = sample;
-  if (
-    recognition.exported !== true &&
-    shown.steady &&
-    shown.timeframe !== null &&
-    shown.timeframe !== (recognition.timeframe ?? shown.timeframe)
-  )
-    throw new ImportFailure(`it says ${recognition.timeframe}, but its rows are those of ${shown.timeframe}`);
+  const { timeframe: stated, exported } = recognition;
+  const isOther = shown.steady && shown.timeframe !== null && shown.timeframe !== stated;
+  if (stated !== undefined && exported !== true && isOther)
+    throw new ImportFailure(`it says ${stated}, but its rows are those of ${shown.timeframe}`);
   const timeframe = timeframeOf({ kind, spacing, path, given: options.timeframe });
   const { ticker: given, venue, force } = options;
   const ticker = tickerOf({ given, symbol: sample.symbol, path, venue, force }, listings);
