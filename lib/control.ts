@@ -41,10 +41,17 @@ export interface ControlLine {
   close(): Promise<void>;
 }
 
+/** A connection of the database, in a transaction. */
+interface Transaction {
+  query(text: string, values: unknown[]): Promise<unknown>;
+}
+
 /** Carries texts between the processes of an installation: PostgreSQL for a single node, Redis for several. */
 export interface ControlChannel {
   /** Sends a text to every open line. @throws Error when the channel is unavailable; the text may not have arrived anywhere */
   send(text: string): Promise<void>;
+  /** Sends a text with the commit of a transaction, or not at all; only of a channel that is in the database. */
+  readonly sendWith?: (transaction: Transaction, text: string) => Promise<void>;
   /**
    * Opens a line: it receives every text sent after it is open, in order.
    * @param onLost the line broke; it receives nothing more and still has to be closed
@@ -69,6 +76,12 @@ export interface Control {
    * accounts again each second, and everything when it is back.
    */
   publish(message: ControlMessage): Promise<void>;
+  /**
+   * Sends changes that a transaction makes. Where the channel is in the database, the messages are sent by the commit, so that no kill
+   * comes between both; otherwise by the function that is returned, which is to be called after the commit and never throws.
+   * @throws the error of pg; then nothing is sent, and the transaction fails
+   */
+  publishWith(transaction: Transaction, messages: readonly ControlMessage[]): Promise<() => Promise<void>>;
   /**
    * Follows the messages; resolves when it is listening, or has found the channel unavailable and keeps trying. A lost
    * connection is noticed within about a second and opened again; then `everything` is delivered, because messages may have

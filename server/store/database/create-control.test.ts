@@ -1,3 +1,4 @@
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "#lib/clock";
 import type { Control, ControlMessage } from "#lib/control";
@@ -34,6 +35,8 @@ interface Subject {
   readonly url: string;
   /** The control of another node, which reaches the server at this URL. */
   node(url: string): Promise<Control>;
+  /** The URL of the database whose transactions it announces. */
+  database(): string;
   /** Sends a text on the channel, as any release might. */
   say(text: string): Promise<unknown>;
 }
@@ -154,6 +157,21 @@ function controlSuite(subject: () => Subject) {
     expect(listener.connected()).toBe(false);
   });
 
+  test("control messages of a transaction are sent once it is committed, in order, and none of one that is rolled back", async () => {
+    const [{ next }, node] = [await listening(), await subject().node(subject().url)];
+    const client = new pg.Client(subject().database());
+    onTestFinished(() => client.end());
+    await client.connect();
+    await client.query("BEGIN");
+    await node.publishWith(client, [notice(1)]);
+    await client.query("ROLLBACK");
+    await client.query("BEGIN");
+    const tell = await node.publishWith(client, [notice(2), notice(3)]);
+    await client.query("COMMIT");
+    await tell();
+    expect([await next(), await next()]).toEqual([notice(2), notice(3)]);
+  });
+
   test("closing drops pending control messages", async () => {
     const { node, door } = await nodeBehindDoor();
     const { next } = await listening();
@@ -173,8 +191,21 @@ describe("control channel in PostgreSQL", () => {
   });
   afterAll(() => db.close());
 
+  test("a commit sends the messages of its transaction by itself: no kill comes between both", async () => {
+    const { onMessage, next } = inbox();
+    const listener = await db.control.listen(onMessage);
+    onTestFinished(() => listener.stop());
+    const client = await db.pool.connect();
+    onTestFinished(() => client.release());
+    await client.query("BEGIN");
+    await db.control.publishWith(client, [notice(1)]);
+    await client.query("COMMIT");
+    expect(await next()).toEqual(notice(1));
+  });
+
   controlSuite(() => ({
     url: db.url,
+    database: () => db.url,
     async node(url) {
       const opened = await openDatabase({ url, poolSize: 2, waitS: 5, clock: systemClock, log });
       onTestFinished(() => opened.close());
@@ -186,10 +217,12 @@ describe("control channel in PostgreSQL", () => {
 
 describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped where Redis cannot run)", () => {
   let server: RedisServer;
+  let db: TestDatabase;
   beforeAll(async () => {
     server = await startRedis(redisProgram as string);
+    db = await testDatabase();
   });
-  afterAll(() => server.stop());
+  afterAll(() => Promise.all([server.stop(), db.close()]));
 
   const redisAt = async (url: string, prefix = "test") => {
     const redis = openRedis({ url, prefix, log });
@@ -205,6 +238,7 @@ describe.skipIf(redisProgram === undefined)("control channel in Redis (skipped w
 
   controlSuite(() => ({
     url: server.url,
+    database: () => db.url,
     node,
     say: async (text) => (await redisAt(server.url)).client.publish("test:control", text),
   }));

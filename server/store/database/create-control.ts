@@ -45,17 +45,28 @@ export function createControl({ channel, clock, log }: ControlOptions): Control 
     if (!retrying) void retry();
   }
 
+  async function publish(message: ControlMessage): Promise<void> {
+    // Pending messages go first, to keep the order.
+    if (pending.length > 0) return sendLater(message);
+    try {
+      await send(message);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ reason, kind: message.kind }, "control message not sent; retrying");
+      sendLater(message);
+    }
+  }
+
   return {
-    async publish(message) {
-      // Pending messages go first, to keep the order.
-      if (pending.length > 0) return sendLater(message);
-      try {
-        await send(message);
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        log.warn({ reason, kind: message.kind }, "control message not sent; retrying");
-        sendLater(message);
-      }
+    publish,
+    async publishWith(transaction, messages) {
+      const { sendWith } = channel;
+      if (sendWith === undefined)
+        return async () => {
+          for (const message of messages) await publish(message);
+        };
+      for (const message of messages) await sendWith(transaction, JSON.stringify(message));
+      return async () => undefined;
     },
     listen: (onMessage) => listenOn({ channel, onMessage, clock, log }),
     pending: () => pending.length,

@@ -3,6 +3,7 @@ import { type ControlChannel, SEND_MAX_MS } from "#lib/control";
 
 /** PostgreSQL channel on which every process of an installation listens. */
 const CHANNEL = "spotwire_control";
+const NOTIFY = "SELECT pg_notify($1, $2)";
 
 interface PostgresChannelOptions {
   readonly pool: Pick<Pool, "query">;
@@ -15,8 +16,11 @@ export function createPostgresChannel({ pool, client }: PostgresChannelOptions):
   return {
     async send(text) {
       // Times out with its caller: on a silent network the attempts would fill the pool.
-      const notify = { text: "SELECT pg_notify($1, $2)", values: [CHANNEL, text], query_timeout: SEND_MAX_MS };
+      const notify = { text: NOTIFY, values: [CHANNEL, text], query_timeout: SEND_MAX_MS };
       await pool.query(notify);
+    },
+    async sendWith(transaction, text) {
+      await transaction.query(NOTIFY, [CHANNEL, text]);
     },
     async open(onText, onLost) {
       const line = client();
