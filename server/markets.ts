@@ -12,7 +12,7 @@ import type { Catalogue } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { MINUTE_MS } from "#lib/units";
 import { createFeedFilter } from "#server/feed/filter/feed-filter";
-import { type AuditedChange, audit, auditOn } from "#server/store/access/audit";
+import { type AuditedChange, audit, auditOn, SYSTEM } from "#server/store/access/audit";
 import type { Database, StartUp } from "#server/store/database/db";
 import type { Redis } from "#server/store/database/redis";
 import { createFileThread } from "#server/store/files/file-thread";
@@ -233,7 +233,7 @@ export async function followMarkets(options: FollowOptions): Promise<Record<Venu
 
 /** The audit entry of an import that pushed klines begin. */
 function recordPush(client: pg.ClientBase, change: Pick<AuditedChange, "action" | "target" | "after">): Promise<void> {
-  return auditOn(client, { ...change, actor: { name: "system" }, accountId: null, address: null });
+  return auditOn(client, { ...change, ...SYSTEM, accountId: null });
 }
 
 /** The klines of the live venue; during the start their reads wait for the database like all other reads of the start. */
@@ -288,7 +288,7 @@ function openProviders(options: MarketsOptions, catalogue: Catalogue): MarketFee
 
 /** The audit entry of a change of the provider that speaks. */
 function recordChange(db: Database, { from, to, reason, tickers, some }: PrecedenceChange): Promise<void> {
-  const system = { actor: { name: "system" }, accountId: null, address: null };
+  const system = { ...SYSTEM, accountId: null };
   const [before, after] = [{ provider: from }, { provider: to, reason, tickers, some }];
   return audit(db.prisma, { ...system, action: "feed.change", target: "live", before, after });
 }

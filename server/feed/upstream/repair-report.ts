@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/clock";
-import { audit } from "#server/store/access/audit";
+import { audit, SYSTEM } from "#server/store/access/audit";
 import type { Database } from "#server/store/database/db";
 import { type BackfillProgress, beginBackfill, noteBackfill } from "#server/store/market/backfills";
 import type { RepairReport } from "./mend-span";
@@ -43,7 +43,7 @@ export function reportRepair(db: Pick<Database, "prisma">, clock: Clock, upstrea
       const state = problem === null ? "done" : "failed";
       await note({ state, problem, step: "", filesDone: 1, ...(problem === null && { share: 1 }) });
       const after = { state, number: import_?.number, minutes: progress.rows, tickers };
-      const system = { actor: { name: "system" }, accountId: null, address: null };
+      const system = { ...SYSTEM, accountId: null };
       await audit(db.prisma, { ...system, action: "history.repair", target: upstream, after });
     },
   };

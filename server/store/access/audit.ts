@@ -41,6 +41,9 @@ export const NOT_SIGNED_IN: Actor = { name: "not signed in" };
 /** An operator at a terminal of the machine. */
 export const COMMAND_LINE: ChangedBy = { actor: { name: "command line" }, address: null };
 
+/** The service itself. */
+export const SYSTEM: ChangedBy = { actor: { name: "system" }, address: null };
+
 /** A change that was made. */
 export interface AuditedChange {
   readonly actor: Actor;

@@ -16,7 +16,7 @@ import { type PlanLimits, ROTATION_GRACES, type RotationGrace } from "#lib/contr
 import { Venue } from "#lib/contract/primitives";
 import { Fault } from "#lib/fault";
 import type { Database } from "#server/store/database/db";
-import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
+import { audit, type ChangedBy, COMMAND_LINE, SYSTEM } from "./audit";
 import { requireListed, requireWithinPlan } from "./key-checks";
 import { lockOwner, requireBillingOwner, requireOwnScopes, requireRoom, requireVenue } from "./key-owner";
 import { revokeRow } from "./revoke-keys";
@@ -292,7 +292,7 @@ export async function takeKey(context: KeyContext, { id, hash }: PendingKey): Pr
   const where = { id, revokedAt: null, hash: new Uint8Array(Buffer.from(hash, "base64url")) };
   const { count } = await db.prisma.apiKey.updateMany({ where, data: columns });
   if (count === 0) {
-    await revokeKey(context, id, { actor: { name: "system" }, address: null });
+    await revokeKey(context, id, SYSTEM);
     return undefined;
   }
   await db.control.publish({ kind: "keys", keyId: id });
