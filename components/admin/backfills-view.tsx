@@ -13,9 +13,17 @@ import { ChangeImport, type ImportChange } from "./import-change";
 const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }> = {
   running: { tone: "positive", label: "Running", title: "Reported progress within the last few minutes." },
   done: { tone: "neutral", label: "Done", title: "All files are stored." },
-  failed: { tone: "danger", label: "Failed", title: "Some files are not stored. Run the same command again to continue." },
-  interrupted: { tone: "warning", label: "Interrupted", title: "Stopped by hand. Run the same command again to continue." },
-  lost: { tone: "danger", label: "Lost", title: "Stopped reporting progress. Its process or machine probably stopped." },
+  failed: { tone: "danger", label: "Failed", title: "Some files are not stored. The command said why." },
+  interrupted: {
+    tone: "warning",
+    label: "Interrupted",
+    title: "Nothing of it shows. Run the same command again to continue, within a week.",
+  },
+  lost: {
+    tone: "danger",
+    label: "Lost",
+    title: "Stopped reporting progress. Its process or machine probably stopped. Nothing of it shows.",
+  },
 };
 
 /** Series that are named one by one. */
@@ -44,8 +52,8 @@ function Written({ series }: { series: readonly BackfillSeriesReport[] }) {
 }
 
 /** What can be done with an import now; null for nothing. */
-function changeOf({ series, state, undone_at }: BackfillReport): ImportChange | null {
-  if (state === "running" || series.length === 0) return null;
+function changeOf({ series, state, pending, undone_at }: BackfillReport): ImportChange | null {
+  if (state === "running" || pending || series.length === 0) return null;
   return undone_at === null ? "undo" : "redo";
 }
 

@@ -338,6 +338,8 @@ export interface BackfillReport {
   readonly updated_at: string;
   /** When it was undone, null if it was not or was put back. */
   readonly undone_at: string | null;
+  /** It is not complete: nothing of it shows. The same command continues it. */
+  readonly pending: boolean;
   /** By ticker and timeframe; empty if it stored nothing. */
   readonly series: readonly BackfillSeriesReport[];
 }

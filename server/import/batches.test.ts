@@ -69,7 +69,7 @@ test("an import is listed, undone to the klines of before, put back, and can aft
   expect(entry).toMatchObject({
     actor: "command line",
     target: String(number),
-    before: { series: [{ ticker: "EURUSD", removed: 1_440, restored: 1_560 }] },
+    before: { series: [{ ticker: "EURUSD", removed: 1_440, changed: 1_560, added: 0 }] },
   });
 
   expect(await run("redo", String(number))).toMatchObject({
@@ -88,7 +88,7 @@ test("an import is listed, undone to the klines of before, put back, and can aft
   expect(await everything("EURUSD")).toEqual(after);
 });
 
-test("an interrupted import can be undone, and so can the one that resumed it", async () => {
+test("what an interrupted import stored can be given up: nothing of it is put back, and its file can be imported again", async () => {
   // Weekends, too.
   const file = write("AUDUSD.csv", minutes("2023-05-01T00:00Z", 30_000, 0.66));
   await importCommand(database, [file, "--accept-doubts"], {
@@ -97,14 +97,21 @@ test("an interrupted import can be undone, and so can the one that resumed it", 
     interruptAt: (line) => /importing: [3-9]\d%/.test(line),
   });
   const first = await newest();
-  const stored = (await storedKlines(database, "AUDUSD", "M1")).length;
-  await importCommand(database, [file, "--accept-doubts"], { batchKlines: 4_000 });
-  const second = await newest();
+  expect(await run("redo", String(first))).toMatchObject({
+    exitCode: 2,
+    errors: expect.stringContaining(`Import ${first} was not finished. Run its command again: it continues where it stopped.`),
+  });
   expect(await run("undo", String(first))).toMatchObject({ exitCode: 0 });
-  expect(await storedKlines(database, "AUDUSD", "M1")).toHaveLength(30_000 - stored);
-  expect(await run("undo", String(second))).toMatchObject({ exitCode: 0 });
   expect((await everything("AUDUSD")).flat()).toEqual([]);
-  expect((await importCommand(database, [file, "--accept-doubts"])).text).toContain("30,000 M1 klines stored");
+  expect((await database.pool.query("SELECT FROM history_layer WHERE layer = $1", [first])).rowCount).toBe(0);
+  expect(await run("redo", String(first))).toMatchObject({
+    exitCode: 2,
+    errors: expect.stringContaining("none of its klines are kept"),
+  });
+  const again = await importCommand(database, [file, "--accept-doubts"]);
+  expect(again.text).toContain("30,000 M1 klines stored");
+  expect(again.text).not.toContain("resumed");
+  expect(await newest()).toBe(first + 1);
 });
 
 test("--dry-run stores nothing and prints the clock, the first klines in UTC, and what would happen", async () => {

@@ -149,24 +149,34 @@ test("each month of a file is written once", async () => {
   expect((await contents()) - before).toBe(3);
 });
 
-test("an interrupted import says so and resumes where it stopped", async () => {
+test("an interrupted import says so, shows nothing, and the same command resumes it where it stopped, as the same import", async () => {
   const file = write("NZDUSD.csv", minutesFrom("2023-05-01", 30_000));
   const stopped = await importCommand(database, [file], {
     clock: hurriedClock(),
     batchKlines: 4_000,
     interruptAt: (line) => /importing: [3-9]\d%/.test(line),
   });
-  expect(stopped).toMatchObject({ exitCode: 1, text: expect.stringContaining("INTERRUPTED") });
-  const stored = (await storedKlines(database, "NZDUSD", "M1")).length;
-  expect(stored).toBeGreaterThan(0);
-  expect(stored).toBeLessThan(30_000);
+  expect(stopped).toMatchObject({
+    exitCode: 1,
+    text: expect.stringMatching(
+      /INTERRUPTED: its first [\d,]+ rows are stored.*\n(?:.*\n)*Nothing of this import shows until it is complete/,
+    ),
+  });
+  expect(await storedKlines(database, "NZDUSD", "M1")).toEqual([]);
+  const list = async () => (await commandOutcome(command, ["list"], { db: database })).output.split("\n")[0];
+  expect(await list()).toContain("interrupted, nothing of it shows, the same command resumes it");
+  const imports = await database.prisma.backfill.count();
 
+  // Another command does not take over what is stored of the file.
+  expect((await importCommand(database, [file, "--dry-run"])).text).not.toContain("resumed");
   const resumed = await importCommand(database, [file], { batchKlines: 4_000 });
+  const [, stored] = /INTERRUPTED: its first ([\d,]+) rows/.exec(stopped.text) ?? [];
   expect(resumed).toMatchObject({
     exitCode: 0,
-    text: expect.stringContaining(`resumed: an earlier run stored the first ${stored.toLocaleString("en-US")} rows`),
+    text: expect.stringContaining(`resumed: an earlier run stored the first ${stored} rows`),
   });
   expect(await storedKlines(database, "NZDUSD", "M1")).toHaveLength(30_000);
+  expect([await list(), await database.prisma.backfill.count()]).toEqual([expect.stringContaining("  done  "), imports]);
   await expectRebuilt("NZDUSD");
 });
 
@@ -188,7 +198,7 @@ test("a database that goes away ends an import in words, list says that it was i
     text: expect.stringMatching(/the database went away: .*run the same command again to resume when it is back/),
   });
   expect((await commandOutcome(command, ["list"], { db: database })).output).toMatch(
-    /^\d+ {2}\S+ {2}interrupted {2}.*USDJPY.csv/,
+    /^\d+ {2}\S+ {2}interrupted, nothing of it shows, the same command resumes it {2}.*USDJPY.csv/,
   );
   expect((await importCommand(database, [file], { batchKlines: 4_000 })).exitCode).toBe(0);
   expect(await storedKlines(database, "USDJPY", "M1")).toHaveLength(30_000);

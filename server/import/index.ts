@@ -3,7 +3,7 @@ import { type CommandContext, defineCommand, runAsProcess, wordsOf } from "#serv
 import { EXIT_DONE, UsageError } from "#server/cli/usage-error";
 import { countText } from "#server/cli/words";
 import { auditOn, COMMAND_LINE } from "#server/store/access/audit";
-import { redoImport, undoImport } from "#server/store/klines/import-undo";
+import { type HistoryAdmin, redoImport, type SwitchedSeries, tryUndone, undoImport } from "#server/store/klines/import-undo";
 import { listBackfills } from "#server/store/market/backfills";
 import { OPTIONS, readOptions, USAGE } from "./options";
 import { terminalOf } from "./progress";
@@ -15,10 +15,11 @@ const minute = (iso: string) => `${iso.slice(0, 16)}Z`;
 /** What became of the ticks of a series, where it has some. */
 const ticksText = (ticks: number, what: string) => (ticks === 0 ? "" : `, ${countText(ticks)} ticks ${what}`);
 
-function stateOf({ state, undone_at }: BackfillReport): string {
+function stateOf({ state, pending, undone_at }: BackfillReport): string {
   if (undone_at !== null) return "undone";
-  // It says nothing any more: its process or the database went away.
-  return state === "lost" ? "interrupted, the same command resumes it" : state;
+  // A lost one says nothing any more: its process or the database went away.
+  if (pending && state !== "running") return "interrupted, nothing of it shows, the same command resumes it";
+  return state;
 }
 
 function linesOf(report: BackfillReport): string[] {
@@ -43,39 +44,70 @@ async function listImports(words: readonly string[], { clock, print, withDatabas
   return EXIT_DONE;
 }
 
-const UNDONE = {
+/** Words for what an undo or a redo did, and for what it would do. */
+const UNDO = {
+  undone: true,
   change: undoImport,
   done: (number: number) =>
     `Import ${number} is undone. Its files can be imported again. To put it back: npm run import -- redo ${number}`,
-  klines: ["removed", "overwritten ones restored"],
+  tried: (number: number) => `Nothing is changed. An undo of import ${number} would do this:`,
+  removed: "removed",
+  changed: "overwritten ones restored",
+  added: "put back that it had struck out",
   ticks: "removed",
 };
-const PUT_BACK = {
+const REDO: typeof UNDO = {
+  undone: false,
   change: redoImport,
-  done: (number: number) => `Import ${number} is put back.`,
-  klines: ["put back", "overwritten again"],
+  done: (number) => `Import ${number} is put back.`,
+  tried: (number) => `Nothing is changed. A redo of import ${number} would do this:`,
+  removed: "struck out again",
+  changed: "overwritten again",
+  added: "put back",
   ticks: "put back",
 };
+
+/** Who says what shows, whatever becomes of an import. */
+function othersText(others: readonly number[]): string {
+  const imports = others.filter((number) => number > 0);
+  const names = [
+    ...(imports.length === 1 ? [`import ${imports[0]}`] : imports.length > 1 ? [`imports ${imports.join(", ")}`] : []),
+    ...(others.includes(0) ? ["the feed"] : []),
+  ];
+  return names.length === 0 ? "" : `: what shows there is of ${names.join(" and ")}`;
+}
+
+function changedLine({ ticker, timeframe, added, removed, changed, ticks, others }: SwitchedSeries, words: typeof UNDO): string {
+  const first = words.undone ? ([removed, words.removed] as const) : ([added, words.added] as const);
+  const last = words.undone ? ([added, words.added] as const) : ([removed, words.removed] as const);
+  const figures = [
+    `${countText(first[0])} klines ${first[1]}`,
+    `${countText(changed)} ${words.changed}`,
+    ...(last[0] > 0 ? [`${countText(last[0])} ${last[1]}`] : []),
+  ];
+  const text = added + removed + changed > 0 ? figures.join(", ") : `no kline changes${othersText(others)}`;
+  return `  ${named(ticker, timeframe)}: ${text}${ticksText(ticks, words.ticks)}`;
+}
 
 /** `npm run import -- undo NUMBER`, or `redo NUMBER`. */
 async function changeNumbered(
   command: string,
-  { change, done, klines, ticks: ticksWord }: typeof UNDONE,
-  words: readonly string[],
+  words: typeof UNDO,
+  positionals: readonly string[],
+  trial: boolean,
   { clock, print, withDatabase }: CommandContext,
 ): Promise<number> {
-  const [text] = wordsOf(words, "NUMBER");
+  const [text] = wordsOf(positionals, "NUMBER");
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new UsageError(`${command} ${text}: must be the number of an import, as list prints it.`);
   const number = Number(text);
-  const series = await withDatabase((db) =>
-    change({ db, clock, record: (client, entry) => auditOn(client, { ...COMMAND_LINE, accountId: null, ...entry }) }, number),
-  );
-  print(done(number));
-  for (const { ticker, timeframe, removed, restored, ticks } of series)
-    print(
-      `  ${named(ticker, timeframe)}: ${countText(removed)} klines ${klines[0]}, ${countText(restored)} ${klines[1]}${ticksText(ticks, ticksWord)}`,
-    );
+  const record: HistoryAdmin["record"] = (client, entry) => auditOn(client, { ...COMMAND_LINE, accountId: null, ...entry });
+  const series = await withDatabase((db) => {
+    const admin = { db, clock, record };
+    return trial ? tryUndone(admin, number, words.undone) : words.change(admin, number);
+  });
+  print(trial ? words.tried(number) : words.done(number));
+  for (const one of series) print(changedLine(one, words));
   return EXIT_DONE;
 }
 
@@ -88,8 +120,8 @@ export const importCommand = defineCommand({
     const { clock, print, stopSignal, withDatabase } = context;
     const [word, ...words] = positionals;
     if (word === "list") return listImports(words, context);
-    if (word === "undo") return changeNumbered(word, UNDONE, words, context);
-    if (word === "redo") return changeNumbered(word, PUT_BACK, words, context);
+    if (word === "undo") return changeNumbered(word, UNDO, words, values["dry-run"], context);
+    if (word === "redo") return changeNumbered(word, REDO, words, values["dry-run"], context);
     const options = readOptions(values, positionals);
     return withDatabase((database) => runImport({ options, database, terminal: terminalOf(print), clock, signal: stopSignal() }));
   },

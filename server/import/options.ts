@@ -15,12 +15,13 @@ const VOLUMES = { ticks: "tickVolume", real: "realVolume" } as const;
 
 export const USAGE = `npm run import -- [options] FILE…
 npm run import -- list
-npm run import -- undo NUMBER
-npm run import -- redo NUMBER
+npm run import -- undo [--dry-run] NUMBER
+npm run import -- redo [--dry-run] NUMBER
 
 Imports history into the stored klines of the live venue. FILE is a file of ticks or klines: text, Parquet or .bi5,
 plain or in a .gz, .zip or .tar archive, or a folder of such files. Ticks become M1 klines, and are
-kept. M5 to MN1 are computed from M1 on request; klines of M5 to MN1 are taken where no M1 is stored. To resume an interrupted import, run the same command again.
+kept. M5 to MN1 are computed from M1 on request; klines of M5 to MN1 are taken where no M1 is stored. Clients see an import
+once it is complete, all of it at once. To resume an interrupted import, run the same command again.
 
   --venue live          the venue; the sandbox generates its klines and accepts no imports
   --ticker EURUSD       the instrument; by default read from the file's name, path or symbol column
@@ -40,7 +41,8 @@ kept. M5 to MN1 are computed from M1 on request; klines of M5 to MN1 are taken w
   --point-digits 2      decimal places of whole-number prices, and of points in a spread column
   --max-errors ${MAX_ERRORS_DEFAULT_ROWS}      malformed rows of a file; with more, nothing of it is stored
   --dry-run             stores nothing and prints what would happen: the clock, the first klines in UTC, repeated and
-                        conflicting minutes, klines in closed hours, and how many stored klines would be overwritten
+                        conflicting minutes, klines in closed hours, and how many stored klines would be overwritten;
+                        of undo and redo, which klines they would change
   --force               imports a file again that was imported before, and a file that names another instrument or whose
                         prices are not those of the instrument
   --accept-doubts       imports a doubtful file, too: one with rows in closed hours, or whose prices or times are not those

@@ -1,11 +1,12 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
 import type { Clock } from "#lib/clock";
 import type { Catalogue } from "#lib/market/ports";
 import { isDatabaseAway } from "#lib/storage-errors";
 import type { UsageError } from "#server/cli/usage-error";
 import { countText } from "#server/cli/words";
 import { type Database, reasonOf } from "#server/store/database/db";
-import { inTransaction } from "#server/store/history/transaction";
-import { announceChanges } from "#server/store/klines/import-undo";
+import type { SwitchedSeries } from "#server/store/klines/import-undo";
 import { createKlineStore } from "#server/store/klines/kline-store";
 import { createCatalogue } from "#server/store/market/catalogue";
 import { type Doubt, refusalOf } from "./checks/doubts";
@@ -54,8 +55,8 @@ interface Run extends StoreContext {
   readonly summary: Summary;
   /** Files whose rows are all stored. */
   readonly finished: Job[];
-  /** Tickers of which klines were imported; none in a trial. */
-  readonly changed: Set<string>;
+  /** What shows otherwise because of the import, once it shows; nothing in a trial. */
+  readonly shown: SwitchedSeries[];
 }
 
 const MISSING_CALENDAR = { sessionAt: () => ({ state: "unknown" as const, nextOpen: null, nextClose: null }) };
@@ -116,7 +117,7 @@ async function importPrepared(file: Prepared, run: Run): Promise<string | null> 
     report.result([`  already imported (${countText(found.rows)} rows); --force imports it again`], []);
     return null;
   }
-  const job = { id, key, rows: options.force ? 0 : found.rows };
+  const job = { id, key, rows: found.done ? 0 : found.rows };
   if (job.rows > 0) report.result([], [`  resumed: an earlier run stored the first ${countText(job.rows)} rows`]);
   await run.batch.claim(listing.ticker);
   const calendar = run.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR;
@@ -127,7 +128,6 @@ async function importPrepared(file: Prepared, run: Run): Promise<string | null> 
     return refuse(source.name, outcome.failure, keptText({ name: source.name, rows: job.rows, lastMs: Number.NaN }), run);
   }
   settle(doubts, source, run);
-  if (!options.dryRun) run.changed.add(listing.ticker);
   await run.backfill.format(format.title);
   const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
   const reading = read ?? readFile(file, job.rows, progress, run);
@@ -186,15 +186,9 @@ async function importFile(file: string, survey: Survey, run: Run): Promise<strin
   return problem;
 }
 
-/** What an import wrote. */
-const WRITTEN = `SELECT ticker, first::float8 AS first, last::float8 AS last FROM backfill_series WHERE batch = $1
-  UNION ALL SELECT ticker, first::float8, last::float8 FROM imported_series WHERE batch = $1`;
-const HAS_WRITTEN = `SELECT EXISTS (SELECT FROM backfill_series WHERE batch = $1 AND stored + overwritten > 0)
-  OR EXISTS (SELECT FROM imported_series WHERE batch = $1 AND stored + overwritten > 0) AS written`;
-type Written = Parameters<typeof announceChanges>[1][number];
-
-async function importAll(files: readonly string[], begun: Run): Promise<void> {
-  const { backfill, changed, database, signal, finder } = begun;
+/** Imports all files, and shows what they said. @returns false where it was interrupted before */
+async function importAll(files: readonly string[], begun: Run): Promise<boolean> {
+  const { backfill, signal, finder } = begun;
   const options = { ...begun.options, months: await surveyMonths(files, finder, begun.options, signal) };
   const run = { ...begun, options };
   const survey = await surveyFiles(files, finder, run);
@@ -203,15 +197,13 @@ async function importAll(files: readonly string[], begun: Run): Promise<void> {
     // An interrupted file is neither done nor failed.
     if (!signal.aborted) backfill.fileDone(problem);
   }
-  // Saved only now, so that files whose end nobody was told of are looked at again.
-  await inTransaction(database.pool, (client) => run.jobs.save(client, run.finished, true));
-  const { rows } = await database.pool.query<Written>(WRITTEN, [backfill.number]);
-  await announceChanges(database.control, rows);
-  // A run that resumed a file to its end may have written nothing itself.
-  const known = new Set(rows.map(({ ticker }) => ticker));
-  for (const ticker of changed)
-    if (!known.has(ticker)) await database.control.publish({ kind: "klines", venue: options.venue, ticker });
+  if (signal.aborted) return false;
+  // Files are done only now, so that those whose end nobody was told of are looked at again.
+  run.shown.push(...(await run.batch.show((client) => run.jobs.save(client, run.finished, true))));
+  return true;
 }
+
+const NOT_SHOWN = "Nothing of this import shows until it is complete: run the same command again to resume it.";
 
 /** Waits before an import whose database went away tries again to say that it was interrupted. */
 const AWAY_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
@@ -229,36 +221,45 @@ async function endLate(end: () => Promise<void>, waitsMs: readonly number[], clo
 
 /** Runs an import and reports how it ended to the operators' page. */
 async function importAndReport(files: readonly string[], run: Run): Promise<number> {
-  const { backfill, signal, changed, summary, terminal, options, database, clock } = run;
-  const ended = (well: boolean) => (signal.aborted ? "interrupted" : well ? "done" : "failed");
-  const tickers = () => [...changed];
+  const { backfill, signal, shown, summary, terminal, options, clock } = run;
+  const tickers = () => [...new Set(shown.map(({ ticker }) => ticker))];
+  let complete = false;
   try {
-    await importAll(files, run);
+    complete = await importAll(files, run);
   } catch (error) {
     const isAway = isDatabaseAway(error);
     const problem = signal.aborted ? {} : { problem: reasonOf(error) };
-    const state = isAway ? "interrupted" : ended(false);
+    const state = isAway || signal.aborted ? "interrupted" : "failed";
     const end = () => backfill.end({ state, tickers: tickers(), through: false, ...problem });
     await endLate(end, isAway ? AWAY_WAITS_MS : [], clock);
     if (!isAway) throw error;
     const kept = keptText(run.kept);
-    const of = kept === "" || options.dryRun ? "" : `, of ${run.kept.name} ${kept}`;
+    const of = kept === "" || options.dryRun ? "" : ` yet, of ${run.kept.name} ${kept}`;
     throw new ImportFailure(
-      `the database went away: ${reasonOf(error)}. What was stored stays${of}; run the same command again to resume when it is back`,
+      `the database went away: ${reasonOf(error)}. Nothing of the import shows${of}; run the same command again to resume when it is back`,
     );
   }
   for (const line of summary.lines()) terminal.line(line);
   if (options.dryRun) return summary.exitCode();
-  const { rows } = await database.pool.query<{ written: boolean }>(HAS_WRITTEN, [backfill.number]);
-  if (rows[0]?.written === true)
+  if (!complete) terminal.line(NOT_SHOWN);
+  else if (shown.some(({ added, removed, changed }) => added + removed + changed > 0))
     terminal.line(`This is import ${backfill.number}. To undo it: npm run import -- undo ${backfill.number}`);
   try {
-    await backfill.end({ state: ended(!summary.failed()), tickers: tickers(), through: !signal.aborted });
+    const state = !complete ? "interrupted" : summary.failed() ? "failed" : "done";
+    await backfill.end({ state, tickers: tickers(), through: complete });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     terminal.line(`WARNING: the operators' page and the audit log do not show how this import ended: ${reason}`);
   }
   return summary.exitCode();
+}
+
+/** A hash of what a command imports and how, which is the same for the same command in the same place. */
+function commandOf({ files, ...options }: Options): string {
+  const places = files.map((file) => path.resolve(file));
+  return createHash("sha256")
+    .update(JSON.stringify([places, options]))
+    .digest("hex");
 }
 
 /**
@@ -273,8 +274,10 @@ export async function runImport(context: ImportContext): Promise<number> {
   const { venue, dryRun } = options;
   const catalogue = await createCatalogue(database, venue);
   const files = await filesOf(options.files);
-  const backfill = dryRun ? NO_REPORT : await reportBackfill({ database, clock, venue, files: files.length });
-  const store = createKlineStore(database);
+  const command = commandOf(options);
+  const backfill = dryRun ? NO_REPORT : await reportBackfill({ database, clock, venue, files: files.length, command });
+  // Files are compared with those before them.
+  const store = createKlineStore(database, dryRun ? null : backfill.number);
   const batch = await openBatch({ database, clock, number: dryRun ? null : backfill.number });
   const run: Run = {
     options,
@@ -294,7 +297,7 @@ export async function runImport(context: ImportContext): Promise<number> {
     summary: createSummary(dryRun, options.acceptDoubts),
     finished: [],
     prices: createPriceCheck(store),
-    changed: new Set(),
+    shown: [],
     kept: { name: "", rows: 0, lastMs: Number.NaN },
   };
   try {

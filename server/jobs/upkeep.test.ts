@@ -6,8 +6,12 @@ import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { DAY_MS, HOUR_MS } from "#lib/units";
 import { addTick, type TickChunk } from "#server/store/history/tick-tail";
+import { inTransaction } from "#server/store/history/transaction";
+import { partOf, storeColumns } from "#server/store/klines/kline-batches";
 import { createKlineStore } from "#server/store/klines/kline-store";
+import { beginImport } from "#server/store/market/backfills";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
+import { BEGUN_IMPORT } from "#server/testing/imports";
 import { storeFeed } from "#server/testing/layered";
 import { testKline } from "#server/testing/market";
 import { startUpkeep } from "./upkeep";
@@ -49,6 +53,34 @@ const storeYears = (...years: number[]) =>
     years.map((year) => testKline("EURUSD", "M1", Date.UTC(year, 5) / 1000)),
   );
 
+test("what an interrupted import has stored is deleted after a week in which nobody continued it", async () => {
+  const context = { db, clock };
+  const { number } = await beginImport(context, "live", BEGUN_IMPORT, "a command");
+  const { pool, segments } = db;
+  const part = partOf([testKline("EURUSD", "M1", Date.UTC(2039, 5) / 1000)]);
+  await inTransaction(pool, (client) => storeColumns(client, segments, number, part, clock.now()));
+  start();
+  const stored = async () => (await pool.query("SELECT FROM history_layer WHERE layer = $1", [number])).rowCount;
+  const runs = async (ms: number) => {
+    clock.set(clock.now() + ms);
+    await clock.advance(HOUR_MS);
+  };
+  await runs(6 * DAY_MS);
+  expect(await stored()).toBe(1);
+  // The same command continues it.
+  expect((await beginImport(context, "live", BEGUN_IMPORT, "a command")).number).toBe(number);
+  await runs(6 * DAY_MS);
+  expect(await stored()).toBe(1);
+  await vi.waitFor(async () => {
+    await runs(2 * DAY_MS);
+    expect(await stored()).toBe(0);
+  });
+  expect((await beginImport(context, "live", BEGUN_IMPORT, "a command")).number).toBe(number + 1);
+  expect(await db.prisma.auditEntry.findMany({ select: { actor: true, action: true, target: true } })).toEqual([
+    { actor: "system", action: "history.undo", target: String(number) },
+  ]);
+});
+
 describe("expired klines", () => {
   test("klines beyond the retention are dropped by one of several nodes, and every process is notified", async () => {
     await storeYears(2036, 2037, 2038);
@@ -84,7 +116,7 @@ describe("expired klines", () => {
       query: { value: unlessAway(pool.query.bind(pool) as never) },
     });
     running.push(startUpkeep({ ...partsOf(2), db: { ...db, pool: cut } }));
-    await vi.waitFor(() => expect(logged).toMatchObject(Array(6).fill({ level: 40 })));
+    await vi.waitFor(() => expect(logged).toMatchObject(Array(7).fill({ level: 40 })));
     away = false;
     await vi.waitFor(async () => {
       await clock.advance(HOUR_MS);

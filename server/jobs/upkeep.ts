@@ -3,6 +3,7 @@ import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { type Repeating, startRepeating } from "#lib/repeat";
 import { DAY_MS, DAY_S, HOUR_MS, MINUTE_MS } from "#lib/units";
+import { auditOn, SYSTEM } from "#server/store/access/audit";
 import { cutAuditAddresses } from "#server/store/access/audit-addresses";
 import type { Database } from "#server/store/database/db";
 import { dropExpired } from "#server/store/history/retention";
@@ -10,12 +11,15 @@ import { sweepSegments } from "#server/store/history/sweep";
 import { sealTails } from "#server/store/history/tail";
 import { dropTicks } from "#server/store/history/tick-days";
 import { sealTicks } from "#server/store/history/tick-tail";
+import { dropAbandoned, type HistoryAdmin } from "#server/store/klines/import-undo";
 import { forgetMended } from "#server/store/klines/lacking-minutes";
 import { forgetImports } from "#server/store/market/backfills";
 
 /** Interval of the upkeep; also the delay before failed or skipped work is retried. */
 const INTERVAL_MS = HOUR_MS;
 const MEGABYTE = 1_000_000;
+/** How long an interrupted import can be resumed: a weekend, and some days. */
+const INTERRUPTED_MAX_MS = 7 * DAY_MS;
 
 interface UpkeepOptions {
   readonly db: Pick<Database, "pool" | "segments" | "control">;
@@ -26,7 +30,7 @@ interface UpkeepOptions {
 
 /**
  * Works now and then every hour until stopped: it moves the minutes of past days and the ticks of past
- * hours into segments, drops klines beyond KLINE_RETENTION_YEARS and ticks beyond TICKS_MAX_DAYS and TICKS_MAX_MB, forgets old imports of
+ * hours into segments, deletes what imports left that were interrupted a week ago, drops klines beyond KLINE_RETENTION_YEARS and ticks beyond TICKS_MAX_DAYS and TICKS_MAX_MB, forgets old imports of
  * which nothing is stored, deletes segments that nothing names and cuts old addresses in the audit log. Every node may run it; one at a
  * time does the work. It does not throw: failures are logged and retried.
  */
@@ -40,6 +44,13 @@ export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
     } catch (error) {
       log.warn({ err: error }, `cannot ${what}; retrying`);
     }
+  }
+
+  /** Deletes what imports left that were interrupted, and that nobody continued. */
+  async function dropInterrupted(): Promise<void> {
+    const record: HistoryAdmin["record"] = (client, entry) => auditOn(client, { ...SYSTEM, accountId: null, ...entry });
+    const imports = await dropAbandoned({ db, clock, record }, new Date(clock.now() - INTERRUPTED_MAX_MS));
+    if (imports.length > 0) log.info({ imports }, "deleted what interrupted imports had stored");
   }
 
   /** Forgets imports of which nothing is stored, and where ticks lacked that were mended. */
@@ -83,6 +94,7 @@ export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
   return startRepeating({ clock, pause: INTERVAL_MS, atOnce: true }, async () => {
     await attempt("cut addresses in the audit log", () => cutAuditAddresses(db.pool, clock));
     await attempt("forget old imports and mended minutes", forget);
+    await attempt("delete interrupted imports", dropInterrupted);
     await attempt("move the minutes of past days into layers", sealDays);
     await attempt("move the ticks of past hours into segments", sealHours);
     await attempt("drop expired klines", dropOld);

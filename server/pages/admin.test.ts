@@ -396,7 +396,7 @@ describe("an operator", () => {
     const undo = (text = String(number)) => call("POST /admin/imports/[number]/undo", { params: { number: text } });
     const redo = (text = String(number)) => call("POST /admin/imports/[number]/redo", { params: { number: text } });
     const { status, data } = await undo();
-    expect({ status, data }).toMatchObject({ status: 200, data: { series: [{ ticker: "EURUSD", removed: 1, restored: 0 }] } });
+    expect({ status, data }).toMatchObject({ status: 200, data: { series: [{ ticker: "EURUSD", removed: 1, changed: 0 }] } });
     const left = async () =>
       (await t.db.pool.query("SELECT sum(rows)::integer AS left FROM history_visible WHERE ticker = 'EURUSD'")).rows;
     expect(await left()).toEqual([{ left: 0 }]);
@@ -408,7 +408,7 @@ describe("an operator", () => {
     const [listed] = (await call("GET /admin/feeds")).data.backfills;
     expect(listed).toMatchObject({ number, undone_at: expect.any(String), series: [{ ticker: "EURUSD", stored: 1 }] });
     expect(await undo()).toMatchObject({ status: 400, message: "invalid_parameter" });
-    expect(await redo()).toMatchObject({ status: 200, data: { series: [{ ticker: "EURUSD", removed: 1 }] } });
+    expect(await redo()).toMatchObject({ status: 200, data: { series: [{ ticker: "EURUSD", added: 1 }] } });
     expect(await left()).toEqual([{ left: 1 }]);
     expect(await lastEntry()).toMatchObject({ action: "history.redo", target: String(number) });
     expect((await call("GET /admin/feeds")).data.backfills[0]).toMatchObject({ number, undone_at: null });

@@ -243,7 +243,7 @@ export function createUploads({ folder, reserveBytes, clock, log, start }: Uploa
       return report(userId);
     },
 
-    /** Stops what runs, and deletes the files. What is stored stays, and can be undone. */
+    /** Stops what runs, and deletes the files. Of an import that runs, nothing shows; the same files continue it. */
     async end(userId: string): Promise<UploadReport> {
       if (current !== undefined) await clear(own(userId));
       return NONE;

@@ -15,12 +15,9 @@ let store: KlineTable;
 let batch: Batch;
 beforeAll(async () => {
   db = await testDatabase();
-  store = createKlineStore(db);
-  batch = await openBatch({
-    database: db,
-    clock,
-    number: await beginTestImport({ db, clock }),
-  });
+  const number = await beginTestImport({ db, clock });
+  store = createKlineStore(db, number);
+  batch = await openBatch({ database: db, clock, number });
 });
 afterAll(async () => {
   await batch.close();

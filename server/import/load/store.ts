@@ -7,10 +7,11 @@ import { sidesFromTicks } from "#lib/domain/price-sides";
 import { sortTicks, type TickColumns } from "#lib/domain/tick-columns";
 import { ImportFailure } from "#server/import/failure";
 import type { Database } from "#server/store/database/db";
-import { digitsOf } from "#server/store/history/layers";
+import { digitsOf, periodsOf } from "#server/store/history/layers";
 import { lockBatch, lockForChange } from "#server/store/history/lock";
 import { storeTicks } from "#server/store/history/tick-days";
 import { inTransaction, STORED_LATER } from "#server/store/history/transaction";
+import { announceChanges, type SwitchedSeries, switchImport } from "#server/store/klines/import-undo";
 import { type BatchCounts, createTrial, type Part, storeColumns } from "#server/store/klines/kline-batches";
 
 /** Klines of a file with the ticks that made them; no ticks of a file of klines. */
@@ -21,7 +22,7 @@ interface FilePart extends Part {
 type Save = (client: pg.ClientBase) => Promise<void>;
 
 interface BatchOptions {
-  readonly database: Pick<Database, "pool" | "segments" | "client">;
+  readonly database: Pick<Database, "pool" | "segments" | "client" | "control">;
   readonly clock: Clock;
   /** The number of the batch; null for a trial. */
   readonly number: number | null;
@@ -43,9 +44,19 @@ export async function openBatch({ database, clock, number }: BatchOptions) {
   // A connection that breaks is reported by the next query, too.
   client.on("error", () => undefined);
   await client.connect();
-  if (number !== null) await lockBatch(client, number, "session");
+  if (number !== null && !(await lockBatch(client, number, "session"))) {
+    await client.end();
+    throw new ImportFailure(`the same command runs already, as import ${number}`);
+  }
   const claimed = new Set<string>();
   const trial = createTrial(segments);
+
+  async function claim(ticker: string): Promise<void> {
+    if (number === null || claimed.has(ticker)) return;
+    const busy = await lockForChange(client, ticker, "session");
+    if (busy !== null) throw new ImportFailure(busy);
+    claimed.add(ticker);
+  }
 
   async function add(part: FilePart, save: Save): Promise<BatchCounts> {
     if (number === null) return trial(client, part);
@@ -65,15 +76,10 @@ export async function openBatch({ database, clock, number }: BatchOptions) {
      * Keeps other imports and undos away from the history of a ticker until the batch is closed.
      * @throws ImportFailure while another command changes it
      */
-    async claim(ticker: string): Promise<void> {
-      if (number === null || claimed.has(ticker)) return;
-      const busy = await lockForChange(client, ticker, "session");
-      if (busy !== null) throw new ImportFailure(busy);
-      claimed.add(ticker);
-    },
+    claim,
     /**
      * Begins a file. The function takes its klines of one series whose ticker was claimed, and counts them. They are stored with their
-     * ticks and what `save` writes, or nothing is. Safe from a crash of the database after the next ordinary write. A second call may begin
+     * ticks and what `save` writes, or nothing is; they do not show before `show`. Safe from a crash of the database after the next ordinary write. A second call may begin
      * before the first has ended; it waits for it. A part that failed takes all behind it along: the position that one of them saves would
      * skip its rows.
      */
@@ -84,6 +90,23 @@ export async function openBatch({ database, clock, number }: BatchOptions) {
         previous = stored;
         return stored;
       };
+    },
+    /**
+     * Shows all that the import has stored, now and before it was interrupted, with what `save` writes: in one transaction, of which a kill
+     * leaves nothing. Then all running servers are notified. A trial shows nothing.
+     * @returns what shows otherwise since
+     * @throws ImportFailure while another command changes the history of a ticker
+     */
+    async show(save: Save): Promise<readonly SwitchedSeries[]> {
+      if (number === null) return [];
+      for (const { ticker } of await periodsOf(client, number)) await claim(ticker);
+      const { series, tell } = await inTransaction(pool, async (connection) => {
+        const changed = await switchImport(connection, segments, number, true, new Date(clock.now()));
+        await save(connection);
+        return { series: changed, tell: await announceChanges(database.control, connection, changed) };
+      });
+      await tell();
+      return series;
     },
     close: () => client.end(),
   };
@@ -130,23 +153,22 @@ export interface Job {
   readonly rows: number;
 }
 
-const SAVE = `INSERT INTO import_job AS j (id, venue, ticker, file, rows, done, batches) VALUES ($1, $2, $3, $4, $5, $6, ARRAY[$7::integer])
-  ON CONFLICT (id) DO UPDATE SET file = $4, rows = $5, done = $6, updated_at = now(),
-    batches = CASE WHEN j.batches @> ARRAY[$7::integer] THEN j.batches ELSE j.batches || $7::integer END`;
+const SAVE = `INSERT INTO import_job (id, venue, ticker, file, rows, done, batches) VALUES ($1, $2, $3, $4, $5, $6, ARRAY[$7::integer])
+  ON CONFLICT (id) DO UPDATE SET file = $4, rows = $5, done = $6, updated_at = now(), batches = ARRAY[$7::integer]`;
 
 /** Started imports, stored in the database. @param batch the number of the import that saves */
 export const createJobs = ({ prisma }: Pick<Database, "prisma">, batch: number) => ({
-  /** How many rows of a file are stored; none of a new one. */
+  /** How many rows of a file are stored: by an import that shows, or so far by this one. None of a new one. */
   async find(id: string): Promise<{ readonly rows: number; readonly done: boolean }> {
     const found = await prisma.importJob.findUnique({ where: { id } });
-    return { rows: Number(found?.rows ?? 0), done: found?.done ?? false };
+    const counts = found !== null && (found.done || found.batches.includes(batch));
+    return { rows: counts ? Number(found.rows) : 0, done: found?.done ?? false };
   },
-  /** Saves how far files are stored, on the connection that stores their klines. */
+  /** Saves how far files are stored, on the connection that stores their klines. @param done whether they show */
   async save(client: pg.ClientBase, jobs: readonly Job[], done: boolean): Promise<void> {
     for (const { id, key, rows } of jobs) await client.query(SAVE, [id, key.venue, key.ticker, key.file, rows, done, batch]);
   },
 });
-
 export type Jobs = ReturnType<typeof createJobs>;
 
 /** A trial reads every file from its start. */

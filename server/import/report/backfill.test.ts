@@ -34,7 +34,7 @@ const lastEntry = () => database.prisma.auditEntry.findFirst({ orderBy: { id: "d
 
 test("an import stores its progress at most once a second, across all files and archive entries", async () => {
   const clock = manualClock(IMPORT_NOW_MS);
-  const report = await reportBackfill({ database, clock, venue: "live", files: 2 });
+  const report = await reportBackfill({ database, clock, venue: "live", files: 2, command: "one" });
   const expectProgress = async (expected: object) => expect.poll(latest).toMatchObject(expected);
   report.source("EURUSD.zip:a.csv", 0, 2);
   await clock.advance(1_000);

@@ -2,7 +2,7 @@ import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
 import { audit, COMMAND_LINE } from "#server/store/access/audit";
 import type { Database } from "#server/store/database/db";
-import { type BackfillProgress, beginBackfill, noteBackfill, noteFormat } from "#server/store/market/backfills";
+import { type BackfillProgress, beginImport, noteBackfill, noteFormat } from "#server/store/market/backfills";
 
 /** Shortest interval between two progress updates; the operators' page polls at the same rate. */
 const NOTE_INTERVAL_MS = 1_000;
@@ -25,6 +25,8 @@ interface ReporterOptions {
   readonly clock: Clock;
   readonly venue: Venue;
   readonly files: number;
+  /** A hash of the command: the same one continues an import that was interrupted. */
+  readonly command: string;
 }
 
 /** Writes the progress of an import to the database, for the operators' page of a running service. */
@@ -42,7 +44,7 @@ export const NO_REPORT: BackfillReporter = {
 };
 
 /** Begins a backfill. Updates are at least a second apart. A failed update is skipped, because the next one replaces it. */
-export async function reportBackfill({ database, clock, venue, files }: ReporterOptions) {
+export async function reportBackfill({ database, clock, venue, files, command }: ReporterOptions) {
   const context = { db: database, clock };
   let progress: BackfillProgress = {
     state: "running",
@@ -57,7 +59,7 @@ export async function reportBackfill({ database, clock, venue, files }: Reporter
     problem: null,
     doubts: [],
   };
-  const { id, number } = await beginBackfill(context, venue, progress);
+  const { id, number } = await beginImport(context, venue, progress, command);
   let noted = clock.now();
   let noting: Promise<void> = Promise.resolve();
   let busy = false;

@@ -217,6 +217,8 @@ export type Summary = ReturnType<typeof createSummary>;
 export function createSummary(trial: boolean, accepted: boolean) {
   let files = 0;
   let known = 0;
+  /** Rows that earlier runs of the same import stored. */
+  let resumedRows = 0;
   const rowReasons = createRowReasons();
   let total = { rows: 0, klines: { ...NO_KLINES }, ticks: 0, closedHours: 0 };
   /** Whether all klines are minutes. */
@@ -241,7 +243,7 @@ export function createSummary(trial: boolean, accepted: boolean) {
   /** Whether the files hold any kline that is stored, now or before. */
   const holdsAny = () => {
     const { stored, alreadyThere, overwritten, covered } = total.klines;
-    return known > 0 || stored + alreadyThere + overwritten + covered > 0;
+    return known + resumedRows > 0 || stored + alreadyThere + overwritten + covered > 0;
   };
 
   return {
@@ -250,8 +252,9 @@ export function createSummary(trial: boolean, accepted: boolean) {
       files += 1;
     },
     /** What was read of the file. */
-    add(timeframe: Timeframe, { counts, refused, klines, ticks, closedHours, failure }: Loaded): void {
+    add(timeframe: Timeframe, { counts, refused, klines, ticks, closedHours, failure, skippedRows }: Loaded): void {
       isMinutes &&= timeframe === "M1";
+      resumedRows += skippedRows;
       if (failure === null) rowReasons.add(refused);
       total = {
         rows: total.rows + counts.rows,

@@ -7,13 +7,13 @@ import type { Queries } from "#server/store/segments/segment-store";
 import type { Segments } from "#server/store/segments/segments";
 import { LAYER_KIND } from "./coverage-sources";
 
-/** What layers said of the months of a span; `shown` are the rows of them that show, or take a kline out. */
+/** What layers said of the months of a span, without imports that are not complete; `shown` are the rows of them that show, or take a kline out. */
 const LAYERS = `SELECT s.layer, s.start::float8, s.content, s.rows, s.first::float8, s.last::float8, ${LAYER_KIND} AS kind,
     coalesce(b.file, '') AS label, b.started_at, b.undone_at, (b.state = 'running' AND b.updated_at >= $4) AS fixed,
     coalesce((SELECT sum(v.sources[at + 1]) FROM generate_series(1, cardinality(v.sources), 2) AS at WHERE v.sources[at] = s.layer), 0)::float8
       + (SELECT count(*) FROM unnest(v.struck_by) AS by WHERE by = s.layer)::float8 AS shown
   FROM history_layer s LEFT JOIN backfill b ON b.number = s.layer LEFT JOIN history_visible v USING (ticker, timeframe, start)
-  WHERE s.ticker = $1 AND s.timeframe = 'M1' AND s.start >= $2 AND s.start < $3 ORDER BY s.start`;
+  WHERE s.ticker = $1 AND s.timeframe = 'M1' AND s.start >= $2 AND s.start < $3 AND b.pending IS NOT TRUE ORDER BY s.start`;
 const OPEN_ROWS = "SELECT count(*)::integer AS count FROM kline_tail WHERE ticker = $1 AND time >= $2 AND time < $3";
 const CONTENTS = `SELECT content FROM history_layer WHERE ticker = $1
   UNION SELECT content FROM history_visible WHERE ticker = $1 AND content IS NOT NULL

@@ -110,9 +110,12 @@ const importOf = ({ batch, first, last, stored, backfill }: ImportedRow) => ({
   undone_at: backfill.undoneAt?.toISOString() ?? null,
 });
 
+/** Of imports that show, or did until they were undone. */
+const COMPLETE = { backfill: { pending: false } };
+
 async function importsOf({ prisma }: Pick<Database, "prisma">, ticker: string): Promise<DataImport[]> {
   const rows = await prisma.backfillSeries.findMany({
-    where: { ticker },
+    where: { ticker, ...COMPLETE },
     orderBy: { batch: "desc" },
     take: DATA_SOURCES_MAX_COUNT,
     include: { backfill: true },
@@ -129,7 +132,7 @@ async function importsOf({ prisma }: Pick<Database, "prisma">, ticker: string): 
 
 async function longerImportsOf({ prisma }: Pick<Database, "prisma">, ticker: string): Promise<DataLongerImport[]> {
   const rows = await prisma.importedSeries.findMany({
-    where: { ticker },
+    where: { ticker, ...COMPLETE },
     orderBy: [{ batch: "desc" }, { timeframe: "asc" }],
     take: DATA_SOURCES_MAX_COUNT,
     include: { backfill: true },

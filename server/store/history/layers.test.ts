@@ -9,7 +9,7 @@ import { inPostgres } from "#server/store/segments/segment-store";
 import { createSegments, saidBy } from "#server/store/segments/segments";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { beginTestImport } from "#server/testing/imports";
-import { say, showAgain, strikes } from "./layers";
+import { periodsOf, say, show, strikes } from "./layers";
 import { createReader } from "./reader";
 import { sealTail } from "./tail";
 import { inTransaction } from "./transaction";
@@ -140,7 +140,7 @@ test("klines of all timeframes are what a replay of imports, feeds, corrections,
         layer.active = active;
         await inTransaction(db.pool, async (client) => {
           await client.query("UPDATE backfill SET undone_at = $2 WHERE number = $1", [layer.number, active ? null : new Date()]);
-          await showAgain(client, segments, layer.number);
+          for (const period of await periodsOf(client, layer.number)) await show(client, segments, period, period.start);
         });
       }
       for (const step of given) {

@@ -1,5 +1,5 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import { emptyColumns, rowFrom, rowsBetween } from "#lib/domain/columns";
+import { cutColumns, emptyColumns, rowFrom, rowsBetween } from "#lib/domain/columns";
 import { FEED_LAYER, type Folded, fold, joinStatements, knownAt, RANKS, type RankOf, type Statements } from "#lib/domain/fold";
 import { type Period, periodOf } from "#lib/domain/period";
 import type { Queries } from "#server/store/segments/segment-store";
@@ -36,8 +36,11 @@ export const VISIBLE_ROW = "start::float8, content, rows, sides, sources, struck
 const DIGITS = "SELECT digits FROM listing WHERE venue = 'live' AND ticker = $1";
 const LAYERS = `SELECT s.layer, s.content, coalesce(b.by_operator, false) AS by_operator
   FROM history_layer s LEFT JOIN backfill b ON b.number = s.layer
-  WHERE s.ticker = $1 AND s.timeframe = $2 AND s.start = $3 AND b.undone_at IS NULL ORDER BY s.layer`;
+  WHERE s.ticker = $1 AND s.timeframe = $2 AND s.start = $3
+    AND CASE WHEN s.layer = $4::integer THEN $5::boolean ELSE b.undone_at IS NULL END ORDER BY s.layer`;
 const SAID = "SELECT content FROM history_layer WHERE ticker = $1 AND timeframe = $2 AND start = $3 AND layer = $4";
+const SAID_WITHIN = `SELECT content FROM history_layer
+  WHERE ticker = $1 AND timeframe = $2 AND layer = $3 AND start >= $4 AND start < $5 ORDER BY start`;
 const LATEST = "SELECT max(known)::float8 AS known FROM history_layer WHERE ticker = $1 AND timeframe = $2 AND start = $3";
 const SAY = `INSERT INTO history_layer (ticker, timeframe, start, layer, content, rows, first, last, known)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -126,10 +129,16 @@ function ranksOf(timeframe: Timeframe, layers: readonly LayerRow[]): RankOf {
   return (layer) => ranks.get(layer) ?? RANKS.source;
 }
 
+/** A layer that is to count, or not to, whatever is stored of its import: what that changes can be seen before it is done. */
+interface Switched {
+  readonly layer: number;
+  readonly counts: boolean;
+}
+
 /** What shows of a period, folded from its layers without storing it. */
-async function foldLayers(client: Queries, segments: Segments, key: readonly unknown[], without: number | null) {
-  const { rows } = await client.query<LayerRow>(LAYERS, [...key]);
-  const layers = rows.filter(({ layer }) => layer !== without);
+async function foldLayers(client: Queries, segments: Segments, key: readonly unknown[], switched: Switched | null) {
+  const values = [...key, switched?.layer ?? null, switched?.counts ?? null];
+  const { rows: layers } = await client.query<LayerRow>(LAYERS, values);
   const parts = await readParts(client, segments, layers);
   return { layers, parts, folded: fold(parts, ranksOf(key[1] as Timeframe, layers)) };
 }
@@ -149,21 +158,30 @@ export async function foldAt(
   );
 }
 
-/** What would show of a period without a layer. */
-export async function foldWithout(
+/** What would show of a period if a layer was switched. */
+export async function foldSwitched(
   client: Queries,
   segments: Segments,
   series: Series,
   start: number,
-  layer: number,
+  switched: Switched,
 ): Promise<Folded> {
-  return (await foldLayers(client, segments, [series.ticker, series.timeframe, start], layer)).folded;
+  return (await foldLayers(client, segments, [series.ticker, series.timeframe, start], switched)).folded;
 }
 
-/** Folds the layers of a period, and stores what shows. */
-async function show(client: Queries, segments: Segments, series: Series, period: Period): Promise<void> {
-  const key = [series.ticker, series.timeframe, period.from];
-  const { layers, parts, folded } = await foldLayers(client, segments, key, null);
+/**
+ * Folds the layers of a period, and stores what shows, in the caller's transaction, which must hold the lock of the ticker.
+ * @param start of the period, Unix seconds
+ */
+export async function show(
+  client: Queries,
+  segments: Segments,
+  series: Series,
+  start: number,
+  switched: Switched | null = null,
+): Promise<void> {
+  const key = [series.ticker, series.timeframe, start];
+  const { layers, parts, folded } = await foldLayers(client, segments, key, switched);
   const { rows, struck } = folded;
   let content: string | null = null;
   const [only] = layers;
@@ -193,12 +211,20 @@ async function inOrder(client: Queries, key: readonly unknown[], said: Statement
 }
 
 /**
- * Adds statements of one layer to a series, in the caller's transaction, which must hold the lock of the ticker. Statements that
- * a layer made before stay: what was known earlier is still known. Those of the feed are replaced, because it keeps one kline of a minute.
+ * Adds statements of one layer to a series without showing them, in the caller's transaction, which must hold the lock of the ticker.
+ * Statements that a layer made before stay: what was known earlier is still known. Those of the feed are replaced, because it keeps one
+ * kline of a minute.
+ * @returns the starts of the periods that they are of
  */
-export async function say(client: Queries, segments: Segments, series: Series, statements: Statements): Promise<void> {
+export async function addStatements(
+  client: Queries,
+  segments: Segments,
+  series: Series,
+  statements: Statements,
+): Promise<number[]> {
   const { time, layer: layers } = statements;
   const layer = layers[0] ?? FEED_LAYER;
+  const starts: number[] = [];
   for (let from = 0; from < time.length; ) {
     const period = periodOf(series.timeframe, time[from] as number);
     const to = rowFrom(time, period.to);
@@ -211,8 +237,14 @@ export async function say(client: Queries, segments: Segments, series: Series, s
     const content = await writeSegment(client, segments, series, all);
     const known = Number.isNaN(said.known[0]) ? 0 : said.known[0];
     await client.query(SAY, [...key, layer, content, all.time.length, all.time[0], all.time.at(-1), known]);
-    await show(client, segments, series, period);
+    starts.push(period.from);
   }
+  return starts;
+}
+
+/** Adds statements as addStatements does, and shows them. */
+export async function say(client: Queries, segments: Segments, series: Series, statements: Statements): Promise<void> {
+  for (const start of await addStatements(client, segments, series, statements)) await show(client, segments, series, start);
 }
 
 /** What a layer said of a period; undefined when it said nothing. */
@@ -225,6 +257,24 @@ export async function saidOf(
 ): Promise<Statements | undefined> {
   const { rows } = await client.query<{ content: string }>(SAID, [series.ticker, series.timeframe, start, layer]);
   return rows[0] && (await segments.read(client, [rows[0].content])).get(rows[0].content);
+}
+
+/** What a layer said of a series in [from, to), Unix seconds, whether it shows or not: the last of each time, without what it took out. */
+export async function saidWithin(
+  client: Queries,
+  segments: Segments,
+  { ticker, timeframe }: Series,
+  layer: number,
+  { from, to }: Period,
+): Promise<Statements> {
+  const values = [ticker, timeframe, layer, periodOf(timeframe, from).from, to];
+  const { rows } = await client.query<{ content: string }>(SAID_WITHIN, values);
+  const contents = await segments.read(
+    client,
+    rows.map(({ content }) => content),
+  );
+  const parts = rows.map(({ content }) => contents.get(content) ?? NOTHING);
+  return cutColumns(fold(parts, () => RANKS.source).rows, from, to);
 }
 
 /** A period of a layer. */
@@ -241,10 +291,4 @@ interface LayerPeriod {
 /** The periods of a layer, by series. */
 export async function periodsOf(client: Queries, layer: number): Promise<LayerPeriod[]> {
   return (await client.query<LayerPeriod>(PERIODS, [layer])).rows;
-}
-
-/** Shows the periods of a layer again after it was undone or put back, in the caller's transaction, which must hold the locks of its tickers. */
-export async function showAgain(client: Queries, segments: Segments, layer: number): Promise<void> {
-  for (const { ticker, timeframe, start } of await periodsOf(client, layer))
-    await show(client, segments, { ticker, timeframe }, periodOf(timeframe, start));
 }

@@ -1,4 +1,4 @@
-import type pg from "pg";
+import type { Queries } from "#server/store/segments/segment-store";
 
 /** Advisory locks that keep imports and undos of the same rows apart: of a batch, and of a ticker of the live venue. */
 const BATCH_LOCK = 0x62617463;
@@ -13,18 +13,18 @@ const TAKE = {
 
 type Extent = keyof typeof TAKE;
 
-async function take(client: pg.ClientBase, call: string, key: readonly unknown[]): Promise<boolean> {
+async function take(client: Queries, call: string, key: readonly unknown[]): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>(`SELECT ${call} AS taken`, [...key]);
   return rows[0]?.taken ?? false;
 }
 
 /** Takes the lock of a batch, or returns false while another connection has it. */
-export function lockBatch(client: pg.ClientBase, batch: number, extent: Extent): Promise<boolean> {
+export function lockBatch(client: Queries, batch: number, extent: Extent): Promise<boolean> {
   return take(client, TAKE[extent].batch, [BATCH_LOCK, batch]);
 }
 
 /** Takes the lock of a ticker's history, or returns false while another connection has it. */
-export function lockTicker(client: pg.ClientBase, ticker: string, extent: Extent): Promise<boolean> {
+export function lockTicker(client: Queries, ticker: string, extent: Extent): Promise<boolean> {
   return take(client, TAKE[extent].ticker, [TICKER_LOCK, ticker]);
 }
 
@@ -32,7 +32,7 @@ export function lockTicker(client: pg.ClientBase, ticker: string, extent: Extent
  * Takes the lock of a ticker whose history is to be changed.
  * @returns null, or why it cannot be changed now
  */
-export async function lockForChange(client: pg.ClientBase, ticker: string, extent: Extent): Promise<string | null> {
+export async function lockForChange(client: Queries, ticker: string, extent: Extent): Promise<string | null> {
   return (await lockTicker(client, ticker, extent))
     ? null
     : `Another command is changing the history of ${ticker}. Try again when it has ended.`;

@@ -7,7 +7,7 @@ import { SegmentMissing } from "#lib/storage-errors";
 import type { Queries } from "#server/store/segments/segment-store";
 import { type Segments, saidBy } from "#server/store/segments/segments";
 import {
-  foldWithout,
+  foldSwitched,
   overFeed,
   periodsOf,
   type Series,
@@ -173,7 +173,7 @@ export async function struckKlines(client: Queries, segments: Segments, layer: n
     const said = await saidOf(client, segments, series, start, layer);
     const struck = new Set([...(said?.time ?? [])].filter((_, row) => Number.isNaN(said?.close[row])));
     const { rows: tail } = await client.query<TailRow>(TAIL, [ticker, first, last + 1]);
-    const without = await foldWithout(client, segments, series, start, layer);
+    const without = await foldSwitched(client, segments, series, start, { layer, counts: false });
     const { rows } = fold([without.rows, tailStatements(tail)], overFeed);
     for (const [row, time] of rows.time.entries()) if (struck.has(time)) klines.push(klineAt(rows, row, ticker, "M1"));
   }

@@ -7,7 +7,7 @@ import type { TradingAlignment } from "#lib/domain/timeframe";
 import { DAY_S, MINUTE_S, SECOND_MS } from "#lib/units";
 import type { Queries } from "#server/store/segments/segment-store";
 import type { Segments } from "#server/store/segments/segments";
-import { foldAt, foldedStatements, type LayerRow, VISIBLE_ROW, type VisibleRow, visibleStatements } from "./layers";
+import { foldAt, foldedStatements, foldSwitched, type LayerRow, VISIBLE_ROW, type VisibleRow, visibleStatements } from "./layers";
 import { TAIL_OF, type TailRow } from "./minutes";
 
 /** Longer than any interval: MN1 has 31 days and an hour. */
@@ -16,12 +16,12 @@ const INTERVAL_MAX_S = 32 * DAY_S;
 /** A period of a series, and which it is. */
 export interface PeriodRow extends VisibleRow {
   readonly timeframe: Timeframe;
-  /** Folds what showed of it at an instant in the past; null where the row says what shows. Folded once, however often it is called. */
-  readonly past: (() => Promise<Folded>) | null;
+  /** Folds what is asked of it; null where that is what the row says, which shows now. Folded once, however often it is called. */
+  readonly folded: (() => Promise<Folded>) | null;
 }
 
 /** The periods of some timeframes of a ticker, and its tail. */
-interface PeriodsQuery {
+export interface PeriodsQuery {
   readonly ticker: string;
   readonly timeframes: readonly Timeframe[];
   /** Months in it, and all periods of longer timeframes before its end. */
@@ -29,7 +29,7 @@ interface PeriodsQuery {
 }
 
 /** What is stored of a ticker as of one moment, before its segments are read. */
-interface Periods {
+export interface Periods {
   /** Ascending, by timeframe. */
   readonly periods: readonly PeriodRow[];
   /** Ascending. */
@@ -60,6 +60,9 @@ const NOW = `SELECT timeframe, ${VISIBLE_ROW}, NULL::float8[] AS tail
     FROM history_visible WHERE ticker = $1 AND timeframe = ANY($2) AND start < $4 AND (start >= $3 OR timeframe <> 'M1')
   UNION ALL SELECT 'M1', time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF} FROM kline_tail WHERE ticker = $1 AND time >= $3 AND time < $4`;
 
+const OF_LAYER = `SELECT timeframe, start::float8 FROM history_layer
+  WHERE ticker = $1 AND timeframe = ANY($2) AND start < $4 AND (start >= $3 OR timeframe <> 'M1') AND layer = $5`;
+
 /**
  * The same at an instant. A layer counted if its import had begun, and if the last change before the instant did not undo it. Where the layers that counted are those that count, and said all before the instant,
  * what shows is what showed.
@@ -70,7 +73,7 @@ const THEN = `WITH said AS (
       CASE WHEN s.layer = ${FEED_LAYER} THEN s.start < $5::bigint
         ELSE coalesce(b.started_at <= to_timestamp($5::bigint), true) AND NOT coalesce(
           (SELECT c.undone FROM history_change c WHERE c.layer = s.layer AND c.at <= to_timestamp($5::bigint) ORDER BY c.id DESC LIMIT 1),
-          (SELECT NOT c.undone FROM history_change c WHERE c.layer = s.layer ORDER BY c.id LIMIT 1), false) END AS counted
+          (SELECT NOT c.undone FROM history_change c WHERE c.layer = s.layer ORDER BY c.id LIMIT 1), b.pending, false) END AS counted
     FROM history_layer s LEFT JOIN backfill b ON b.number = s.layer
     WHERE s.ticker = $1 AND s.timeframe = ANY($2) AND s.start < $4 AND (s.start >= $3 OR s.timeframe <> 'M1')
   ), past AS (
@@ -88,17 +91,40 @@ const THEN = `WITH said AS (
 
 const byStart = (a: { readonly start: number }, b: { readonly start: number }) => a.start - b.start;
 
-function periodsOf(rows: readonly Row[], pastOf: (row: Row) => PeriodRow["past"]): Periods {
-  const periods = rows.filter(({ tail }) => tail === null).map((row) => ({ ...row, past: pastOf(row) }));
+function periodsOf(rows: readonly Row[], foldOf: (row: Row) => PeriodRow["folded"]): Periods {
+  const periods = rows.filter(({ tail }) => tail === null).map((row) => ({ ...row, folded: foldOf(row) }));
   return { periods: periods.sort(byStart), tail: rows.filter(({ tail }) => tail !== null).sort(byStart) };
 }
 
 const valuesOf = ({ ticker, timeframes, range }: PeriodsQuery) => [ticker, timeframes, range.from, range.to];
 
+function once(fold: () => Promise<Folded>): () => Promise<Folded> {
+  let folded: Promise<Folded> | undefined;
+  return () => {
+    folded ??= fold();
+    return folded;
+  };
+}
+
 /** The periods as they show. */
 export async function periodsNow(client: Queries, query: PeriodsQuery): Promise<Periods> {
   const { rows } = await client.query<Row>(NOW, valuesOf(query));
   return periodsOf(rows, () => null);
+}
+
+const EMPTY = { content: null, rows: 0, sides: 0, sources: [], struck: [], struck_by: [] };
+
+/** The periods as they would show with a layer that does not count yet. */
+export async function periodsWith(client: Queries, segments: Segments, query: PeriodsQuery, layer: number): Promise<Periods> {
+  const { periods, tail } = await periodsNow(client, query);
+  const { rows } = await client.query<{ timeframe: Timeframe; start: number }>(OF_LAYER, [...valuesOf(query), layer]);
+  const ofLayer = rows.map((row): PeriodRow => {
+    const series = { ticker: query.ticker, timeframe: row.timeframe };
+    const fold = () => foldSwitched(client, segments, series, row.start, { layer, counts: true });
+    return { ...EMPTY, ...row, folded: once(fold) };
+  });
+  const isOther = ({ timeframe, start }: PeriodRow) => !rows.some((row) => row.timeframe === timeframe && row.start === start);
+  return { periods: [...periods.filter(isOther), ...ofLayer].sort(byStart), tail };
 }
 
 /**
@@ -117,7 +143,6 @@ export async function periodsThen(
   return periodsOf(rows, ({ layers, timeframe }) => {
     if (!layers) return null;
     const endMsOf = (time: number) => alignment.nextOpenTime(timeframe, time) * SECOND_MS;
-    let folded: Promise<Folded> | undefined;
     async function fold(counted: readonly PastLayer[]): Promise<Folded> {
       left -= counted.reduce((sum, layer) => sum + layer.rows, 0);
       if (left < 0) throw new TooManyStatements();
@@ -125,15 +150,12 @@ export async function periodsThen(
       await nextTurn();
       return foldAt(client, segments, timeframe, counted, { atMs: atS * SECOND_MS, endMsOf });
     }
-    return () => {
-      folded ??= fold(layers);
-      return folded;
-    };
+    return once(() => fold(layers));
   });
 }
 
-/** Whether what showed of a period still shows. */
-export const isAsNow = ({ past }: PeriodRow) => past === null;
+/** Whether a period is asked for as it shows now. */
+export const isAsNow = ({ folded }: PeriodRow) => folded === null;
 
 function readShown(client: Queries, segments: Segments, periods: readonly PeriodRow[]) {
   return segments.read(
@@ -146,8 +168,8 @@ function readShown(client: Queries, segments: Segments, periods: readonly Period
 export async function columnsShown(client: Queries, segments: Segments, periods: readonly PeriodRow[]): Promise<KlineColumns> {
   const found = await readShown(client, segments, periods);
   const parts: KlineColumns[] = [];
-  for (const { past, content } of periods) {
-    const columns = past === null ? found.get(content ?? "") : (await past()).rows;
+  for (const { folded, content } of periods) {
+    const columns = folded === null ? found.get(content ?? "") : (await folded()).rows;
     if (columns !== undefined) parts.push(columns);
   }
   return joinColumns(parts);
@@ -159,7 +181,9 @@ export async function statementsShown(client: Queries, segments: Segments, perio
   const parts: Statements[] = [];
   for (const period of periods)
     parts.push(
-      period.past === null ? visibleStatements(period, found.get(period.content ?? "")) : foldedStatements(await period.past()),
+      period.folded === null
+        ? visibleStatements(period, found.get(period.content ?? ""))
+        : foldedStatements(await period.folded()),
     );
   return joinStatements(parts);
 }

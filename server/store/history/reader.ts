@@ -19,7 +19,18 @@ import { type Segments, saidBy } from "#server/store/segments/segments";
 import { createDerived } from "./derived";
 import { overFeed } from "./layers";
 import { type TailRow, tailStatements, untilFound } from "./minutes";
-import { columnsShown, isAsNow, type PastInstant, type PeriodRow, periodsNow, periodsThen, statementsShown } from "./periods";
+import {
+  columnsShown,
+  isAsNow,
+  type PastInstant,
+  type PeriodRow,
+  type Periods,
+  type PeriodsQuery,
+  periodsNow,
+  periodsThen,
+  periodsWith,
+  statementsShown,
+} from "./periods";
 import { withSides } from "./sides";
 
 /** Longer klines of so few months are computed from minutes, and days of so short a time from hours. */
@@ -69,11 +80,11 @@ async function enough(months: readonly PeriodRow[], { timeframe, limit, end, fro
   // An interval that begins before its months is left out.
   const needed = (limit + 1) * INTERVAL_MAX_FACTOR * (TIMEFRAME_SECONDS[timeframe] / MINUTE_S);
   let minutes = 0;
-  for (const { start, rows, sides, past } of end === "newest" ? months.toReversed() : months) {
+  for (const { start, rows, sides, folded } of end === "newest" ? months.toReversed() : months) {
     const period = periodOf("M1", start);
     const count = async () => {
-      if (past === null) return price === undefined ? rows : sides;
-      const { time, askClose } = (await past()).rows;
+      if (folded === null) return price === undefined ? rows : sides;
+      const { time, askClose } = (await folded()).rows;
       return price === undefined ? time.length : askClose.filter((close) => !Number.isNaN(close)).length;
     };
     // A month at the border of the window may have no kline inside.
@@ -86,8 +97,9 @@ async function enough(months: readonly PeriodRow[], { timeframe, limit, end, fro
 
 /**
  * @param keepIn where computed klines of H1 and longer are kept, so that they need not be computed again; null keeps none
+ * @param pending an import that is read as if it was shown already, by itself; null for none
  */
-export function createReader(segments: Segments, keepIn: Queries | null = null) {
+export function createReader(segments: Segments, keepIn: Queries | null = null, pending: number | null = null) {
   const alignment = createAlignment();
   const derived = createDerived(segments, keepIn);
 
@@ -100,6 +112,11 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
     return { from: periodOf(unit, first).from, to: basis === null ? end : periodOf(unit, end - 1).to };
   }
 
+  function periodsOf(client: Queries, asked: PeriodsQuery, at: PastInstant | null): Promise<Periods> {
+    if (at !== null) return periodsThen(client, segments, asked, at, alignment);
+    return pending === null ? periodsNow(client, asked) : periodsWith(client, segments, asked, pending);
+  }
+
   async function snapshot(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<Snapshot> {
     const { ticker, timeframe, price } = query;
     const asked = {
@@ -107,8 +124,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null) 
       timeframes: timeframe === "M1" ? [timeframe] : (["M1", timeframe] as const),
       range: periodsFor(query),
     };
-    const { periods, tail } =
-      at === null ? await periodsNow(client, asked) : await periodsThen(client, segments, asked, at, alignment);
+    const { periods, tail } = await periodsOf(client, asked, at);
     return {
       ticker,
       months: periods.filter((row) => row.timeframe === "M1"),

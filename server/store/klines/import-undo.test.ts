@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import type { Kline } from "#lib/domain/kline";
 import { inTransaction } from "#server/store/history/transaction";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { beginTestImport } from "#server/testing/imports";
-import { type HistoryAdmin, redoImport, undoImport } from "./import-undo";
+import { storeTail } from "#server/testing/layered";
+import { type HistoryAdmin, redoImport, tryUndone, undoImport } from "./import-undo";
 import { addCounts, createTrial, NO_KLINES, partOf, storeBatch } from "./kline-batches";
 import { createKlineStore, type KlineTable } from "./kline-store";
 
@@ -178,6 +179,50 @@ test("an import that was undone can be put back, in any order and as often as wa
   await redoImport(admin, first);
   expect(await stored("USDCHF", "M1")).toEqual(both);
   await expect(redoImport(admin, first)).rejects.toMatchObject({ data: { detail: expect.stringContaining("not undone") } });
+});
+
+describe("an undo and a redo say what they change, which a trial says before", () => {
+  const other = (slot: number) => minute("NZDUSD", slot, 2);
+  const same = (slot: number) => minute("NZDUSD", slot, 0);
+  /** What a trial says, and then the change, which must be the same. */
+  async function changed(number: number, undone: boolean) {
+    const before = await stored("NZDUSD", "M1");
+    const tried = await tryUndone(admin, number, undone);
+    expect(await stored("NZDUSD", "M1")).toEqual(before);
+    expect(await (undone ? undoImport : redoImport)(admin, number)).toEqual(tried);
+    return tried;
+  }
+  const series = { ticker: "NZDUSD", timeframe: "M1", ticks: 0 };
+  const nothing = { added: 0, removed: 0, changed: 0 };
+
+  test("by what shows, whatever the imports said of it when they were stored", async () => {
+    const first = await importBatch([[same(0), same(1), same(2)]]);
+    // As it was stored, it overwrote two and added one.
+    const second = await importBatch([[other(1), other(2), other(3)]]);
+    const range = { first: START_S + 60, last: START_S + 180 };
+    expect(await changed(first, true)).toMatchObject([{ ...series, ...nothing, removed: 1, others: [second] }]);
+    expect(await changed(second, true)).toEqual([{ ...series, ...range, ...nothing, removed: 3, others: [] }]);
+    expect(await changed(first, false)).toMatchObject([{ ...nothing, added: 3, others: [] }]);
+    expect(await changed(second, false)).toEqual([{ ...series, ...range, ...nothing, added: 1, changed: 2, others: [] }]);
+    for (const number of [second, first]) await undoImport(admin, number);
+  });
+
+  test("that nothing changes, and which imports show instead", async () => {
+    const first = await importBatch([[same(0), same(1)]]);
+    const second = await importBatch([[same(0)]]);
+    const third = await importBatch([[other(1)]]);
+    const none = [{ ...series, ...nothing, first: START_S, last: START_S + 60, others: [second, third] }];
+    expect(await changed(first, true)).toEqual(none);
+    expect(await changed(first, false)).toEqual(none);
+    for (const number of [third, second, first]) await undoImport(admin, number);
+  });
+
+  test("with the minutes of the feed that no layer has yet", async () => {
+    await storeTail(db, [same(0)]);
+    const number = await importBatch([[other(0), other(1)]]);
+    expect(await changed(number, true)).toMatchObject([{ removed: 1, changed: 1, others: [0] }]);
+    expect(await changed(number, false)).toMatchObject([{ added: 1, changed: 1, others: [] }]);
+  });
 });
 
 test("an import that is undone and whose klines a retention deleted cannot be put back", async () => {

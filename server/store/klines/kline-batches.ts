@@ -3,7 +3,7 @@ import { ascending, COLUMN_NAMES, columnsOf, cutColumns, type KlineColumns, pick
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
 import { periodOf } from "#lib/domain/period";
-import { type Series, say } from "#server/store/history/layers";
+import { addStatements, type Series, saidWithin, say } from "#server/store/history/layers";
 import { readRange } from "#server/store/history/minutes";
 import { createReader } from "#server/store/history/reader";
 import { type Segments, saidBy } from "#server/store/segments/segments";
@@ -81,23 +81,30 @@ function distinct(klines: KlineColumns) {
 
 /** What was stored of a series, and which klines of it would not show although they are stored. */
 interface Before {
+  /** What shows. */
   readonly rows: Statements;
+  /** What the import itself said before, whether it shows or not. */
+  readonly own: Statements;
   /** Null where all would show. */
   readonly isCovered: ((time: number) => boolean) | null;
 }
 
-/** What becomes of klines without duplicates that layer `number` says. */
-function count(klines: KlineColumns, { rows, isCovered }: Before, number: number): BatchCounts {
+/** The row of a time; undefined where there is none. */
+function rowAt({ time: times }: KlineColumns, time: number): number | undefined {
+  const row = rowFrom(times, time);
+  return times[row] === time ? row : undefined;
+}
+
+/** What becomes of klines without duplicates that an import says. */
+function count(klines: KlineColumns, { rows, own, isCovered }: Before): BatchCounts {
   const counts: BatchCounts = { ...NO_KLINES };
-  if (rows.time.length === 0 && isCovered === null) return { ...counts, stored: klines.time.length };
+  if (rows.time.length + own.time.length === 0 && isCovered === null) return { ...counts, stored: klines.time.length };
   for (const [at, time] of klines.time.entries()) {
-    const row = rowFrom(rows.time, time);
-    const found = rows.time[row] === time;
-    const same = found && isSame(rows, row, klines, at);
-    if (found && rows.layer[row] === number) counts[same ? "repeated" : "conflicting"] += 1;
+    const [found, repeated] = [rowAt(rows, time), rowAt(own, time)];
+    if (repeated !== undefined) counts[isSame(own, repeated, klines, at) ? "repeated" : "conflicting"] += 1;
     else if (isCovered?.(time)) counts.covered += 1;
-    else if (!found) counts.stored += 1;
-    else counts[same ? "alreadyThere" : "overwritten"] += 1;
+    else if (found === undefined) counts.stored += 1;
+    else counts[isSame(rows, found, klines, at) ? "alreadyThere" : "overwritten"] += 1;
   }
   return counts;
 }
@@ -125,15 +132,16 @@ export async function operatorsAmong(client: pg.ClientBase, layers: Iterable<num
 /** Reads what is stored where klines are to be stored. */
 async function readBefore(client: pg.ClientBase, segments: Segments, number: number, range: Range): Promise<Before> {
   const { rows, struck } = await readRange(client, segments, range);
+  const own = await saidWithin(client, segments, range, number, range);
   if (range.timeframe === "M1") {
     const layers = [...rows.layer, ...struck.layer].filter((layer) => layer !== FEED_LAYER);
     const operators = layers.length === 0 ? new Set() : await operatorsAmong(client, [...layers, number]);
     // A later correction shows over an earlier one.
-    if (operators.size === 0 || operators.has(number)) return { rows, isCovered: null };
+    if (operators.size === 0 || operators.has(number)) return { rows, own, isCovered: null };
     const corrected = new Set<number>();
     for (const { time, layer } of [rows, struck])
       for (const [row, at] of time.entries()) if (operators.has(layer[row] as number)) corrected.add(at);
-    return { rows, isCovered: (time) => corrected.has(time) };
+    return { rows, own, isCovered: (time) => corrected.has(time) };
   }
   const { columns, imported } = await createReader(segments).read(client, {
     ...range,
@@ -141,7 +149,7 @@ async function readBefore(client: pg.ClientBase, segments: Segments, number: num
     end: "oldest",
   });
   const computed = new Set([...columns.time].filter((time) => !imported.has(time)));
-  return { rows, isCovered: (time) => computed.has(time) };
+  return { rows, own, isCovered: (time) => computed.has(time) };
 }
 
 const ADD_TO_SERIES = `INSERT INTO backfill_series AS s (batch, ticker, first, last, stored, already_there, overwritten)
@@ -154,25 +162,23 @@ const ADD_TO_LONGER = `INSERT INTO imported_series AS s
   ON CONFLICT (batch, ticker, timeframe) DO UPDATE SET first = least(s.first, $3), last = greatest(s.last, $4),
     stored = s.stored + $5, already_there = s.already_there + $6, overwritten = s.overwritten + $7, covered = s.covered + $9`;
 
-/**
- * Stores klines of one series as a part of import `number`, in the caller's transaction, which must hold the lock of the ticker. The last one of a
- * time counts. M1 klines show over those of earlier imports and of the feed, not over corrections of operators; longer ones show
- * where no minutes of their interval are stored.
- * @param nowMs when they are stored, Unix milliseconds
- */
-export async function storeColumns(
+/** Adds statements to a layer, in the caller's transaction. */
+type Add = typeof addStatements | typeof say;
+
+async function store(
   client: pg.ClientBase,
   segments: Segments,
   number: number,
   { series, klines }: Part,
   nowMs: number,
+  add: Add,
 ): Promise<BatchCounts> {
   const { rows, repeats } = distinct(klines);
   const range = rangeOf(series, rows);
   if (range === null) return { ...NO_KLINES };
   const before = await readBefore(client, segments, number, range);
-  const counts = addCounts(count(rows, before, number), { ...NO_KLINES, ...repeats });
-  await say(client, segments, series, saidBy(rows, number, nowMs));
+  const counts = addCounts(count(rows, before), { ...NO_KLINES, ...repeats });
+  await add(client, segments, series, saidBy(rows, number, nowMs));
   const { ticker, timeframe, from, to } = range;
   const { stored, alreadyThere, overwritten, covered } = counts;
   const values = [number, ticker, from, to - 1, stored, alreadyThere, overwritten];
@@ -181,15 +187,26 @@ export async function storeColumns(
   return counts;
 }
 
-/** Stores klines of one series, at least one, as storeColumns does. */
-export async function storeBatch(
+/**
+ * Stores klines of one series as a part of import `number` that does not show yet, in the caller's transaction, which must hold the lock
+ * of the ticker. The last one of a time counts. Once the import shows (`switchImport`), M1 klines do over those of earlier imports and of
+ * the feed, not over corrections of operators; longer ones where no minutes of their interval are stored.
+ * @param nowMs when they are stored, Unix milliseconds
+ * @returns what becomes of them then
+ */
+export function storeColumns(client: pg.ClientBase, segments: Segments, number: number, part: Part, nowMs: number) {
+  return store(client, segments, number, part, nowMs, addStatements);
+}
+
+/** Stores klines of one series, at least one, as storeColumns does, and shows them. */
+export function storeBatch(
   client: pg.ClientBase,
   segments: Segments,
   number: number,
   klines: readonly Kline[],
   nowMs: number,
 ): Promise<BatchCounts> {
-  return storeColumns(client, segments, number, partOf(klines), nowMs);
+  return store(client, segments, number, partOf(klines), nowMs, say);
 }
 
 /** The layer of what a trial would store: higher than all imports. */
@@ -253,7 +270,7 @@ export function createTrial(segments: Segments) {
         if (own.time[at] !== time) others.push(row);
         else counts[own.checksum[at] === checksumOf(part, row) ? "repeated" : "conflicting"] += 1;
       }
-      counts = addCounts(counts, count(pickRows(part, others), before, TRIAL));
+      counts = addCounts(counts, count(pickRows(part, others), before));
       seen.set(key, see(own, part));
     }
     return counts;

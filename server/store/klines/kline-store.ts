@@ -39,9 +39,9 @@ export interface KlineTable extends KlineStore {
   klinesAt(ticker: string, timeframe: Timeframe, times: readonly number[]): Promise<Map<number, StoredPrices>>;
 }
 
-/** Reads stored klines of the live venue on any connection, as they show and as they showed at an instant. */
-export function createStoredReads({ pool, segments }: Pick<Database, "pool" | "segments">) {
-  const reader = createReader(segments, pool);
+/** Reads stored klines of the live venue on any connection, as they show and as they showed at an instant. @param pending as createReader */
+export function createStoredReads({ pool, segments }: Pick<Database, "pool" | "segments">, pending: number | null = null) {
+  const reader = createReader(segments, pool, pending);
   return {
     reader,
     async read(client: Queries, query: KlineQuery): Promise<Kline[]> {
@@ -57,10 +57,11 @@ export function createStoredReads({ pool, segments }: Pick<Database, "pool" | "s
  * The klines of the live venue. The recorder writes minutes; everything longer is computed from them.
  * Every call throws pg's own error when the database is unavailable or rejects the query, and SegmentMissing or SegmentDamaged when
  * a segment cannot be read.
+ * @param pending an import whose klines are read as if it was shown already; null for none
  */
-export function createKlineStore(db: Pick<Database, "pool" | "segments">): KlineTable {
+export function createKlineStore(db: Pick<Database, "pool" | "segments">, pending: number | null = null): KlineTable {
   const { pool, segments } = db;
-  const stored = createStoredReads(db);
+  const stored = createStoredReads(db, pending);
   /** Fails early if the database does not answer. */
   const prompt = {
     query: (text: string, values: unknown[]) => pool.query(promptQuery({ text, values })),

@@ -49,8 +49,13 @@ beforeEach(async () => {
   );
 });
 
+async function publishWith(_: unknown, messages: readonly unknown[]) {
+  announced.push(...messages);
+  return async () => undefined;
+}
+
 const admin = () => ({
-  db: { pool: db.pool, segments: db.segments, control: { publish: async (message: unknown) => void announced.push(message) } },
+  db: { pool: db.pool, segments: db.segments, control: { publishWith } },
   clock,
   record: async (_: unknown, change: unknown) => void recorded.push(change),
 });

@@ -88,9 +88,10 @@ export async function correctMinutes(
       await client.query(STRUCK_SERIES, [number, ticker, first, last, before.length]);
     } else await storeBatch(client, db.segments, number, after, nowMs);
     await record(client, { action: "history.correct", target: ticker, before, after: { number, reason, klines: after } });
-    return { number, minutes: klines.length, first, last };
+    const changed = { ticker, first, last, ...(replacement === null && { struck: number }) };
+    return { number, minutes: klines.length, tell: await announceChanges(db.control, client, [changed]) };
   });
-  const { number, minutes, first, last } = made;
-  await announceChanges(db.control, [{ ticker, first, last, ...(replacement === null && { struck: number }) }]);
+  const { number, minutes, tell } = made;
+  await tell();
   return { number, minutes };
 }

@@ -40,6 +40,7 @@ test("a backfill is reported with its progress and its rate", async () => {
       doubts: [],
       started_at: "2026-01-07T12:00:00.000Z",
       updated_at: "2026-01-07T12:00:02.000Z",
+      pending: false,
       undone_at: null,
       series: [],
     },

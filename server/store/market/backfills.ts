@@ -11,6 +11,7 @@ import {
 import { TIMEFRAMES, VENUES, type Venue } from "#lib/contract/primitives";
 import { TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import type { Database } from "#server/store/database/db";
+import { lockBatch } from "#server/store/history/lock";
 import { ticksOfLayers } from "#server/store/history/tick-days";
 
 /** Longest path or problem that is stored; longer ones keep their beginning and end, which say most. */
@@ -66,6 +67,31 @@ export async function beginBackfill(
   return db.prisma.backfill.create({ data, select: { id: true, number: true } });
 }
 
+const PENDING = "SELECT id, number FROM backfill WHERE pending AND command = $1 ORDER BY number DESC";
+
+/**
+ * Begins an import of files, which is pending until it shows (`switchImport`), or continues one that the same command began and that does
+ * not run any more.
+ * @param command a hash of the command
+ */
+export async function beginImport(
+  { db, clock }: Context & { readonly db: Pick<Database, "prisma" | "pool"> },
+  venue: Venue,
+  progress: BackfillProgress,
+  command: string,
+): Promise<{ readonly id: string; readonly number: number }> {
+  const { rows } = await db.pool.query<{ id: string; number: number }>(PENDING, [command]);
+  for (const found of rows) {
+    // Outside of a transaction, this lock ends at once.
+    if (!(await lockBatch(db.pool, found.number, "transaction"))) continue;
+    await noteBackfill({ db, clock }, found.id, progress);
+    return found;
+  }
+  const now = new Date(clock.now());
+  const data = { venue, startedAt: now, undoneAt: now, pending: true, command, ...toRow(progress, now) };
+  return db.prisma.backfill.create({ data, select: { id: true, number: true } });
+}
+
 /** Records that a file of a backfill has this format, which names who made it. Once is enough. */
 export async function noteFormat({ db }: { readonly db: Pick<Database, "pool"> }, id: string, title: string): Promise<void> {
   await db.pool.query("UPDATE backfill SET formats = array_append(formats, $2) WHERE id = $1 AND NOT $2 = ANY(formats)", [
@@ -110,7 +136,7 @@ export async function listBackfills(
   const rows = await db.prisma.backfill.findMany({
     orderBy: [{ startedAt: "desc" }, { id: "desc" }],
     take: limit,
-    omit: { pushedBy: true, byOperator: true, formats: true },
+    omit: { pushedBy: true, byOperator: true, formats: true, command: true },
     include: { series: true, imported: true },
   });
   const kept = await ticksOfLayers(
@@ -118,7 +144,7 @@ export async function listBackfills(
     rows.map(({ number }) => number),
   );
   const silentSince = clock.now() - BACKFILL_SILENT_S * 1_000;
-  return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, undoneAt, series, imported, ...row }) => {
+  return rows.map(({ filesDone, filesFailed, readMs, startedAt, updatedAt, undoneAt, pending, series, imported, ...row }) => {
     const state = BACKFILL_STATES.find((known) => known === row.state) ?? "failed";
     const rows = Number(row.rows);
     return {
@@ -131,7 +157,8 @@ export async function listBackfills(
       rows_per_s: rows === 0 ? null : Math.round((rows * 1_000) / Math.max(readMs, 1)),
       started_at: startedAt.toISOString(),
       updated_at: updatedAt.toISOString(),
-      undone_at: undoneAt?.toISOString() ?? null,
+      pending,
+      undone_at: pending ? null : (undoneAt?.toISOString() ?? null),
       series: [...series, ...imported].map((one) => toSeries(one, kept)).sort(bySeries),
     };
   });

@@ -271,7 +271,9 @@ export const BackfillScalarFieldEnum = {
   pushedBy: 'pushedBy',
   byOperator: 'byOperator',
   doubts: 'doubts',
-  formats: 'formats'
+  formats: 'formats',
+  pending: 'pending',
+  command: 'command'
 } as const
 
 export type BackfillScalarFieldEnum = (typeof BackfillScalarFieldEnum)[keyof typeof BackfillScalarFieldEnum]

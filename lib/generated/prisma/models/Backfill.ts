@@ -65,6 +65,8 @@ export type BackfillMinAggregateOutputType = {
   undoneAt: Date | null
   pushedBy: string | null
   byOperator: boolean | null
+  pending: boolean | null
+  command: string | null
 }
 
 export type BackfillMaxAggregateOutputType = {
@@ -86,6 +88,8 @@ export type BackfillMaxAggregateOutputType = {
   undoneAt: Date | null
   pushedBy: string | null
   byOperator: boolean | null
+  pending: boolean | null
+  command: string | null
 }
 
 export type BackfillCountAggregateOutputType = {
@@ -109,6 +113,8 @@ export type BackfillCountAggregateOutputType = {
   byOperator: number
   doubts: number
   formats: number
+  pending: number
+  command: number
   _all: number
 }
 
@@ -152,6 +158,8 @@ export type BackfillMinAggregateInputType = {
   undoneAt?: true
   pushedBy?: true
   byOperator?: true
+  pending?: true
+  command?: true
 }
 
 export type BackfillMaxAggregateInputType = {
@@ -173,6 +181,8 @@ export type BackfillMaxAggregateInputType = {
   undoneAt?: true
   pushedBy?: true
   byOperator?: true
+  pending?: true
+  command?: true
 }
 
 export type BackfillCountAggregateInputType = {
@@ -196,6 +206,8 @@ export type BackfillCountAggregateInputType = {
   byOperator?: true
   doubts?: true
   formats?: true
+  pending?: true
+  command?: true
   _all?: true
 }
 
@@ -306,6 +318,8 @@ export type BackfillGroupByOutputType = {
   byOperator: boolean
   doubts: string[]
   formats: string[]
+  pending: boolean
+  command: string | null
   _count: BackfillCountAggregateOutputType | null
   _avg: BackfillAvgAggregateOutputType | null
   _sum: BackfillSumAggregateOutputType | null
@@ -352,6 +366,8 @@ export type BackfillWhereInput = {
   byOperator?: Prisma.BoolFilter<"Backfill"> | boolean
   doubts?: Prisma.StringNullableListFilter<"Backfill">
   formats?: Prisma.StringNullableListFilter<"Backfill">
+  pending?: Prisma.BoolFilter<"Backfill"> | boolean
+  command?: Prisma.StringNullableFilter<"Backfill"> | string | null
   series?: Prisma.BackfillSeriesListRelationFilter
   imported?: Prisma.ImportedSeriesListRelationFilter
 }
@@ -377,6 +393,8 @@ export type BackfillOrderByWithRelationInput = {
   byOperator?: Prisma.SortOrder
   doubts?: Prisma.SortOrder
   formats?: Prisma.SortOrder
+  pending?: Prisma.SortOrder
+  command?: Prisma.SortOrderInput | Prisma.SortOrder
   series?: Prisma.BackfillSeriesOrderByRelationAggregateInput
   imported?: Prisma.ImportedSeriesOrderByRelationAggregateInput
 }
@@ -405,6 +423,8 @@ export type BackfillWhereUniqueInput = Prisma.AtLeast<{
   byOperator?: Prisma.BoolFilter<"Backfill"> | boolean
   doubts?: Prisma.StringNullableListFilter<"Backfill">
   formats?: Prisma.StringNullableListFilter<"Backfill">
+  pending?: Prisma.BoolFilter<"Backfill"> | boolean
+  command?: Prisma.StringNullableFilter<"Backfill"> | string | null
   series?: Prisma.BackfillSeriesListRelationFilter
   imported?: Prisma.ImportedSeriesListRelationFilter
 }, "id" | "number">
@@ -430,6 +450,8 @@ export type BackfillOrderByWithAggregationInput = {
   byOperator?: Prisma.SortOrder
   doubts?: Prisma.SortOrder
   formats?: Prisma.SortOrder
+  pending?: Prisma.SortOrder
+  command?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.BackfillCountOrderByAggregateInput
   _avg?: Prisma.BackfillAvgOrderByAggregateInput
   _max?: Prisma.BackfillMaxOrderByAggregateInput
@@ -461,6 +483,8 @@ export type BackfillScalarWhereWithAggregatesInput = {
   byOperator?: Prisma.BoolWithAggregatesFilter<"Backfill"> | boolean
   doubts?: Prisma.StringNullableListFilter<"Backfill">
   formats?: Prisma.StringNullableListFilter<"Backfill">
+  pending?: Prisma.BoolWithAggregatesFilter<"Backfill"> | boolean
+  command?: Prisma.StringNullableWithAggregatesFilter<"Backfill"> | string | null
 }
 
 export type BackfillCreateInput = {
@@ -484,6 +508,8 @@ export type BackfillCreateInput = {
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
   formats?: Prisma.BackfillCreateformatsInput | string[]
+  pending?: boolean
+  command?: string | null
   series?: Prisma.BackfillSeriesCreateNestedManyWithoutBackfillInput
   imported?: Prisma.ImportedSeriesCreateNestedManyWithoutBackfillInput
 }
@@ -509,6 +535,8 @@ export type BackfillUncheckedCreateInput = {
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
   formats?: Prisma.BackfillCreateformatsInput | string[]
+  pending?: boolean
+  command?: string | null
   series?: Prisma.BackfillSeriesUncheckedCreateNestedManyWithoutBackfillInput
   imported?: Prisma.ImportedSeriesUncheckedCreateNestedManyWithoutBackfillInput
 }
@@ -533,6 +561,8 @@ export type BackfillUpdateInput = {
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
   formats?: Prisma.BackfillUpdateformatsInput | string[]
+  pending?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  command?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   series?: Prisma.BackfillSeriesUpdateManyWithoutBackfillNestedInput
   imported?: Prisma.ImportedSeriesUpdateManyWithoutBackfillNestedInput
 }
@@ -558,6 +588,8 @@ export type BackfillUncheckedUpdateInput = {
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
   formats?: Prisma.BackfillUpdateformatsInput | string[]
+  pending?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  command?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   series?: Prisma.BackfillSeriesUncheckedUpdateManyWithoutBackfillNestedInput
   imported?: Prisma.ImportedSeriesUncheckedUpdateManyWithoutBackfillNestedInput
 }
@@ -583,6 +615,8 @@ export type BackfillCreateManyInput = {
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
   formats?: Prisma.BackfillCreateformatsInput | string[]
+  pending?: boolean
+  command?: string | null
 }
 
 export type BackfillUpdateManyMutationInput = {
@@ -605,6 +639,8 @@ export type BackfillUpdateManyMutationInput = {
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
   formats?: Prisma.BackfillUpdateformatsInput | string[]
+  pending?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  command?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type BackfillUncheckedUpdateManyInput = {
@@ -628,6 +664,8 @@ export type BackfillUncheckedUpdateManyInput = {
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
   formats?: Prisma.BackfillUpdateformatsInput | string[]
+  pending?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  command?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type BackfillCountOrderByAggregateInput = {
@@ -651,6 +689,8 @@ export type BackfillCountOrderByAggregateInput = {
   byOperator?: Prisma.SortOrder
   doubts?: Prisma.SortOrder
   formats?: Prisma.SortOrder
+  pending?: Prisma.SortOrder
+  command?: Prisma.SortOrder
 }
 
 export type BackfillAvgOrderByAggregateInput = {
@@ -682,6 +722,8 @@ export type BackfillMaxOrderByAggregateInput = {
   undoneAt?: Prisma.SortOrder
   pushedBy?: Prisma.SortOrder
   byOperator?: Prisma.SortOrder
+  pending?: Prisma.SortOrder
+  command?: Prisma.SortOrder
 }
 
 export type BackfillMinOrderByAggregateInput = {
@@ -703,6 +745,8 @@ export type BackfillMinOrderByAggregateInput = {
   undoneAt?: Prisma.SortOrder
   pushedBy?: Prisma.SortOrder
   byOperator?: Prisma.SortOrder
+  pending?: Prisma.SortOrder
+  command?: Prisma.SortOrder
 }
 
 export type BackfillSumOrderByAggregateInput = {
@@ -787,6 +831,8 @@ export type BackfillCreateWithoutSeriesInput = {
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
   formats?: Prisma.BackfillCreateformatsInput | string[]
+  pending?: boolean
+  command?: string | null
   imported?: Prisma.ImportedSeriesCreateNestedManyWithoutBackfillInput
 }
 
@@ -811,6 +857,8 @@ export type BackfillUncheckedCreateWithoutSeriesInput = {
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
   formats?: Prisma.BackfillCreateformatsInput | string[]
+  pending?: boolean
+  command?: string | null
   imported?: Prisma.ImportedSeriesUncheckedCreateNestedManyWithoutBackfillInput
 }
 
@@ -850,6 +898,8 @@ export type BackfillUpdateWithoutSeriesInput = {
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
   formats?: Prisma.BackfillUpdateformatsInput | string[]
+  pending?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  command?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   imported?: Prisma.ImportedSeriesUpdateManyWithoutBackfillNestedInput
 }
 
@@ -874,6 +924,8 @@ export type BackfillUncheckedUpdateWithoutSeriesInput = {
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
   formats?: Prisma.BackfillUpdateformatsInput | string[]
+  pending?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  command?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   imported?: Prisma.ImportedSeriesUncheckedUpdateManyWithoutBackfillNestedInput
 }
 
@@ -898,6 +950,8 @@ export type BackfillCreateWithoutImportedInput = {
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
   formats?: Prisma.BackfillCreateformatsInput | string[]
+  pending?: boolean
+  command?: string | null
   series?: Prisma.BackfillSeriesCreateNestedManyWithoutBackfillInput
 }
 
@@ -922,6 +976,8 @@ export type BackfillUncheckedCreateWithoutImportedInput = {
   byOperator?: boolean
   doubts?: Prisma.BackfillCreatedoubtsInput | string[]
   formats?: Prisma.BackfillCreateformatsInput | string[]
+  pending?: boolean
+  command?: string | null
   series?: Prisma.BackfillSeriesUncheckedCreateNestedManyWithoutBackfillInput
 }
 
@@ -961,6 +1017,8 @@ export type BackfillUpdateWithoutImportedInput = {
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
   formats?: Prisma.BackfillUpdateformatsInput | string[]
+  pending?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  command?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   series?: Prisma.BackfillSeriesUpdateManyWithoutBackfillNestedInput
 }
 
@@ -985,6 +1043,8 @@ export type BackfillUncheckedUpdateWithoutImportedInput = {
   byOperator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   doubts?: Prisma.BackfillUpdatedoubtsInput | string[]
   formats?: Prisma.BackfillUpdateformatsInput | string[]
+  pending?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  command?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   series?: Prisma.BackfillSeriesUncheckedUpdateManyWithoutBackfillNestedInput
 }
 
@@ -1049,6 +1109,8 @@ export type BackfillSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   byOperator?: boolean
   doubts?: boolean
   formats?: boolean
+  pending?: boolean
+  command?: boolean
   series?: boolean | Prisma.Backfill$seriesArgs<ExtArgs>
   imported?: boolean | Prisma.Backfill$importedArgs<ExtArgs>
   _count?: boolean | Prisma.BackfillCountOutputTypeDefaultArgs<ExtArgs>
@@ -1075,6 +1137,8 @@ export type BackfillSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   byOperator?: boolean
   doubts?: boolean
   formats?: boolean
+  pending?: boolean
+  command?: boolean
 }, ExtArgs["result"]["backfill"]>
 
 export type BackfillSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1098,6 +1162,8 @@ export type BackfillSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   byOperator?: boolean
   doubts?: boolean
   formats?: boolean
+  pending?: boolean
+  command?: boolean
 }, ExtArgs["result"]["backfill"]>
 
 export type BackfillSelectScalar = {
@@ -1121,9 +1187,11 @@ export type BackfillSelectScalar = {
   byOperator?: boolean
   doubts?: boolean
   formats?: boolean
+  pending?: boolean
+  command?: boolean
 }
 
-export type BackfillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "number" | "venue" | "state" | "files" | "filesDone" | "filesFailed" | "file" | "step" | "share" | "rows" | "readMs" | "problem" | "startedAt" | "updatedAt" | "undoneAt" | "pushedBy" | "byOperator" | "doubts" | "formats", ExtArgs["result"]["backfill"]>
+export type BackfillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "number" | "venue" | "state" | "files" | "filesDone" | "filesFailed" | "file" | "step" | "share" | "rows" | "readMs" | "problem" | "startedAt" | "updatedAt" | "undoneAt" | "pushedBy" | "byOperator" | "doubts" | "formats" | "pending" | "command", ExtArgs["result"]["backfill"]>
 export type BackfillInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   series?: boolean | Prisma.Backfill$seriesArgs<ExtArgs>
   imported?: boolean | Prisma.Backfill$importedArgs<ExtArgs>
@@ -1189,6 +1257,14 @@ export type $BackfillPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * The formats of its files, which name who made them.
      */
     formats: string[]
+    /**
+     * Not all of it is stored: it does not show, and has a time of undo until it does.
+     */
+    pending: boolean
+    /**
+     * A hash of the command that imports files; the same command continues it while it is pending.
+     */
+    command: string | null
   }, ExtArgs["result"]["backfill"]>
   composites: {}
 }
@@ -1634,6 +1710,8 @@ export interface BackfillFieldRefs {
   readonly byOperator: Prisma.FieldRef<"Backfill", 'Boolean'>
   readonly doubts: Prisma.FieldRef<"Backfill", 'String[]'>
   readonly formats: Prisma.FieldRef<"Backfill", 'String[]'>
+  readonly pending: Prisma.FieldRef<"Backfill", 'Boolean'>
+  readonly command: Prisma.FieldRef<"Backfill", 'String'>
 }
     
 

@@ -499,7 +499,7 @@ export type $ImportJobPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     rows: bigint
     done: boolean
     /**
-     * Numbers of the backfills that stored a part of it.
+     * The number of the backfill that stored its rows.
      */
     batches: number[]
     updatedAt: Date
