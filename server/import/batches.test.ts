@@ -101,7 +101,10 @@ test("what an interrupted import stored can be given up: nothing of it is put ba
     exitCode: 2,
     errors: expect.stringContaining(`Import ${first} was not finished. Run its command again: it continues where it stopped.`),
   });
-  expect(await run("undo", String(first))).toMatchObject({ exitCode: 0 });
+  expect((await run("undo", "--dry-run", String(first))).output).toBe(
+    `Nothing of import ${first} shows. Its files can be imported again.`,
+  );
+  expect((await run("undo", String(first))).output).toBe(`Nothing of import ${first} showed. Its files can be imported again.`);
   expect((await everything("AUDUSD")).flat()).toEqual([]);
   expect((await database.pool.query("SELECT FROM history_layer WHERE layer = $1", [first])).rowCount).toBe(0);
   expect(await run("redo", String(first))).toMatchObject({

@@ -106,7 +106,9 @@ async function changeNumbered(
     const admin = { db, clock, record };
     return trial ? tryUndone(admin, number, words.undone) : words.change(admin, number);
   });
-  print(trial ? words.tried(number) : words.done(number));
+  if (words.undone && series.length === 0)
+    print(`Nothing of import ${number} ${trial ? "shows" : "showed"}. Its files can be imported again.`);
+  else print(trial ? words.tried(number) : words.done(number));
   for (const one of series) print(changedLine(one, words));
   return EXIT_DONE;
 }

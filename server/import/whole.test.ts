@@ -85,11 +85,11 @@ function killedAt(statement: number, first: RegExp): Database {
 const newestNumber = async () => (await db.prisma.backfill.findFirstOrThrow({ orderBy: { number: "desc" } })).number;
 
 test("beside an import that runs, readers have what was there before, and after it all of it", async () => {
-  await importCommand(db, [write("EURUSD.csv", "2024-01-15T00:00Z", 30_000, 1.1), "--accept-doubts"]);
+  await importCommand(db, [write("EURUSD.csv", "2024-01-15T00:00Z", 6_000, 1.1)]);
   const before = await seen();
-  expect(before.minutes).toHaveLength(30_000);
+  expect(before.minutes).toHaveLength(6_000);
   const reads: Promise<unknown>[] = [];
-  const { exitCode } = await importCommand(db, [write("EURUSD_b.csv", "2024-01-20T00:00Z", 80_000, 1.101), "--accept-doubts"], {
+  const { exitCode } = await importCommand(db, [write("EURUSD_b.csv", "2024-01-18T00:00Z", 40_000, 1.101), "--accept-doubts"], {
     clock: hurriedClock(),
     batchKlines: 10_000,
     interruptAt(line) {
@@ -100,7 +100,7 @@ test("beside an import that runs, readers have what was there before, and after 
   expect([exitCode, reads.length]).toEqual([0, 4]);
   for (const read of await Promise.all(reads)) expect(read).toEqual(before);
   const after = await seen();
-  expect(after.minutes.filter(({ open }) => open === 1.101)).toHaveLength(80_000);
+  expect(after.minutes.filter(({ open }) => open === 1.101)).toHaveLength(40_000);
   expect(after.newest).toEqual(after.minutes.slice(-3));
   expect(after.days.at(-1)).toMatchObject({ high: 1.102 });
 });
@@ -108,7 +108,7 @@ test("beside an import that runs, readers have what was there before, and after 
 test("a process that is killed while it imports changes nothing, and the same command completes it", async () => {
   await importCommand(db, [write("EURUSD.csv", "2024-01-15T00:00Z", 600, 1.1)]);
   const before = await seen();
-  const argv = [write("EURUSD_b.csv", "2024-01-15T06:00Z", 150_000, 1.101), "--accept-doubts"];
+  const argv = [write("EURUSD_b.csv", "2024-01-15T06:00Z", 90_000, 1.101), "--accept-doubts"];
   const env = { NODE_ENV: "production" as const, DATABASE_URL: db.url, DATA_DIR: folder };
   const child = spawn(process.execPath, ["--import", "tsx", "server/import/index.ts", ...argv], { env, stdio: "ignore" });
   const ended = new Promise((resolve) => child.once("close", (_, signal) => resolve(signal)));
@@ -128,7 +128,7 @@ test("a process that is killed while it imports changes nothing, and the same co
   await expect.poll(locked).toBe(0);
   const { exitCode, text } = await importCommand(db, argv, { clock: systemClock });
   expect([exitCode, text]).toEqual([0, expect.stringContaining("resumed")]);
-  expect((await seen()).minutes.filter(({ open }) => open === 1.101)).toHaveLength(150_000);
+  expect((await seen()).minutes.filter(({ open }) => open === 1.101)).toHaveLength(90_000);
   expect(await db.prisma.backfill.count()).toBe(2);
 });
 

@@ -34,7 +34,8 @@ export interface VisibleRow {
 export const VISIBLE_ROW = "start::float8, content, rows, sides, sources, struck::float8[], struck_by";
 
 const DIGITS = "SELECT digits FROM listing WHERE venue = 'live' AND ticker = $1";
-const LAYERS = `SELECT s.layer, s.content, coalesce(b.by_operator, false) AS by_operator
+const LAYERS = `SELECT s.layer, s.content, coalesce(b.by_operator, false) AS by_operator, s.rows, s.first::float8, s.last::float8,
+    CASE WHEN s.plain = s.content THEN s.sides END AS sides
   FROM history_layer s LEFT JOIN backfill b ON b.number = s.layer
   WHERE s.ticker = $1 AND s.timeframe = $2 AND s.start = $3
     AND CASE WHEN s.layer = $4::integer THEN $5::boolean ELSE b.undone_at IS NULL END ORDER BY s.layer`;
@@ -42,9 +43,10 @@ const SAID = "SELECT content FROM history_layer WHERE ticker = $1 AND timeframe 
 const SAID_WITHIN = `SELECT content FROM history_layer
   WHERE ticker = $1 AND timeframe = $2 AND layer = $3 AND start >= $4 AND start < $5 ORDER BY start`;
 const LATEST = "SELECT max(known)::float8 AS known FROM history_layer WHERE ticker = $1 AND timeframe = $2 AND start = $3";
-const SAY = `INSERT INTO history_layer (ticker, timeframe, start, layer, content, rows, first, last, known)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-  ON CONFLICT (ticker, timeframe, start, layer) DO UPDATE SET (content, rows, first, last, known) = ($5, $6, $7, $8, $9)`;
+const SAY = `INSERT INTO history_layer (ticker, timeframe, start, layer, content, rows, first, last, known, plain, sides)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $5, $10)
+  ON CONFLICT (ticker, timeframe, start, layer) DO UPDATE SET (content, rows, first, last, known, plain, sides)
+    = ($5, $6, $7, $8, $9, $5, $10)`;
 const SHOW = `INSERT INTO history_visible (ticker, timeframe, start, content, rows, first, last, sources, struck, struck_by, sides)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
   ON CONFLICT (ticker, timeframe, start) DO UPDATE SET (content, rows, first, last, sources, struck, struck_by, sides, changed_at)
@@ -97,6 +99,9 @@ export function visibleStatements(row: VisibleRow, content: Statements | undefin
 /** The ranks of layers, where only the feed matters: what shows of the others is folded already. */
 export const overFeed: RankOf = (layer) => (layer === FEED_LAYER ? RANKS.feed : RANKS.source);
 
+/** How many rows have ask and mid prices. */
+const sidesOf = ({ askClose }: Statements) => askClose.reduce((count, close) => count + (Number.isNaN(close) ? 0 : 1), 0);
+
 /** Whether a file of these statements is what shows: of one layer and instant, one row for each time. */
 function isPlain({ layer, known }: Statements): boolean {
   return layer.every((value) => value === layer[0]) && known.every((value) => Object.is(value, known[0]));
@@ -129,18 +134,25 @@ function ranksOf(timeframe: Timeframe, layers: readonly LayerRow[]): RankOf {
   return (layer) => ranks.get(layer) ?? RANKS.source;
 }
 
+/** What is known of a layer without reading it. */
+interface KnownLayer extends LayerRow {
+  readonly rows: number;
+  readonly first: number;
+  readonly last: number;
+  /** How many of its rows have ask and mid prices, where it shows as it is if no other layer says anything; null where that is not known. */
+  readonly sides: number | null;
+}
+
 /** A layer that is to count, or not to, whatever is stored of its import: what that changes can be seen before it is done. */
 interface Switched {
   readonly layer: number;
   readonly counts: boolean;
 }
 
-/** What shows of a period, folded from its layers without storing it. */
-async function foldLayers(client: Queries, segments: Segments, key: readonly unknown[], switched: Switched | null) {
+/** The layers of a period that count. */
+async function layersOf(client: Queries, key: readonly unknown[], switched: Switched | null): Promise<KnownLayer[]> {
   const values = [...key, switched?.layer ?? null, switched?.counts ?? null];
-  const { rows: layers } = await client.query<LayerRow>(LAYERS, values);
-  const parts = await readParts(client, segments, layers);
-  return { layers, parts, folded: fold(parts, ranksOf(key[1] as Timeframe, layers)) };
+  return (await client.query<KnownLayer>(LAYERS, values)).rows;
 }
 
 /** What showed of a period at an instant, Unix milliseconds. @param layers that counted then */
@@ -166,7 +178,8 @@ export async function foldSwitched(
   start: number,
   switched: Switched,
 ): Promise<Folded> {
-  return (await foldLayers(client, segments, [series.ticker, series.timeframe, start], switched)).folded;
+  const layers = await layersOf(client, [series.ticker, series.timeframe, start], switched);
+  return fold(await readParts(client, segments, layers), ranksOf(series.timeframe, layers));
 }
 
 /**
@@ -181,10 +194,16 @@ export async function show(
   switched: Switched | null = null,
 ): Promise<void> {
   const key = [series.ticker, series.timeframe, start];
-  const { layers, parts, folded } = await foldLayers(client, segments, key, switched);
-  const { rows, struck } = folded;
-  let content: string | null = null;
+  const layers = await layersOf(client, key, switched);
   const [only] = layers;
+  if (layers.length === 1 && only !== undefined && only.sides !== null) {
+    const { content, rows, first, last, layer, sides } = only;
+    await client.query(SHOW, [...key, content, rows, first, last, [layer, rows], [], [], sides]);
+    return;
+  }
+  const parts = await readParts(client, segments, layers);
+  const { rows, struck } = fold(parts, ranksOf(series.timeframe, layers));
+  let content: string | null = null;
   if (layers.length === 1 && only !== undefined && rows === parts[0] && isPlain(rows)) content = only.content;
   else if (rows.time.length > 0) content = await writeSegment(client, segments, series, saidBy(rows, FEED_LAYER, Number.NaN));
   const { time } = rows;
@@ -197,7 +216,7 @@ export async function show(
     runsOf(rows.layer),
     [...struck.time],
     [...struck.layer],
-    rows.askClose.reduce((count, close) => count + (Number.isNaN(close) ? 0 : 1), 0),
+    sidesOf(rows),
   ]);
 }
 
@@ -236,7 +255,9 @@ export async function addStatements(
     if (layer === FEED_LAYER && earlier !== undefined) all = fold([all], () => RANKS.feed).rows;
     const content = await writeSegment(client, segments, series, all);
     const known = Number.isNaN(said.known[0]) ? 0 : said.known[0];
-    await client.query(SAY, [...key, layer, content, all.time.length, all.time[0], all.time.at(-1), known]);
+    const isShown = isPlain(all) && fold([all], () => RANKS.source).rows === all;
+    const sides = isShown ? sidesOf(all) : null;
+    await client.query(SAY, [...key, layer, content, all.time.length, all.time[0], all.time.at(-1), known, sides]);
     starts.push(period.from);
   }
   return starts;
@@ -278,7 +299,7 @@ export async function saidWithin(
 }
 
 /** A period of a layer. */
-interface LayerPeriod {
+export interface LayerPeriod {
   readonly ticker: string;
   readonly timeframe: Timeframe;
   readonly start: number;

@@ -1,11 +1,11 @@
 import type pg from "pg";
 import type { Clock } from "#lib/clock";
-import { type KlineColumns, rowFrom } from "#lib/domain/columns";
+import type { KlineColumns } from "#lib/domain/columns";
 import type { Statements } from "#lib/domain/fold";
 import { Fault } from "#lib/fault";
 import type { ChangedMinutes } from "#lib/market/ports";
 import type { Database } from "#server/store/database/db";
-import { periodsOf, type Series, saidOf, show } from "#server/store/history/layers";
+import { type LayerPeriod, periodsOf, type Series, saidOf, show } from "#server/store/history/layers";
 import { lockBatch, lockForChange } from "#server/store/history/lock";
 import { readRange } from "#server/store/history/minutes";
 import { createReader } from "#server/store/history/reader";
@@ -31,7 +31,7 @@ export interface HistoryAdmin {
   record(client: pg.ClientBase, change: HistoryChange): Promise<void>;
 }
 
-const IMPORT = "SELECT undone_at IS NOT NULL AS undone, pending FROM backfill WHERE number = $1";
+const IMPORT = "SELECT undone_at IS NOT NULL AS undone, pending FROM backfill WHERE number = $1 FOR UPDATE";
 const TICKERS = `SELECT DISTINCT ticker FROM (SELECT ticker FROM history_layer WHERE layer = $1
   UNION SELECT ticker FROM tick_segment WHERE layer = $1) said ORDER BY ticker`;
 const WROTE = `SELECT EXISTS (SELECT FROM backfill_series WHERE batch = $1) OR EXISTS (SELECT FROM imported_series WHERE batch = $1) AS wrote`;
@@ -71,43 +71,58 @@ export function announceChanges(
   return control.publishWith(client, messages);
 }
 
-/** The klines of a part of a series as clients see them, and which layers said those that are stored. */
+/** What shows of a period, as clients see it, and which layers said what is stored of it. */
 interface Shown {
   readonly klines: KlineColumns;
   readonly stored: Statements;
 }
 
-/** A period that an import has, with its times. */
-interface Part extends Series {
-  readonly start: number;
-  readonly times: Float64Array;
-  readonly first: number;
-  readonly last: number;
+const FILE = `SELECT content, rows, EXISTS (SELECT FROM kline_tail WHERE ticker = $1 AND $2 = 'M1' AND time >= $4 AND time <= $5) AS open
+  FROM history_visible WHERE ticker = $1 AND timeframe = $2 AND start = $3`;
+
+/** What is stored of a period that shows, without reading it. */
+interface ShownFile {
+  readonly content: string | null;
+  readonly rows: number;
+  /** Whether minutes of it are in no file. */
+  readonly open: boolean;
 }
+
+const NO_FILE: ShownFile = { content: null, rows: 0, open: false };
 
 const NOTHING = { added: 0, removed: 0, changed: 0 };
 
-/** Compares what shows at the times of a part before and after a change. */
-function compare({ times }: Part, before: KlineColumns, after: KlineColumns): typeof NOTHING {
-  const counts = { ...NOTHING };
-  for (const time of times) {
-    const [was, is] = [rowFrom(before.time, time), rowFrom(after.time, time)];
-    const [had, has] = [before.time[was] === time, after.time[is] === time];
-    if (had && has) counts.changed += isSame(before, was, after, is) ? 0 : 1;
-    else if (has) counts.added += 1;
-    else if (had) counts.removed += 1;
-  }
-  return counts;
+/** Rows of ascending times, asked for in this order. @returns the row of a time, or -1 */
+function rowsOf({ time: times }: KlineColumns): (time: number) => number {
+  let row = 0;
+  return (time) => {
+    while (row < times.length && (times[row] as number) < time) row += 1;
+    return times[row] === time ? row : -1;
+  };
 }
 
-/** The layers other than the import that show at the times of a part. */
-function othersOf({ times }: Part, { stored }: Shown, number: number): number[] {
+/** What a change did to a period, and which layers other than the import show at its times. */
+interface Change {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  readonly others: ReadonlySet<number>;
+}
+
+/** Compares what shows at the times of an import before and after a change. @param times ascending */
+function compare(times: Float64Array, before: KlineColumns, { klines: after, stored }: Shown, number: number): Change {
+  const counts = { ...NOTHING };
   const others = new Set<number>();
-  for (const time of times) {
-    const row = rowFrom(stored.time, time);
-    if (stored.time[row] === time && stored.layer[row] !== number) others.add(stored.layer[row] as number);
+  const [rowBefore, rowAfter, rowStored] = [rowsOf(before), rowsOf(after), rowsOf(stored)];
+  for (const [index, time] of times.entries()) {
+    if (time === times[index - 1]) continue;
+    const [was, is, kept] = [rowBefore(time), rowAfter(time), rowStored(time)];
+    if (kept >= 0 && stored.layer[kept] !== number) others.add(stored.layer[kept] as number);
+    if (was < 0) counts.added += is < 0 ? 0 : 1;
+    else if (is < 0) counts.removed += 1;
+    else if (!isSame(before, was, after, is)) counts.changed += 1;
   }
-  return [...others];
+  return { ...counts, others };
 }
 
 /**
@@ -123,50 +138,63 @@ export async function switchImport(
   at: Date,
 ): Promise<SwitchedSeries[]> {
   const reader = createReader(segments);
+  const switched = { layer: number, counts };
   const all = { limit: Number.MAX_SAFE_INTEGER, end: "oldest" } as const;
   const found = new Map<string, SwitchedSeries>();
   const kept = new Map((await ticksOfLayers(client, [number])).map(({ ticker, ticks }) => [ticker, ticks]));
 
-  async function read({ ticker, timeframe, first, last }: Part): Promise<Shown> {
+  async function read({ ticker, timeframe, first, last }: LayerPeriod): Promise<Shown> {
     const range = { ticker, timeframe, from: first, to: last + 1 };
     const { rows } = await readRange(client, segments, range);
     return { stored: rows, klines: timeframe === "M1" ? rows : (await reader.read(client, { ...range, ...all })).columns };
   }
 
-  function add(part: Part, before: Shown, after: Shown): void {
-    const { ticker, timeframe, first, last } = part;
+  async function fileOf({ ticker, timeframe, start, first, last }: LayerPeriod): Promise<ShownFile> {
+    return (await client.query<ShownFile>(FILE, [ticker, timeframe, start, first, last])).rows[0] ?? NO_FILE;
+  }
+
+  async function compared(period: LayerPeriod, before: KlineColumns): Promise<Change> {
+    const said = await saidOf(client, segments, period, period.start, number);
+    return compare(said?.time ?? new Float64Array(), before, await read(period), number);
+  }
+
+  /** Shows a month of minutes again. It is read only where other layers say something of it, too. */
+  async function switchMonth(period: LayerPeriod): Promise<Change> {
+    const was = await fileOf(period);
+    const open = was.open ? (await read(period)).klines : undefined;
+    await show(client, segments, period, period.start, switched);
+    const is = await fileOf(period);
+    if (open === undefined && (was.content === null || is.content === null))
+      return { added: is.rows, removed: was.rows, changed: 0, others: new Set() };
+    const content = was.content ?? "";
+    return compared(period, open ?? ((await segments.read(client, [content])).get(content) as Statements));
+  }
+
+  /** Adds what a change did to a period. */
+  function add(period: LayerPeriod, { others, ...change }: Change): void {
+    const { ticker, timeframe, first, last } = period;
     const key = `${ticker} ${timeframe}`;
     const ticks = timeframe === "M1" ? (kept.get(ticker) ?? 0) : 0;
     const known = found.get(key) ?? { ticker, timeframe, first, last, ...NOTHING, ticks, others: [] };
-    const { added, removed, changed } = compare(part, before.klines, after.klines);
-    const others = new Set([...known.others, ...othersOf(part, after, number)]);
     found.set(key, {
       ...known,
       first: Math.min(known.first, first),
       last: Math.max(known.last, last),
-      added: known.added + added,
-      removed: known.removed + removed,
-      changed: known.changed + changed,
-      others: [...others].sort((a, b) => a - b),
+      added: known.added + change.added,
+      removed: known.removed + change.removed,
+      changed: known.changed + change.changed,
+      others: [...new Set([...known.others, ...others])].sort((a, b) => a - b),
     });
   }
 
-  const longer: { readonly part: Part; readonly before: Shown }[] = [];
-  const minutes: Part[] = [];
-  for (const period of await periodsOf(client, number)) {
-    const said = await saidOf(client, segments, period, period.start, number);
-    const part = { ...period, times: (said?.time ?? new Float64Array()).filter((time, row, times) => time !== times[row - 1]) };
-    if (part.timeframe === "M1") minutes.push(part);
-    else longer.push({ part, before: await read(part) });
-  }
-  for (const part of minutes) {
-    const before = await read(part);
-    await show(client, segments, part, part.start, { layer: number, counts });
-    add(part, before, await read(part));
-  }
+  const periods = await periodsOf(client, number);
+  const minutes = periods.filter(({ timeframe }) => timeframe === "M1");
+  const longer: { readonly period: LayerPeriod; readonly before: Shown }[] = [];
+  for (const period of periods) if (period.timeframe !== "M1") longer.push({ period, before: await read(period) });
+  for (const period of minutes) add(period, await switchMonth(period));
   // Minutes of the same import can take the place of its longer klines.
-  for (const { part } of longer) await show(client, segments, part, part.start, { layer: number, counts });
-  for (const { part, before } of longer) add(part, before, await read(part));
+  for (const { period } of longer) await show(client, segments, period, period.start, switched);
+  for (const { period, before } of longer) add(period, await compared(period, before.klines));
   await client.query(SET, [number, counts ? null : at]);
   await client.query(CHANGE, [number, !counts, at]);
   const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
@@ -175,16 +203,16 @@ export async function switchImport(
 
 const refused = (detail: string) => new Fault("invalid_parameter", { parameter: "number", detail });
 
-/** Locks an import and the history of its tickers. @returns whether it was still to be shown @throws Fault as setUndone */
+/** Locks an import and the history of its tickers. @returns whether it is pending @throws Fault as setUndone */
 async function lockImport(client: pg.ClientBase, number: number, undone: boolean): Promise<boolean> {
-  const find = async () => (await client.query<{ undone: boolean; pending: boolean }>(IMPORT, [number])).rows[0];
-  if ((await find()) === undefined) throw new Fault("not_found", { detail: `There is no import ${number}.` });
+  const { rows: found } = await client.query<{ undone: boolean; pending: boolean }>(IMPORT, [number]);
+  const [state] = found;
+  if (state === undefined) throw new Fault("not_found", { detail: `There is no import ${number}.` });
+  const { pending } = state;
   if (!(await lockBatch(client, number, "transaction"))) throw refused(`Import ${number} is still running. Stop it first.`);
-  const state = await find();
-  const pending = state?.pending ?? false;
   if (pending && !undone)
     throw refused(`Import ${number} was not finished. Run its command again: it continues where it stopped.`);
-  if (!pending && state?.undone === undone) throw refused(`Import ${number} is ${undone ? "already undone" : "not undone"}.`);
+  if (!pending && state.undone === undone) throw refused(`Import ${number} is ${undone ? "already undone" : "not undone"}.`);
   const { rows: tickers } = await client.query<{ ticker: string }>(TICKERS, [number]);
   for (const { ticker } of tickers) {
     const busy = await lockForChange(client, ticker, "transaction");
@@ -203,11 +231,10 @@ async function change(
   number: number,
   undone: boolean,
 ): Promise<SwitchedSeries[]> {
-  const pending = await lockImport(client, number, undone);
+  // An import that is pending never showed, and a part of it is not to be put back.
+  if (await lockImport(client, number, undone)) for (const text of DROP) await client.query(text, [number]);
   const series = await switchImport(client, db.segments, number, !undone, new Date(clock.now()));
   if (undone) await client.query(FORGET_FILES, [number]);
-  // It never showed, and a part of it is not to be put back.
-  if (pending) for (const text of DROP) await client.query(text, [number]);
   await record(client, { action: undone ? "history.undo" : "history.redo", target: String(number), before: { series } });
   return series;
 }
@@ -226,7 +253,7 @@ async function setUndone(admin: HistoryAdmin, number: number, undone: boolean): 
  * Undoes an import: the stored klines and ticks are then what they would be if it had never run, whatever was stored since. Imports can
  * be undone in any order and at any time. It is one transaction, so that a crash leaves everything as before; then all running servers are
  * notified. Its files can be imported again. What an import that was not finished has stored is deleted.
- * @returns what shows otherwise since
+ * @returns what shows otherwise since; nothing of an import of which nothing showed
  * @throws Fault not_found; invalid_parameter when it is undone already, runs, or when another command changes the same history
  */
 export function undoImport(admin: HistoryAdmin, number: number): Promise<readonly SwitchedSeries[]> {
