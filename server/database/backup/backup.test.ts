@@ -2,13 +2,14 @@ import { createDecipheriv, hkdfSync, scryptSync } from "node:crypto";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hashKey } from "#lib/access/key-format";
 import { systemClock } from "#lib/clock";
 import { klineExample } from "#lib/contract/kline";
 import type { Kline } from "#lib/domain/kline";
 import { createLog } from "#lib/log";
-import { migrate } from "#prisma/migrate";
+import { applyInTransaction, migrate, migrationNames } from "#prisma/migrate";
 import { acquireDatabase } from "#server/database/database";
 import { findKey } from "#server/store/access/find-key";
 import { createKey } from "#server/store/access/keys";
@@ -156,6 +157,24 @@ describe("a backup restored", () => {
       await query(used, use);
       await expect(bench.command("restore", used, bench.at("whole.backup"))).rejects.toThrow("not empty. Use --replace");
     }
+  });
+
+  test("a restored backup of the release before is migrated to this version", async () => {
+    const old = await bench.emptyDatabase();
+    const client = new pg.Client({ connectionString: old });
+    await client.connect();
+    await applyInTransaction(client, (await migrationNames()).slice(0, -1));
+    await client.query("INSERT INTO plan VALUES ('old', 1, 2, 3, 4)");
+    await client.end();
+    await bench.command("backup", old, "--to", bench.at("old.backup"));
+    const target = await bench.emptyDatabase();
+    await bench.command("restore", target, bench.at("old.backup"));
+    expect(await query(target, "SELECT rest_burst FROM plan WHERE name = 'old'")).toEqual([{ rest_burst: 2 }]);
+    const fresh = await bench.emptyDatabase();
+    await bench.command("restore", fresh, bench.at("whole.backup"));
+    const [migrated, made] = [await shapeOf(target), await shapeOf(fresh)];
+    expect(migrated).toEqual(made);
+    expect(migrated.migrations).toHaveLength((await migrationNames()).length);
   });
 
   test("a restore replaces other data only with --replace", async () => {
