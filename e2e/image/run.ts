@@ -67,7 +67,14 @@ async function makeBase(): Promise<void> {
   if (!existsSync(BASE_TAR)) {
     mkdirSync(CACHE, { recursive: true });
     const left = ["doc", "man", "locale"].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
-    await exec("mmdebstrap", ["--variant=minbase", "--include=ca-certificates", ...left, "bookworm", `${BASE_TAR}.part`]);
+    await exec("mmdebstrap", [
+      "--variant=minbase",
+      "--format=tar",
+      "--include=ca-certificates",
+      ...left,
+      "bookworm",
+      `${BASE_TAR}.part`,
+    ]);
     cpSync(`${BASE_TAR}.part`, BASE_TAR);
     rmSync(`${BASE_TAR}.part`);
   }
