@@ -334,7 +334,7 @@ describe("a file that cannot be read to its end", () => {
     }
   });
 
-  test("another command begins it anew, whatever an interrupted one stored of it", async () => {
+  test("a different command starts over, even if an interrupted one stored some rows", async () => {
     const file = write("EURUSD.csv", bad);
     const argv = ["--accept-doubts", file];
     const stopped = await importCommand(db, [...argv, "--max-errors", "200"], {

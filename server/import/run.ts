@@ -55,8 +55,6 @@ interface Run extends StoreContext {
   readonly summary: Summary;
   /** Files whose rows are all stored. */
   readonly finished: Job[];
-  /** What shows otherwise because of the import, once it shows; nothing in a trial. */
-  readonly shown: SwitchedSeries[];
 }
 
 const MISSING_CALENDAR = { sessionAt: () => ({ state: "unknown" as const, nextOpen: null, nextClose: null }) };
@@ -186,8 +184,8 @@ async function importFile(file: string, survey: Survey, run: Run): Promise<strin
   return problem;
 }
 
-/** Imports all files, and shows what they said. @returns false where it was interrupted before */
-async function importAll(files: readonly string[], begun: Run): Promise<boolean> {
+/** Imports all files, and shows what they said. @returns what that changed, null where it was interrupted before */
+async function importAll(files: readonly string[], begun: Run): Promise<readonly SwitchedSeries[] | null> {
   const { backfill, signal, finder } = begun;
   const options = { ...begun.options, months: await surveyMonths(files, finder, begun.options, signal) };
   const run = { ...begun, options };
@@ -197,10 +195,9 @@ async function importAll(files: readonly string[], begun: Run): Promise<boolean>
     // An interrupted file is neither done nor failed.
     if (!signal.aborted) backfill.fileDone(problem);
   }
-  if (signal.aborted) return false;
-  // Files are done only now, so that those whose end nobody was told of are looked at again.
-  run.shown.push(...(await run.batch.show((client) => run.jobs.save(client, run.finished, true))));
-  return true;
+  if (signal.aborted) return null;
+  // Until here no file counts as imported: the next run looks again at each one whose result was not printed.
+  return run.batch.show((client) => run.jobs.save(client, run.finished, true));
 }
 
 const NOT_SHOWN = "Nothing of this import shows until it is complete: run the same command again to resume it.";
@@ -221,16 +218,15 @@ async function endLate(end: () => Promise<void>, waitsMs: readonly number[], clo
 
 /** Runs an import and reports how it ended to the operators' page. */
 async function importAndReport(files: readonly string[], run: Run): Promise<number> {
-  const { backfill, signal, shown, summary, terminal, options, clock } = run;
-  const tickers = () => [...new Set(shown.map(({ ticker }) => ticker))];
-  let complete = false;
+  const { backfill, signal, summary, terminal, options, clock } = run;
+  let shown: readonly SwitchedSeries[] | null = null;
   try {
-    complete = await importAll(files, run);
+    shown = await importAll(files, run);
   } catch (error) {
     const isAway = isDatabaseAway(error);
     const problem = signal.aborted ? {} : { problem: reasonOf(error) };
     const state = isAway || signal.aborted ? "interrupted" : "failed";
-    const end = () => backfill.end({ state, tickers: tickers(), through: false, ...problem });
+    const end = () => backfill.end({ state, tickers: [], through: false, ...problem });
     await endLate(end, isAway ? AWAY_WAITS_MS : [], clock);
     if (!isAway) throw error;
     const kept = keptText(run.kept);
@@ -241,12 +237,13 @@ async function importAndReport(files: readonly string[], run: Run): Promise<numb
   }
   for (const line of summary.lines()) terminal.line(line);
   if (options.dryRun) return summary.exitCode();
-  if (!complete) terminal.line(NOT_SHOWN);
+  if (shown === null) terminal.line(NOT_SHOWN);
   else if (shown.some(({ added, removed, changed }) => added + removed + changed > 0))
     terminal.line(`This is import ${backfill.number}. To undo it: npm run import -- undo ${backfill.number}`);
   try {
-    const state = !complete ? "interrupted" : summary.failed() ? "failed" : "done";
-    await backfill.end({ state, tickers: tickers(), through: complete });
+    const state = shown === null ? "interrupted" : summary.failed() ? "failed" : "done";
+    const tickers = [...new Set(shown?.map(({ ticker }) => ticker))];
+    await backfill.end({ state, tickers, through: shown !== null });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     terminal.line(`WARNING: the operators' page and the audit log do not show how this import ended: ${reason}`);
@@ -297,7 +294,6 @@ export async function runImport(context: ImportContext): Promise<number> {
     summary: createSummary(dryRun, options.acceptDoubts),
     finished: [],
     prices: createPriceCheck(store),
-    shown: [],
     kept: { name: "", rows: 0, lastMs: Number.NaN },
   };
   try {

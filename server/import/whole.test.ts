@@ -14,7 +14,7 @@ import { emptyHistory, hurriedClock, importCommand, storedKlines } from "#server
 import { commandOutcome } from "#server/testing/terminal";
 import { importCommand as command } from "./index";
 
-/** An import shows whole or not at all, whoever reads, and wherever it is killed. */
+/** Every reader sees all of an import or none of it, no matter where it is killed. */
 
 let db: TestDatabase;
 let folder: string;

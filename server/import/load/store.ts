@@ -11,7 +11,7 @@ import { digitsOf, periodsOf } from "#server/store/history/layers";
 import { lockBatch, lockForChange } from "#server/store/history/lock";
 import { storeTicks } from "#server/store/history/tick-days";
 import { inTransaction, STORED_LATER } from "#server/store/history/transaction";
-import { announceChanges, type SwitchedSeries, switchImport } from "#server/store/klines/import-undo";
+import { changeHistory, type SwitchedSeries, switchImport } from "#server/store/klines/import-undo";
 import { type BatchCounts, createTrial, type Part, storeColumns } from "#server/store/klines/kline-batches";
 
 /** Klines of a file with the ticks that made them; no ticks of a file of klines. */
@@ -100,13 +100,11 @@ export async function openBatch({ database, clock, number }: BatchOptions) {
     async show(save: Save): Promise<readonly SwitchedSeries[]> {
       if (number === null) return [];
       for (const { ticker } of await periodsOf(client, number)) await claim(ticker);
-      const { series, tell } = await inTransaction(pool, async (connection) => {
+      return changeHistory(database, async (connection) => {
         const changed = await switchImport(connection, segments, number, true, new Date(clock.now()));
         await save(connection);
-        return { series: changed, tell: await announceChanges(database.control, connection, changed) };
+        return changed;
       });
-      await tell();
-      return series;
     },
     close: () => client.end(),
   };

@@ -204,6 +204,7 @@ export async function show(
   const parts = await readParts(client, segments, layers);
   const { rows, struck } = fold(parts, ranksOf(series.timeframe, layers));
   let content: string | null = null;
+  // A layer that the release before stored does not say whether it is plain.
   if (layers.length === 1 && only !== undefined && rows === parts[0] && isPlain(rows)) content = only.content;
   else if (rows.time.length > 0) content = await writeSegment(client, segments, series, saidBy(rows, FEED_LAYER, Number.NaN));
   const { time } = rows;

@@ -16,7 +16,7 @@ const INTERVAL_MAX_S = 32 * DAY_S;
 /** A period of a series, and which it is. */
 export interface PeriodRow extends VisibleRow {
   readonly timeframe: Timeframe;
-  /** Folds what is asked of it; null where that is what the row says, which shows now. Folded once, however often it is called. */
+  /** Folds the period as it is asked for; null where the row already says it. The fold runs once, however often this is called. */
   readonly folded: (() => Promise<Folded>) | null;
 }
 
@@ -154,7 +154,7 @@ export async function periodsThen(
   });
 }
 
-/** Whether a period is asked for as it shows now. */
+/** Whether a period is read as it shows now. */
 export const isAsNow = ({ folded }: PeriodRow) => folded === null;
 
 function readShown(client: Queries, segments: Segments, periods: readonly PeriodRow[]) {

@@ -197,7 +197,7 @@ describe("an undo and a redo say what they change, which a trial says before", (
 
   test("by what shows, whatever the imports said of it when they were stored", async () => {
     const first = await importBatch([[same(0), same(1), same(2)]]);
-    // As it was stored, it overwrote two and added one.
+    // When it was stored, it overwrote two klines and added one.
     const second = await importBatch([[other(1), other(2), other(3)]]);
     const range = { first: START_S + 60, last: START_S + 180 };
     expect(await changed(first, true)).toMatchObject([{ ...series, ...nothing, removed: 1, others: [second] }]);

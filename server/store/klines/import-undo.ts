@@ -55,11 +55,14 @@ export interface SwitchedSeries extends Series {
   readonly others: readonly number[];
 }
 
+/** Minutes of a ticker that changed. */
+type ChangedSeries = ChangedMinutes & { readonly ticker: string };
+
 /** Has all running servers read again what changed, with the commit of the caller's transaction. @returns as publishWith */
-export function announceChanges(
+function announceChanges(
   control: Announcer,
   client: pg.ClientBase,
-  series: readonly (ChangedMinutes & { readonly ticker: string })[],
+  series: readonly ChangedSeries[],
 ): Promise<() => Promise<void>> {
   const ranges = new Map<string, ChangedMinutes>();
   for (const { ticker, first, last, struck } of series) {
@@ -71,10 +74,17 @@ export function announceChanges(
   return control.publishWith(client, messages);
 }
 
-/** What shows of a period, as clients see it, and which layers said what is stored of it. */
-interface Shown {
-  readonly klines: KlineColumns;
-  readonly stored: Statements;
+/** Changes history in one transaction, and notifies all running servers of the series that `work` returns. @returns the same */
+export async function changeHistory<Changed extends ChangedSeries>(
+  { pool, control }: Pick<HistoryAdmin["db"], "pool" | "control">,
+  work: (client: pg.PoolClient) => Promise<readonly Changed[]>,
+): Promise<readonly Changed[]> {
+  const { series, tell } = await inTransaction(pool, async (client) => {
+    const changed = await work(client);
+    return { series: changed, tell: await announceChanges(control, client, changed) };
+  });
+  await tell();
+  return series;
 }
 
 const FILE = `SELECT content, rows, EXISTS (SELECT FROM kline_tail WHERE ticker = $1 AND $2 = 'M1' AND time >= $4 AND time <= $5) AS open
@@ -109,8 +119,12 @@ interface Change {
   readonly others: ReadonlySet<number>;
 }
 
-/** Compares what shows at the times of an import before and after a change. @param times ascending */
-function compare(times: Float64Array, before: KlineColumns, { klines: after, stored }: Shown, number: number): Change {
+/**
+ * Compares what shows at the times of an import before and after a change.
+ * @param times ascending
+ * @param stored what is stored after it, with the layers that said it
+ */
+function compare(times: Float64Array, before: KlineColumns, after: KlineColumns, stored: Statements, number: number): Change {
   const counts = { ...NOTHING };
   const others = new Set<number>();
   const [rowBefore, rowAfter, rowStored] = [rowsOf(before), rowsOf(after), rowsOf(stored)];
@@ -126,8 +140,8 @@ function compare(times: Float64Array, before: KlineColumns, { klines: after, sto
 }
 
 /**
- * Makes an import count, or not count, in the caller's transaction, which must hold the locks of the import and of its tickers. What shows
- * is folded again; the row of the import is written at the end, because others report its progress meanwhile.
+ * Makes an import count, or not count, in the caller's transaction, which must hold the locks of the import and of its tickers. Folds
+ * again what shows. Writes the row of the import last: its lock would block reports of its progress.
  * @returns by ticker and timeframe, what that changed of what shows
  */
 export async function switchImport(
@@ -143,11 +157,8 @@ export async function switchImport(
   const found = new Map<string, SwitchedSeries>();
   const kept = new Map((await ticksOfLayers(client, [number])).map(({ ticker, ticks }) => [ticker, ticks]));
 
-  async function read({ ticker, timeframe, first, last }: LayerPeriod): Promise<Shown> {
-    const range = { ticker, timeframe, from: first, to: last + 1 };
-    const { rows } = await readRange(client, segments, range);
-    return { stored: rows, klines: timeframe === "M1" ? rows : (await reader.read(client, { ...range, ...all })).columns };
-  }
+  const rangeOf = ({ ticker, timeframe, first, last }: LayerPeriod) => ({ ticker, timeframe, from: first, to: last + 1 });
+  const klinesOf = async (period: LayerPeriod) => (await reader.read(client, { ...rangeOf(period), ...all })).columns;
 
   async function fileOf({ ticker, timeframe, start, first, last }: LayerPeriod): Promise<ShownFile> {
     return (await client.query<ShownFile>(FILE, [ticker, timeframe, start, first, last])).rows[0] ?? NO_FILE;
@@ -155,13 +166,15 @@ export async function switchImport(
 
   async function compared(period: LayerPeriod, before: KlineColumns): Promise<Change> {
     const said = await saidOf(client, segments, period, period.start, number);
-    return compare(said?.time ?? new Float64Array(), before, await read(period), number);
+    const { rows: stored } = await readRange(client, segments, rangeOf(period));
+    const after = period.timeframe === "M1" ? stored : await klinesOf(period);
+    return compare(said?.time ?? new Float64Array(), before, after, stored, number);
   }
 
   /** Shows a month of minutes again. It is read only where other layers say something of it, too. */
   async function switchMonth(period: LayerPeriod): Promise<Change> {
     const was = await fileOf(period);
-    const open = was.open ? (await read(period)).klines : undefined;
+    const open = was.open ? await klinesOf(period) : undefined;
     await show(client, segments, period, period.start, switched);
     const is = await fileOf(period);
     if (open === undefined && (was.content === null || is.content === null))
@@ -189,12 +202,12 @@ export async function switchImport(
 
   const periods = await periodsOf(client, number);
   const minutes = periods.filter(({ timeframe }) => timeframe === "M1");
-  const longer: { readonly period: LayerPeriod; readonly before: Shown }[] = [];
-  for (const period of periods) if (period.timeframe !== "M1") longer.push({ period, before: await read(period) });
+  const longer: { readonly period: LayerPeriod; readonly before: KlineColumns }[] = [];
+  for (const period of periods) if (period.timeframe !== "M1") longer.push({ period, before: await klinesOf(period) });
   for (const period of minutes) add(period, await switchMonth(period));
   // Minutes of the same import can take the place of its longer klines.
   for (const { period } of longer) await show(client, segments, period, period.start, switched);
-  for (const { period, before } of longer) add(period, await compared(period, before.klines));
+  for (const { period, before } of longer) add(period, await compared(period, before));
   await client.query(SET, [number, counts ? null : at]);
   await client.query(CHANGE, [number, !counts, at]);
   const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
@@ -239,15 +252,8 @@ async function change(
   return series;
 }
 
-async function setUndone(admin: HistoryAdmin, number: number, undone: boolean): Promise<readonly SwitchedSeries[]> {
-  const { pool, control } = admin.db;
-  const { series, tell } = await inTransaction(pool, async (client) => {
-    const changed = await change(admin, client, number, undone);
-    return { series: changed, tell: await announceChanges(control, client, changed) };
-  });
-  await tell();
-  return series;
-}
+const setUndone = (admin: HistoryAdmin, number: number, undone: boolean) =>
+  changeHistory(admin.db, (client) => change(admin, client, number, undone));
 
 /**
  * Undoes an import: the stored klines and ticks are then what they would be if it had never run, whatever was stored since. Imports can
@@ -275,7 +281,8 @@ export async function tryUndone(admin: HistoryAdmin, number: number, undone: boo
     await client.query("BEGIN");
     return await change({ ...admin, record: async () => undefined }, client, number, undone);
   } finally {
-    await client.query("ROLLBACK").finally(() => client.release());
+    // Its connection ends, and with it the transaction.
+    client.release(true);
   }
 }
 

@@ -9,8 +9,7 @@ import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { say, strikes } from "#server/store/history/layers";
 import { lockForChange } from "#server/store/history/lock";
 import { readRange } from "#server/store/history/minutes";
-import { inTransaction } from "#server/store/history/transaction";
-import { announceChanges, type HistoryAdmin } from "./import-undo";
+import { changeHistory, type HistoryAdmin } from "./import-undo";
 import { storeBatch } from "./kline-batches";
 import { beginWritten } from "./written-import";
 
@@ -70,7 +69,7 @@ export async function correctMinutes(
   if ((end + CORRECTION_SETTLE_S) * SECOND_MS > nowMs)
     throw refuse("time", `A minute can be corrected ${CORRECTION_SETTLE_S} s after its end.`);
   const replacement = form.action === "replace" ? replacementOf(listing, form) : null;
-  const made = await inTransaction(db.pool, async (client) => {
+  const [made] = await changeHistory(db, async (client) => {
     const busy = await lockForChange(client, ticker, "transaction");
     if (busy !== null) throw refuse("time", busy);
     const { rows } = await readRange(client, db.segments, { ticker, timeframe: "M1", from: time, to: end });
@@ -88,10 +87,8 @@ export async function correctMinutes(
       await client.query(STRUCK_SERIES, [number, ticker, first, last, before.length]);
     } else await storeBatch(client, db.segments, number, after, nowMs);
     await record(client, { action: "history.correct", target: ticker, before, after: { number, reason, klines: after } });
-    const changed = { ticker, first, last, ...(replacement === null && { struck: number }) };
-    return { number, minutes: klines.length, tell: await announceChanges(db.control, client, [changed]) };
+    return [{ ticker, first, last, number, minutes: klines.length, ...(replacement === null && { struck: number }) }] as const;
   });
-  const { number, minutes, tell } = made;
-  await tell();
+  const { number, minutes } = made as NonNullable<typeof made>;
   return { number, minutes };
 }
