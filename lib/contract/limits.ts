@@ -33,6 +33,8 @@ export const KLINES_ROWS_PER_COST_UNIT = 1000;
 export const KLINES_AS_OF_MAX_MINUTES = 1_000_000;
 /** Days of which the sandbox computes ask or mid klines for one response. */
 export const SANDBOX_SIDES_MAX_DAYS = 800;
+/** Ask and mid klines are made of the minutes that ended so long ago: the ticks of a minute are stored some seconds after it. */
+export const KLINES_SIDES_SETTLE_S = 10;
 /** An answer about an instant can change for so long: what was stored then may not be committed yet. */
 export const KLINES_AS_OF_SETTLE_S = 60;
 export const TICKS_DEFAULT_LIMIT_ROWS = 1_000;

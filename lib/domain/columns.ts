@@ -177,23 +177,23 @@ export function unknownSides(rows: number): SideColumns {
   return Object.fromEntries(columns) as SideColumns;
 }
 
-/** Adds the ask and mid prices of a row to those of a kline that it is a part of. A row without them changes nothing. */
+/** Adds the ask and mid prices of a row to those of a kline that it is a part of. Where one has none, the kline has none. */
 function addSides(made: KlineColumns, at: number, columns: KlineColumns, row: number): void {
   for (const [open, high, low, close] of [SIDES.ask, SIDES.mid]) {
-    if (Number.isNaN(columns[close][row])) continue;
-    if (Number.isNaN(made[close][at])) {
-      for (const name of [open, high, low]) made[name][at] = columns[name][row] as number;
-    } else {
-      made[high][at] = Math.max(made[high][at] as number, columns[high][row] as number);
-      made[low][at] = Math.min(made[low][at] as number, columns[low][row] as number);
+    if (Number.isNaN(made[close][at]) || Number.isNaN(columns[close][row])) {
+      for (const name of [open, high, low, close]) made[name][at] = Number.NaN;
+      continue;
     }
+    made[high][at] = Math.max(made[high][at] as number, columns[high][row] as number);
+    made[low][at] = Math.min(made[low][at] as number, columns[low][row] as number);
     made[close][at] = columns[close][row] as number;
   }
 }
 
 /**
  * Aggregates klines of a shorter timeframe to those of a longer one, as mergeKlines does; intervals without rows have none. MN1 needs D1
- * or shorter: a week belongs to two months.
+ * or shorter: a week belongs to two months. A kline has ask or mid prices only where all of its rows have them: prices of a part of
+ * an interval beside bids of all of it would show a spread that never was.
  */
 export function aggregateColumns(columns: KlineColumns, timeframe: Timeframe, alignment: TradingAlignment): KlineColumns {
   const { time, high, low, close, tickVolume, realVolume, spread } = columns;

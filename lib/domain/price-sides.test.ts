@@ -64,8 +64,8 @@ describe("ask and mid prices of minutes", () => {
     expect([...asks.tickVolume]).toEqual([2]);
     expect(asks.askClose).toHaveLength(0);
     expect(sideOf(bids, "mid").time).toHaveLength(0);
-    // An hour is made of the minutes that have them.
-    expect([...sideOf(aggregateColumns(known, "H1", createAlignment()), "ask").close]).toEqual([1.00005]);
+    // An hour of which only a part has them has none.
+    expect([...sideOf(aggregateColumns(known, "H1", createAlignment()), "ask").close]).toEqual([]);
   });
 
   test("stay with their rows where klines with and without them are joined", () => {

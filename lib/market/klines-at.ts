@@ -1,4 +1,4 @@
-import { KLINE_CLOSE_DELAY_MS, KLINES_AS_OF_SETTLE_S } from "#lib/contract/limits";
+import { KLINE_CLOSE_DELAY_MS, KLINES_AS_OF_SETTLE_S, KLINES_SIDES_SETTLE_S } from "#lib/contract/limits";
 import type { Kline } from "#lib/domain/kline";
 import { answerWindow, type resolveWindow } from "#lib/domain/window";
 import { Fault } from "#lib/fault";
@@ -28,6 +28,7 @@ export async function klinesAt(
 ): Promise<EncodedReply> {
   const { market, query, nowMs, admitDays } = call;
   const { ticker, timeframe, price } = query;
+  const side = price === "bid" ? undefined : price;
   const { store } = market;
   const read = window.read && {
     ticker,
@@ -35,7 +36,7 @@ export async function klinesAt(
     ...window.read,
     prompt: true,
     admitDays,
-    price: price === "bid" ? undefined : price,
+    ...(side && { price: side, endedBy: Math.floor(nowMs / SECOND_MS) - KLINES_SIDES_SETTLE_S }),
   };
   const rows = read === null ? [] : await (atS === null ? store.read(read) : readAt(store, read, atS));
   const { items, ...bounds } = answerWindow(window, rows, timeframe);

@@ -56,6 +56,8 @@ export interface KlineQuery {
   end: "oldest" | "newest";
   /** Ask or mid prices instead of the bid, of the klines that have them. */
   price?: Side | undefined;
+  /** Without minutes of the current day that ended later, Unix seconds. */
+  endedBy?: number | undefined;
   /** True when the caller has a fallback: the store then fails early if the database does not answer. */
   prompt?: boolean;
   /** Called before days of minutes are computed, with their number, where klines are computed; throws to refuse them. */

@@ -17,9 +17,13 @@ interface Derivable {
   make(): Promise<KlineColumns>;
 }
 
+/** Raise it with every change of how klines are computed: those that are kept are then computed again. */
+const RULES = "2";
+
 /** Different where the months differ of which klines are computed. */
 function stampOf({ months }: Derivable): string {
   return createHash("sha256")
+    .update(RULES)
     .update(months.map(({ start, content }) => `${start} ${content}`).join())
     .digest("hex");
 }

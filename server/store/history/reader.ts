@@ -49,6 +49,8 @@ interface KlinesQuery {
   readonly end: "oldest" | "newest";
   /** Ask or mid prices instead of the bid, of the klines that have them. */
   readonly price?: Side | undefined;
+  /** Without the minutes of the tail that ended later, Unix seconds. */
+  readonly endedBy?: number | undefined;
 }
 
 /** What is stored of a ticker as of one moment, before its segments are read. */
@@ -77,15 +79,20 @@ function basisOf(timeframe: Timeframe): "H1" | "D1" | null {
 
 /** The months from which enough klines can be made, counted from the end that is asked for; their number is what they have at least. */
 async function enough(months: readonly PeriodRow[], { timeframe, limit, end, from, to, price }: KlinesQuery): Promise<Period> {
+  const longest = INTERVAL_MAX_FACTOR * (TIMEFRAME_SECONDS[timeframe] / MINUTE_S);
   // An interval that begins before its months is left out.
-  const needed = (limit + 1) * INTERVAL_MAX_FACTOR * (TIMEFRAME_SECONDS[timeframe] / MINUTE_S);
+  const needed = (limit + 1) * longest;
+  // A minute without the side takes its whole interval away. So can one next to the month, at either border.
+  const withSide = (rows: number, sides: number) =>
+    timeframe === "M1" ? sides : Math.max(0, sides - (rows - sides + 2) * (longest - 1));
   let minutes = 0;
   for (const { start, rows, sides, folded } of end === "newest" ? months.toReversed() : months) {
     const period = periodOf("M1", start);
     const count = async () => {
-      if (folded === null) return price === undefined ? rows : sides;
+      if (folded === null) return price === undefined ? rows : withSide(rows, sides);
       const { time, askClose } = (await folded()).rows;
-      return price === undefined ? time.length : askClose.filter((close) => !Number.isNaN(close)).length;
+      if (price === undefined) return time.length;
+      return withSide(time.length, askClose.filter((close) => !Number.isNaN(close)).length);
     };
     // A month at the border of the window may have no kline inside.
     if (period.from >= from && period.to <= to) minutes += await count();
@@ -118,7 +125,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
   }
 
   async function snapshot(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<Snapshot> {
-    const { ticker, timeframe, price } = query;
+    const { ticker, timeframe, price, endedBy = Number.POSITIVE_INFINITY } = query;
     const asked = {
       ticker,
       timeframes: timeframe === "M1" ? [timeframe] : (["M1", timeframe] as const),
@@ -129,7 +136,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
       ticker,
       months: periods.filter((row) => row.timeframe === "M1"),
       imported: periods.filter((row) => row.timeframe !== "M1"),
-      tail,
+      tail: tail.filter(({ start }) => start + MINUTE_S <= endedBy),
       price,
     };
   }
