@@ -192,8 +192,8 @@ export function createClient(options: ClientOptions): Client {
     { ticker, timeframe, from, to, limit, price, asOf }: KlinesQuery,
     callOptions?: CallOptions,
   ): Promise<KlineWindow> {
-    const as_of = typeof asOf === "number" ? asOf : isoInstant(asOf);
-    const query = { ticker, timeframe, from: unixSeconds(from), to: unixSeconds(to), limit, price, as_of };
+    const window = { from: unixSeconds(from), to: unixSeconds(to), as_of: isoInstant(asOf) };
+    const query = { ticker, timeframe, limit, price, ...window };
     return rest.call(ENDPOINTS.klines, query, callOptions);
   }
 
@@ -274,8 +274,10 @@ export function createClient(options: ClientOptions): Client {
         { ticker, from: isoInstant(from), to: isoInstant(to), by, session, part, zone },
         callOptions,
       ),
-    files: async ({ ticker, type, from, to }, callOptions) =>
-      rest.call(ENDPOINTS.files, { ticker, type, from: unixSeconds(from), to: unixSeconds(to) }, callOptions),
+    files: async ({ ticker, type, from, to, price, asOf }, callOptions) => {
+      const window = { from: unixSeconds(from), to: unixSeconds(to), as_of: isoInstant(asOf) };
+      return rest.call(ENDPOINTS.files, { ticker, type, price, ...window }, callOptions);
+    },
     file: async ({ id, format }, callOptions) => {
       const path = ENDPOINTS.file.path.replace("{id}", () => encodeURIComponent(id));
       return rest.download({ method: "GET", path }, { format }, callOptions);

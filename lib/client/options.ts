@@ -88,8 +88,8 @@ export function unixMilliseconds(instant: number | Date | undefined): number | u
   return instant.getTime();
 }
 
-/** @throws SpotwireError invalid_argument for an invalid Date */
-export function isoInstant(instant: string | Date | undefined): string | undefined {
+/** An instant as the service reads it: a Date as ISO 8601, anything else as it is. @throws SpotwireError invalid_argument for an invalid Date */
+export function isoInstant<Sent extends string | number>(instant: Sent | Date | undefined): Sent | string | undefined {
   if (!(instant instanceof Date)) return instant;
   if (Number.isNaN(instant.getTime())) throw invalid("A date is invalid.");
   return instant.toISOString();

@@ -50,6 +50,10 @@ export interface FilesQuery {
   readonly type: FileType;
   readonly from?: number | Date | undefined;
   readonly to?: number | Date | undefined;
+  /** Klines alone: ask or mid prices in place of the bid, of the klines that have them. */
+  readonly price?: PriceSide | undefined;
+  /** Klines alone: the files as they would have been at this instant, not in the future. A fraction of a second is dropped. */
+  readonly asOf?: number | Date | undefined;
 }
 
 /** A file of the list, and the format in which to get it: Parquet by default. */

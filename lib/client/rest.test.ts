@@ -103,6 +103,7 @@ describe("each operation", () => {
       limit: 24,
     });
     await client.klines({ ticker: "EURUSD", timeframe: "M1", asOf: new Date("2026-01-01T12:00:00.900Z") });
+    await client.files({ ticker: "EURUSD", type: "klines", price: "ask", asOf: 1_767_312_000 });
     await client.ticks({ ticker: "EURUSD", from: new Date("2026-01-01T00:00:00.500Z"), to: 1_767_312_000_001, cursor: "a-1" });
     await client.latestQuotes({ tickers: [" eurusd", "XAUUSD", "EURUSD"] });
     await client.marketStatus({ tickers: ["EURUSD"], at: new Date("2026-12-25T12:00:00Z") });
@@ -119,6 +120,7 @@ describe("each operation", () => {
     expect(service.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
       { ticker: "EURUSD", timeframe: "M1", from: "1767225601", to: "1767312000", limit: "24" },
       { ticker: "EURUSD", timeframe: "M1", as_of: "2026-01-01T12:00:00.900Z" },
+      { ticker: "EURUSD", type: "klines", price: "ask", as_of: "1767312000" },
       { ticker: "EURUSD", from: "1767225600500", to: "1767312000001", cursor: "a-1" },
       { tickers: "EURUSD,XAUUSD" },
       { tickers: "EURUSD", at: "2026-12-25T12:00:00.000Z" },
@@ -127,7 +129,7 @@ describe("each operation", () => {
       { ticker: "EURUSD", from: "2026-01-05", to: "2026-01-10T00:00:00.000Z", by: "weekday", session: "london" },
       { origin: "https://app.example.com" },
     ]);
-    expect(service.requests.map(({ method }) => method)).toEqual([...Array(8).fill("GET"), "POST"]);
+    expect(service.requests.map(({ method }) => method)).toEqual([...Array(9).fill("GET"), "POST"]);
     expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${DEMO_KEY_DEFAULT}`);
   });
 

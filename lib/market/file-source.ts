@@ -1,4 +1,21 @@
+import type { Side } from "#lib/domain/columns";
 import type { Listing } from "#lib/domain/instrument";
+
+/** Which prices a file of klines has, and as of when. Without either, it has all that shows now. Files of ticks have no other views. */
+export interface FileView {
+  /** Ask or mid prices in place of the bid, of the rows that have them. */
+  readonly price?: Side | undefined;
+  /** As they would have been answered at this instant, Unix seconds. */
+  readonly asOf?: number | undefined;
+}
+
+/** Which file of a ticker is meant. */
+export interface FileChoice extends FileView {
+  /** The begin of its period, Unix seconds. */
+  readonly start: number;
+  /** The beginning of its hash; undefined for the file as it is made or shows now. */
+  readonly revision?: string | undefined;
+}
 
 /** A file of a list. */
 export interface ListedFile {
@@ -51,12 +68,8 @@ export interface FileSource {
   readonly period: "day" | "month";
   list(
     listing: Listing,
-    range: { readonly from: number; readonly to: number; readonly limit: number },
+    range: FileView & { readonly from: number; readonly to: number; readonly limit: number },
     call: FileCall,
   ): Promise<readonly ListedFile[]>;
-  /**
-   * The file of the period that begins at `start`, Unix seconds.
-   * @param revision the beginning of the hash of the file that is meant; undefined for the one that shows now
-   */
-  open(listing: Listing, start: number, revision: string | undefined, call: FileCall): Promise<OpenFile | undefined>;
+  open(listing: Listing, file: FileChoice, call: FileCall): Promise<OpenFile | undefined>;
 }

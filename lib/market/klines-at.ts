@@ -51,13 +51,17 @@ export async function klinesAt(
   };
   const { body, data, etag } = encoded(head, items, klinesJson(items));
   if (atS === null) return { body, data };
-  const reachedMs = Math.min(nowMs, market.closedUpTo(nowMs));
-  const settled = reachedMs >= (atS + KLINES_AS_OF_SETTLE_S) * SECOND_MS + KLINE_CLOSE_DELAY_MS;
   return {
     body,
     data,
-    lasting: { etag: etag(), maxAgeS: settled ? PAST_MAX_AGE_S : 0 },
+    lasting: { etag: etag(), maxAgeS: maxAgeOf(call, atS) },
   };
+}
+
+/** How long clients may keep an answer about an instant, in seconds: for good once it can no longer change. */
+export function maxAgeOf({ market, nowMs }: Pick<Call<unknown>, "market" | "nowMs">, atS: number): number {
+  const reachedMs = Math.min(nowMs, market.closedUpTo(nowMs));
+  return reachedMs >= (atS + KLINES_AS_OF_SETTLE_S) * SECOND_MS + KLINE_CLOSE_DELAY_MS ? PAST_MAX_AGE_S : 0;
 }
 
 function readAt(store: KlineStore, query: KlineQuery, atS: number): Promise<Kline[]> {

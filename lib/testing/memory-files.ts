@@ -21,7 +21,7 @@ export function createMemoryFiles(bytes: Uint8Array = Buffer.from("0123456789".r
       from < END_S && to > START_S
         ? [{ from: START_S, to: END_S, complete: true, made: { rows, bytes: bytes.length, sha256 } }]
         : [],
-    open: async (_listing, start, revision) => (start === START_S && sha256.startsWith(revision ?? "") ? opened : undefined),
+    open: async (_listing, { start, revision }) => (start === START_S && sha256.startsWith(revision ?? "") ? opened : undefined),
   };
 }
 

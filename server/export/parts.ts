@@ -39,7 +39,7 @@ export function monthFiles(source: FileSource): PartsOf {
         yield {
           name,
           async write(handle) {
-            const file = await source.open(listing, month.from, undefined, {});
+            const file = await source.open(listing, { start: month.from }, {});
             if (file === undefined)
               throw new ExportFailure(`The klines of ${name} changed during the export. Run it again with --force.`);
             const { size, read } = file.parquet;

@@ -49,7 +49,7 @@ async function seen() {
     newest: await store.read({ ...range, timeframe: "M1", limit: 3, end: "newest" }),
     days: await storedKlines(db, "EURUSD", "D1"),
     months: await storedKlines(db, "EURUSD", "MN1"),
-    files: await monthsOf(db.pool, "EURUSD", range, 1_000),
+    files: await monthsOf(db.pool, "EURUSD", range),
   };
 }
 

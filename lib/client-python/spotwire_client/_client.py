@@ -536,13 +536,22 @@ class AsyncSpotwire:
         from_: Instant | None = None,
         to: Instant | None = None,
         *,
+        price: PriceSide | None = None,
+        as_of: Instant | None = None,
         timeout_s: float | None = None,
     ) -> DataFileList:
         """
         The files of a ticker whose period touches a range, for bulk downloads. If ``next_from`` of the answer is not None, ask again
-        from there.
+        from there. Files of klines can have ask or mid prices in place of the bid, and can be as they would have been at an instant.
         """
-        query = {"ticker": ticker, "type": type, "from": unix_seconds(from_), "to": unix_seconds(to)}
+        query: dict[str, object] = {
+            "ticker": ticker,
+            "type": type,
+            "from": unix_seconds(from_),
+            "to": unix_seconds(to),
+            "price": price,
+            "as_of": iso_instant(as_of),
+        }
         data: DataFileList = await self._rest.call("files", query, timeout_s)
         return data
 

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PARQUET_MEDIA } from "#lib/contract/files";
-import { FILES_MAX_COUNT } from "#lib/contract/limits";
+import { FILES_MAX_COUNT, KLINES_AS_OF_SETTLE_S } from "#lib/contract/limits";
 import { openBareExchange } from "#lib/http/exchange";
 import { rangeOf, unitsOf } from "#lib/http/file";
 import { isInParts } from "#lib/http/respond";
@@ -82,6 +82,53 @@ describe("the list", () => {
   });
 });
 
+describe("a view of a list", () => {
+  const list = (query: string, more: Ask = {}) => t.ask(`${files.path}?ticker=EURUSD&${query}`, more);
+
+  test("is in the ids of its files, and echoed", async () => {
+    const now = Math.floor(t.clock.now() / 1000);
+    for (const [query, suffix, echo] of [
+      ["&price=ask", "-ask", { price: "ask" }],
+      [`&as_of=${now}`, `-at${now}`, { as_of: now }],
+      [`&price=mid&as_of=${now - 9}`, `-mid-at${now - 9}`, { price: "mid", as_of: now - 9 }],
+      ["&price=bid", "", { price: "bid" }],
+    ] as const) {
+      const { body } = await list(`type=klines${query}`);
+      expect(files.data.parse(body.data)).toMatchObject(echo);
+      expect(body.data.items[0].id.replace(`-${SHA256.slice(0, 16)}`, "")).toBe(`klines-EURUSD-2026-10${suffix}`);
+    }
+    expect((await list("type=klines")).body.data).not.toHaveProperty("price");
+  });
+
+  test("as of an instant is kept for good once nothing that was stored then can still come, and its files too", async () => {
+    const now = Math.floor(t.clock.now() / 1000);
+    const lasting = "private, max-age=31536000, immutable";
+    for (const [asOf, kept] of [
+      [now - KLINES_AS_OF_SETTLE_S - 5, lasting],
+      [now - 5, "private, no-cache"],
+    ] as const) {
+      const { headers } = await list(`type=klines&as_of=${asOf}`);
+      expect(headers.get("cache-control")).toBe(kept);
+      const etag = headers.get("etag") ?? "";
+      expect((await list(`type=klines&as_of=${asOf}`, { headers: { "if-none-match": etag } })).status).toBe(304);
+      const file = await ask(`klines-EURUSD-2026-10-ask-at${asOf}`);
+      expect(file.headers.get("cache-control")).toBe(kept);
+      expect(file.headers.get("content-disposition")).toBe(`attachment; filename="EURUSD-M1-2026-10-ask-at${asOf}.parquet"`);
+    }
+  });
+
+  test.each([
+    ["type=ticks&price=ask", "price"],
+    ["type=ticks&price=bid", "price"],
+    ["type=ticks&as_of=1767225600", "as_of"],
+    ["type=klines&price=last", "price"],
+    ["type=klines&as_of=99999999999", "as_of"],
+    ["type=klines&as_of=yesterday", "as_of"],
+  ])("that cannot be served is refused, not answered by another one: %s", async (query, parameter) => {
+    expect(await list(query)).toMatchObject(failed("invalid_parameter", { parameter }));
+  });
+});
+
 describe("a download", () => {
   test("is the whole file, which may be kept for ever, and has a good name", async () => {
     const answer = await ask();
@@ -124,6 +171,13 @@ describe("a download", () => {
     "%00",
     "%F0%9F%92%B6",
     "klines-EURUSD-2026-10-31",
+    "klines-EURUSD-2026-10-bid",
+    "klines-EURUSD-2026-10-at1790812800-ask",
+    "klines-EURUSD-2026-10-at99999999999",
+    `klines-EURUSD-2026-10-ask-${SHA256.slice(0, 16)}`,
+    `klines-EURUSD-2026-10-at1790812800-${SHA256.slice(0, 16)}`,
+    "ticks-EURUSD-2026-10-05-ask",
+    "ticks-EURUSD-2026-10-05-at1790812800",
     "x",
   ])("of an id that names none is refused with unknown_file: %s", async (id) => {
     expect(await ask(id)).toMatchObject(failed("unknown_file", { detail: expect.stringContaining("List the files again") }));

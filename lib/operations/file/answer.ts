@@ -1,6 +1,7 @@
 import { Fault } from "#lib/fault";
 import { fileRoute, type NamedFile } from "#lib/http/file";
-import { dateOf, readFileId } from "#lib/market/file-id";
+import { dateOf, readFileId, viewText } from "#lib/market/file-id";
+import { maxAgeOf } from "#lib/market/klines-at";
 import { requireHistory } from "#lib/market/oldest";
 import type { Call } from "#lib/market/question";
 import { findListing } from "#lib/market/tickers";
@@ -13,14 +14,16 @@ async function openFile(call: Call<{ readonly id: string }>): Promise<NamedFile>
   const id = readFileId(call.query.id);
   const listing = id && findListing(call, id.ticker);
   if (id === undefined || listing === undefined) throw gone();
-  const { type, ticker, date, start, revision } = id;
+  const { type, ticker, date, start, revision, asOf } = id;
   const source = requireSource(call, type);
   // A month has no day in its id, and a day of 30 February is none.
   if (dateOf(start, source.period) !== date) throw gone();
+  if (asOf !== undefined && asOf * SECOND_MS > call.nowMs) throw gone();
   requireHistory(call, start * SECOND_MS, "id");
-  const opened = await source.open(listing, start, revision, call);
+  const opened = await source.open(listing, id, call);
   if (opened === undefined) throw gone();
-  return { ...opened, name: `${ticker}-${source.rowsName}-${date}`, lasting: revision !== undefined };
+  const lasting = revision !== undefined || (asOf !== undefined && maxAgeOf(call, asOf) > 0);
+  return { ...opened, name: `${ticker}-${source.rowsName}-${date}${viewText(id)}`, lasting };
 }
 
 function gone(): Fault {

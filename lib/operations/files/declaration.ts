@@ -3,7 +3,15 @@ import { FileType } from "#lib/contract/files";
 import { FILES_MAX_COUNT, SANDBOX_FILES_DAYS_COUNT, SANDBOX_FILES_MONTHS_COUNT } from "#lib/contract/limits";
 import { operation } from "#lib/contract/operation";
 import { COUNTED_ERRORS } from "#lib/contract/operation-errors";
-import { choiceParameter, Ticker, UnixSeconds, UnixSecondsParameter } from "#lib/contract/primitives";
+import {
+  choiceParameter,
+  PastSecondsParameter,
+  PriceSide,
+  PriceSideParameter,
+  Ticker,
+  UnixSeconds,
+  UnixSecondsParameter,
+} from "#lib/contract/primitives";
 import { orderIssue, ticker } from "#lib/contract/query";
 
 /** A type of files in a query. */
@@ -43,6 +51,8 @@ export const DataFileList = z
     next_from: UnixSeconds.nullable().describe(
       `Start of the next file if the range has more than ${FILES_MAX_COUNT}; otherwise null.`,
     ),
+    price: PriceSide.optional().describe("The `price` of the request. Absent if none was requested."),
+    as_of: UnixSeconds.optional().describe("The instant in `as_of` of the request. Absent if none was requested."),
     items: z.array(DataFile).describe("The files whose period touches the range, in ascending order."),
   })
   .meta({ id: "DataFileList", description: "Files in ascending order by period." });
@@ -96,6 +106,22 @@ export const files = operation({
       description: "Only files whose period begins before this time, in Unix seconds or in ISO 8601 with a UTC offset.",
       example: "1793491200",
     },
+    price: {
+      schema: PriceSideParameter,
+      required: false,
+      description:
+        "Only with the type `klines`. `ask` or `mid`: the files have these prices in place of the bid, of the minutes that have them, as klines with the same `price`. By default, and with `bid`, files have the bid, and beside it the ask and mid prices that are known.",
+      example: "ask",
+      advanced: true,
+    },
+    as_of: {
+      schema: PastSecondsParameter,
+      required: false,
+      description:
+        "Only with the type `klines`. The files as they would have been at this instant, with the rows of klines with the same `as_of`. Unix seconds, or ISO 8601 with a UTC offset, of which a fraction of a second is dropped. Not in the future.",
+      example: "1793491200",
+      advanced: true,
+    },
   },
   data: DataFileList,
   example: { next_from: null, items: [dataFileExample] },
@@ -110,5 +136,14 @@ export const files = operation({
   ],
   cost: () => 1,
   mcp: { tool: false, because: "It lists files for bulk downloads. An agent that reads klines asks for those it needs." },
-  check: ({ from, to }) => orderIssue(from, to),
+  revalidated: true,
+  check: ({ from, to, type, price, as_of }) => {
+    const view = price === undefined ? (as_of === undefined ? undefined : "as_of") : "price";
+    if (type === "klines" || view === undefined) return orderIssue(from, to);
+    const detail =
+      view === "price"
+        ? "`price` is for klines: files of ticks have bid and ask."
+        : "`as_of` is for klines: what ticks were known at an instant is not kept.";
+    return { fault: "invalid_parameter", parameter: view, detail };
+  },
 });

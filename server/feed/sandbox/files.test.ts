@@ -67,12 +67,12 @@ describe("the files of the sandbox", () => {
     ]);
     clock.set(Date.UTC(2026, 11, 1));
     expect((await node().klines.list(listing("EURUSD"), ALL, call)).at(-1)?.from).toBe(NOVEMBER_S);
-    expect(await node().klines.open(listing("EURUSD"), AUGUST_S, undefined, call)).toBeUndefined();
+    expect(await node().klines.open(listing("EURUSD"), { start: AUGUST_S }, call)).toBeUndefined();
   });
 
   test.each(["EURUSD", "TESTGAP", "TESTFX"])("have the rows of klines, as Parquet and as CSV: %s", async (ticker) => {
     const { klines: files, store } = node();
-    const file = await files.open(listing(ticker), OCTOBER_S, undefined, call);
+    const file = await files.open(listing(ticker), { start: OCTOBER_S }, call);
     const expected = await store.read({
       ticker,
       timeframe: "M1",
@@ -88,6 +88,30 @@ describe("the files of the sandbox", () => {
     expect(text).toBe(csvOf(operations.klines)?.text(expected));
   });
 
+  test.each(["ask", "mid"] as const)("of %s prices have the rows of klines of that price", async (price) => {
+    const { klines: files, store } = node();
+    const listed = await files.list(listing("TESTGAP"), { ...ALL, price }, call);
+    expect(listed.map(({ complete, made }) => [complete, made])).toEqual(Array.from({ length: 3 }, () => [true, null]));
+    const file = await files.open(listing("TESTGAP"), { start: OCTOBER_S, price }, call);
+    const range = { from: OCTOBER_S, to: NOVEMBER_S, limit: 1e6, end: "oldest" } as const;
+    const expected = await store.read({ ticker: "TESTGAP", timeframe: "M1", ...range, price });
+    const columns = await decodeStatements((await file?.parquet.read(0, file.parquet.size)) ?? new Uint8Array());
+    expect(Array.from(columns.time, (_, row) => klineAt(columns, row, "TESTGAP", "M1"))).toEqual(expected);
+    const bids = await files.open(listing("TESTGAP"), { start: OCTOBER_S }, call);
+    expect(bids?.rows).toBe(expected.length);
+    expect(bids?.sha256).not.toBe(file?.sha256);
+  });
+
+  test("as of an instant are those of months that were over then, with the same rows", async () => {
+    const { klines: files } = node();
+    const then = async (asOf: number) => (await files.list(listing("EURUSD"), { ...ALL, asOf }, call)).map(({ from }) => from);
+    expect(await then(NOVEMBER_S)).toHaveLength(3);
+    expect((await then(NOVEMBER_S - 1)).at(-1)).toBe(Date.UTC(2026, 8, 1) / 1000);
+    expect(await files.open(listing("EURUSD"), { start: OCTOBER_S, asOf: NOVEMBER_S - 1 }, call)).toBeUndefined();
+    const file = await files.open(listing("EURUSD"), { start: OCTOBER_S, asOf: NOVEMBER_S }, call);
+    expect(file?.sha256).toBe((await files.open(listing("EURUSD"), { start: OCTOBER_S }, call))?.sha256);
+  });
+
   test("have the same bytes on every node, and none of a ticker without prices", async () => {
     const first = await node().klines.list(listing("XAUUSD"), ALL, call);
     for (const name of await readdir(folder)) await rm(path.join(folder, name));
@@ -96,10 +120,10 @@ describe("the files of the sandbox", () => {
     const [, , october] = first;
     const { klines: files } = node();
     const revision = october?.made?.sha256.slice(0, 16);
-    expect((await files.open(listing("XAUUSD"), OCTOBER_S, revision, call))?.sha256).toBe(october?.made?.sha256);
-    expect(await files.open(listing("XAUUSD"), OCTOBER_S, "0".repeat(16), call)).toBeUndefined();
-    expect(await files.open(listing("XAUUSD"), NOVEMBER_S, undefined, call)).toBeUndefined();
-    expect(await files.open(listing("XAUUSD"), OCTOBER_S + 60, undefined, call)).toBeUndefined();
+    expect((await files.open(listing("XAUUSD"), { start: OCTOBER_S, revision }, call))?.sha256).toBe(october?.made?.sha256);
+    expect(await files.open(listing("XAUUSD"), { start: OCTOBER_S, revision: "0".repeat(16) }, call)).toBeUndefined();
+    expect(await files.open(listing("XAUUSD"), { start: NOVEMBER_S }, call)).toBeUndefined();
+    expect(await files.open(listing("XAUUSD"), { start: OCTOBER_S + 60 }, call)).toBeUndefined();
   });
 
   test("are computed once each, whoever asks how often, and never for who may not have days computed", async () => {
@@ -109,24 +133,24 @@ describe("the files of the sandbox", () => {
       days += count;
     };
     const counting = { ...call, admitDays };
-    const asking = Array.from({ length: 40 }, () => files.open(listing("EURUSD"), OCTOBER_S, undefined, counting));
+    const asking = Array.from({ length: 40 }, () => files.open(listing("EURUSD"), { start: OCTOBER_S }, counting));
     const opened = await Promise.all(asking);
     expect(new Set(opened.map((file) => file?.sha256)).size).toBe(1);
     expect(days).toBe(31);
-    await node().klines.open(listing("EURUSD"), OCTOBER_S, undefined, counting);
+    await node().klines.open(listing("EURUSD"), { start: OCTOBER_S }, counting);
     expect(days).toBe(31);
     const refused = new Fault("rate_limited", { retry_after: 3 });
     const refuse = () => {
       throw refused;
     };
-    await expect(files.open(listing("GBPUSD"), OCTOBER_S, undefined, { ...call, admitDays: refuse })).rejects.toBe(refused);
-    expect((await files.open(listing("GBPUSD"), OCTOBER_S, undefined, counting))?.rows).toBe(44_640);
+    await expect(files.open(listing("GBPUSD"), { start: OCTOBER_S }, { ...call, admitDays: refuse })).rejects.toBe(refused);
+    expect((await files.open(listing("GBPUSD"), { start: OCTOBER_S }, counting))?.rows).toBe(44_640);
   });
 
   test("wait for their turn up to a number, and others are told to come back", async () => {
     const { klines: files } = node();
     const tickers = catalogue.list().filter(({ assetClass }) => assetClass === "forex");
-    const asked = await Promise.allSettled(tickers.map((one) => files.open(one, OCTOBER_S, undefined, call)));
+    const asked = await Promise.allSettled(tickers.map((one) => files.open(one, { start: OCTOBER_S }, call)));
     const failures = asked.filter(({ status }) => status === "rejected");
     expect(asked.length - failures.length).toBe(33);
     for (const failure of failures)
@@ -144,18 +168,18 @@ describe("the files of ticks of the sandbox", () => {
     expect(listed.map(({ from }) => from)).toEqual(week(YESTERDAY_S));
     expect(listed.every(({ from, to, complete, made }) => to - from === DAY_S && complete && (made?.rows ?? 0) > 0)).toBe(true);
     const { ticks } = node();
-    expect(await ticks.open(listing("EURUSD"), YESTERDAY_S + DAY_S, undefined, call)).toBeUndefined();
-    expect(await ticks.open(listing("EURUSD"), YESTERDAY_S - 7 * DAY_S, undefined, call)).toBeUndefined();
-    expect(await ticks.open(listing("EURUSD"), YESTERDAY_S + 60, undefined, call)).toBeUndefined();
+    expect(await ticks.open(listing("EURUSD"), { start: YESTERDAY_S + DAY_S }, call)).toBeUndefined();
+    expect(await ticks.open(listing("EURUSD"), { start: YESTERDAY_S - 7 * DAY_S }, call)).toBeUndefined();
+    expect(await ticks.open(listing("EURUSD"), { start: YESTERDAY_S + 60 }, call)).toBeUndefined();
     const revision = listed.at(-1)?.made?.sha256.slice(0, 16);
-    expect((await ticks.open(listing("EURUSD"), YESTERDAY_S, revision, call))?.rows).toBe(listed.at(-1)?.made?.rows);
-    expect(await ticks.open(listing("EURUSD"), YESTERDAY_S, "0".repeat(16), call)).toBeUndefined();
+    expect((await ticks.open(listing("EURUSD"), { start: YESTERDAY_S, revision }, call))?.rows).toBe(listed.at(-1)?.made?.rows);
+    expect(await ticks.open(listing("EURUSD"), { start: YESTERDAY_S, revision: "0".repeat(16) }, call)).toBeUndefined();
     expect(await ticks.list(listing("TESTMISSING"), ALL, call)).toEqual([]);
   });
 
   test.each(["EURUSD", "TESTGAP", "XAUUSD"])("have the quotes of the past, as Parquet and as CSV: %s", async (ticker) => {
     const { ticks, store } = node();
-    const file = await ticks.open(listing(ticker), YESTERDAY_S, undefined, call);
+    const file = await ticks.open(listing(ticker), { start: YESTERDAY_S }, call);
     const range = { from: YESTERDAY_S * 1000, to: (YESTERDAY_S + DAY_S) * 1000, limit: 1e7, end: "oldest" } as const;
     const { time, bid, ask } = (await store.readTicks?.({ ticker, ...range })) ?? expect.fail("no ticks");
     const read = await decodeTicks((await file?.parquet.read(0, file.parquet.size)) ?? new Uint8Array());
@@ -178,9 +202,9 @@ describe("the files of ticks of the sandbox", () => {
       },
     };
     const { ticks } = node();
-    const asking = Array.from({ length: 20 }, () => ticks.open(listing("EURUSD"), YESTERDAY_S, undefined, counting));
+    const asking = Array.from({ length: 20 }, () => ticks.open(listing("EURUSD"), { start: YESTERDAY_S }, counting));
     expect(new Set((await Promise.all(asking)).map((file) => file?.sha256)).size).toBe(1);
-    await node().ticks.open(listing("EURUSD"), YESTERDAY_S, undefined, counting);
+    await node().ticks.open(listing("EURUSD"), { start: YESTERDAY_S }, counting);
     expect(days).toBe(1);
     await node().ticks.list(listing("EURUSD"), ALL, counting);
     expect(days).toBe(7);

@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "#lib/clock";
 import type { FileType } from "#lib/contract/files";
 import { SANDBOX_FILES_DAYS_COUNT, SANDBOX_FILES_MONTHS_COUNT } from "#lib/contract/limits";
-import { emptyColumns, type KlineColumns, rowsBetween } from "#lib/domain/columns";
+import { columnsOf, emptyColumns, type KlineColumns, klineAt, rowsBetween, type Side } from "#lib/domain/columns";
 import { FEED_LAYER } from "#lib/domain/fold";
 import type { Listing } from "#lib/domain/instrument";
+import { toPublic } from "#lib/domain/kline";
 import { type Period, periodOf } from "#lib/domain/period";
-import type { FileCall, FileSource, ListedFile } from "#lib/market/file-source";
+import type { FileCall, FileSource, FileView, ListedFile } from "#lib/market/file-source";
 import { DAY_S, MINUTE_S, SECOND_MS } from "#lib/units";
 import { csvFileOf } from "#server/store/files/csv-file";
 import type { FileThread } from "#server/store/files/file-thread";
@@ -19,6 +20,7 @@ import { emptySum } from "./columns";
 import { HISTORY_START_S } from "./klines";
 import { createPastTicks } from "./past-ticks";
 import type { PriceSeries, SandboxPrices } from "./prices";
+import { sideKlines } from "./sides";
 
 interface Options {
   readonly prices: SandboxPrices;
@@ -36,29 +38,30 @@ interface Making {
   /** The newest of them; the others are complete. */
   readonly count: number;
   periodAt(time: number): Period;
-  make(listing: Listing, series: PriceSeries, period: Period, call: FileCall): Promise<Made>;
+  make(listing: Listing, series: PriceSeries, period: Period, call: FileCall, price: FileView["price"]): Promise<Made>;
 }
 
 function filesOf(
   { type, rowsName, period, count, periodAt, make }: Making,
   { prices, made, thread, clock }: Options,
 ): FileSource {
-  /** The periods that have files, ascending. */
-  function periods(): Period[] {
+  /** The periods that have files, ascending: those that were over at an instant, where one is asked for. */
+  function periods({ asOf = Number.POSITIVE_INFINITY }: FileView): Period[] {
     const found: Period[] = [];
     let one = periodAt(clock.now() / SECOND_MS);
     while (found.length < count) {
       one = periodAt(one.from - 1);
       found.unshift(one);
     }
-    return found.filter(({ from }) => from >= HISTORY_START_S);
+    return found.filter(({ from, to }) => from >= HISTORY_START_S && to <= asOf);
   }
 
   /** The file of a period; undefined without a row. */
-  async function find(listing: Listing, one: Period, call: FileCall): Promise<MadeFile | undefined> {
+  async function find(listing: Listing, one: Period, { price }: FileView, call: FileCall): Promise<MadeFile | undefined> {
     const series = listing.timeframes.includes("M1") ? prices.series(listing.ticker) : undefined;
     if (series === undefined) return undefined;
-    const file = await made.find(`sandbox-${type}-${one.from}-${series.inputs.key}`, () => make(listing, series, one, call));
+    const key = `sandbox-${type}-${price ?? "bid"}-${one.from}-${series.inputs.key}`;
+    const file = await made.find(key, () => make(listing, series, one, call, price));
     return file.rows === 0 ? undefined : file;
   }
 
@@ -67,19 +70,20 @@ function filesOf(
   return {
     rowsName,
     period,
-    async list(listing, { from, to, limit }, call) {
+    async list(listing, { from, to, limit, price, asOf }, call) {
       const listed: ListedFile[] = [];
-      for (const one of periods().filter((each) => each.from < to && each.to > from)) {
-        const file = await find(listing, one, call);
+      for (const one of periods({ asOf }).filter((each) => each.from < to && each.to > from)) {
+        const file = await find(listing, one, {}, call);
         if (file === undefined) continue;
         const { rows, size, sha256 } = file;
-        listed.push({ from: one.from, to: one.to, complete: true, made: { rows, bytes: size, sha256 } });
+        const made = price === undefined && asOf === undefined ? { rows, bytes: size, sha256 } : null;
+        listed.push({ from: one.from, to: one.to, complete: true, made });
       }
       return listed.slice(0, limit);
     },
-    async open(listing, start, revision, call) {
-      const one = periods().find(({ from }) => from === start);
-      const file = one && (await find(listing, one, call));
+    async open(listing, { start, revision, ...view }, call) {
+      const one = periods(view).find(({ from }) => from === start);
+      const file = one && (await find(listing, one, view, call));
       if (file === undefined || !file.sha256.startsWith(revision ?? "")) return undefined;
       const { rows, sha256, size } = file;
       return { rows, sha256, parquet: file, csv: () => csv(listing, sha256, () => file.read(0, size)) };
@@ -118,6 +122,17 @@ async function minutesOf(
   return rowsBetween(columns, 0, row);
 }
 
+/** Minutes with the prices of a side in place of the bid. */
+async function pricesOf(
+  side: Side,
+  series: PriceSeries,
+  minutes: KlineColumns,
+  admitDays: FileCall["admitDays"],
+): Promise<KlineColumns> {
+  const bids = Array.from(minutes.time, (_, row) => toPublic(klineAt(minutes, row, series.ticker, "M1")));
+  return columnsOf(await sideKlines(series, bids, side, (time) => time + MINUTE_S, admitDays));
+}
+
 function dayAt(time: number): Period {
   const from = Math.floor(time / DAY_S) * DAY_S;
   return { from, to: from + DAY_S };
@@ -136,9 +151,11 @@ export function createSandboxFiles(options: Options): Readonly<Record<FileType, 
     period: "month",
     count: SANDBOX_FILES_MONTHS_COUNT,
     periodAt: (time) => periodOf("M1", time),
-    async make({ ticker, digits }, series, month, { admitDays }) {
-      const statements = saidBy(await minutesOf(blocks, series, month, admitDays), FEED_LAYER, Number.NaN);
-      return thread.klines(statements, { venue: "sandbox", ticker, timeframe: "M1" }, digits);
+    async make({ ticker, digits }, series, month, { admitDays }, price) {
+      const minutes = await minutesOf(blocks, series, month, admitDays);
+      const columns = price === undefined ? minutes : await pricesOf(price, series, minutes, admitDays);
+      const names = { venue: "sandbox", ticker, timeframe: "M1", ...(price !== undefined && { price }) };
+      return thread.klines(saidBy(columns, FEED_LAYER, Number.NaN), names, digits);
     },
   };
   const ticks: Making = {

@@ -19,6 +19,7 @@ import { redoImport, undoImport } from "#server/store/klines/import-undo";
 import { storeBatch } from "#server/store/klines/kline-batches";
 import { createKlineStore } from "#server/store/klines/kline-store";
 import { decodeStatements } from "#server/store/segments/parquet";
+import { decodeFile } from "#server/store/segments/parquet-file";
 import { beginTestImport } from "#server/testing/imports";
 import { storeTail } from "#server/testing/layered";
 import { testKlines } from "#server/testing/market";
@@ -40,8 +41,8 @@ let thread: FileThread;
 beforeAll(async () => {
   t = await testRuntime();
   thread = createFileThread(t.clock);
-  const { read } = createKlineStore(t.db);
-  Object.assign(t.markets.live.store, { read });
+  const { read, readAt } = createKlineStore(t.db);
+  Object.assign(t.markets.live.store, { read, readAt });
 });
 beforeEach(async () => {
   for (const table of TABLES) await t.db.pool.query(`DELETE FROM ${table}`);
@@ -96,10 +97,11 @@ async function rowsOf(bytes: Uint8Array, side?: Side): Promise<unknown[]> {
 }
 
 /** The rows of REST in a range, page by page, as JSON or as lines of CSV. */
-async function restRows(from: number, to: number, price: Side | "bid" = "bid"): Promise<unknown[]> {
+async function restRows(from: number, to: number, price: Side | "bid" = "bid", asOf?: number): Promise<unknown[]> {
   const rows: unknown[] = [];
   for (let next: number | null = from; next !== null; ) {
-    const asked = `?ticker=EURUSD&timeframe=M1&from=${next}&to=${to}&limit=5000&price=${price}`;
+    const then = asOf === undefined ? "" : `&as_of=${asOf}`;
+    const asked = `?ticker=EURUSD&timeframe=M1&from=${next}&to=${to}&limit=5000&price=${price}${then}`;
     const { body } = await t.ask(operations.klines.path + asked);
     rows.push(...body.data.items);
     next = body.data.next_from;
@@ -255,8 +257,92 @@ describe("ask and mid prices", () => {
         expect(await rowsOf(bytes, side)).toEqual(expected);
         expect(await rowsOf(bytes)).toEqual(await restRows(from, to));
       }
+      const sided = await list(`&price=${side}`);
+      expect(sided).toMatchObject([
+        { id: `klines-EURUSD-2025-12-${side}`, complete: true, rows: null, revision: null },
+        { id: `klines-EURUSD-2026-01-${side}`, complete: false, rows: null, revision: null },
+      ]);
+      for (const { id, from, to } of sided) {
+        const { bytes } = await get(id);
+        const { has, said } = await decodeFile(bytes);
+        expect([has("close"), has("ask_close"), has("mid_close"), said("price")]).toEqual([true, false, false, side]);
+        expect(await rowsOf(bytes)).toEqual(await restRows(from, to, side));
+        const csv = await t.ask(
+          `${operations.klines.path}?ticker=EURUSD&timeframe=M1&from=${from}&to=${to}&limit=5000&price=${side}&format=csv`,
+        );
+        expect((await get(`${id}?format=csv`)).text).toBe(csv.text);
+      }
     },
   );
+
+  test("are in no list where no minute has them", async () => {
+    await importKlines(minutes(NOVEMBER_S, 100));
+    expect(await list()).toHaveLength(1);
+    expect(await list("&price=ask")).toEqual([]);
+    const { bytes, status } = await get("klines-EURUSD-2025-11-ask");
+    expect([status, await rowsOf(bytes)]).toEqual([200, []]);
+  });
+});
+
+describe("as of an instant", () => {
+  const admin = { db: {} as TestRuntime["db"], record: async () => undefined };
+  const change = (seconds: number, work: () => Promise<unknown>) => {
+    t.clock.set((START_S + seconds) * 1000);
+    return work();
+  };
+
+  test("files have the rows of klines as of it, whatever changes later, and the same bytes for ever", async () => {
+    const own = { ...admin, db: t.db, clock: t.clock };
+    let number = 0;
+    await change(0, () => importKlines([...minutes(NOVEMBER_S, 200), ...minutes(DECEMBER_S, 50)]));
+    await change(100, async () => {
+      const other = minutes(NOVEMBER_S + 100 * MINUTE_S, 200).map((kline) => ({ ...kline, close: 1.2, high: 1.2 }));
+      number = await importKlines(other);
+    });
+    const asked = [50, 150, 250, 350].map((seconds) => START_S + seconds);
+    const seen = new Map<string, unknown>();
+    async function look(asOf: number, price: Side | "bid" = "bid") {
+      const answers: unknown[] = [];
+      const side = price === "bid" ? "" : `&price=${price}`;
+      for (const { id, from, to } of await list(`&as_of=${asOf}${side}`)) {
+        const { bytes, headers } = await get(id);
+        expect(await rowsOf(bytes)).toEqual(await restRows(from, to, price, asOf));
+        answers.push([id, headers.get("etag")]);
+      }
+      const first = seen.get(`${asOf} ${price}`) ?? answers;
+      expect(answers).toEqual(first);
+      seen.set(`${asOf} ${price}`, first);
+      return answers.length;
+    }
+    for (const [seconds, work] of [
+      [200, () => undoImport(own, number)],
+      [300, () => redoImport(own, number)],
+      [400, () => importKlines(minutes(NOVEMBER_S, 300))],
+      [500, () => undoImport(own, number)],
+    ] as const) {
+      await change(seconds, work);
+      for (const asOf of asked) if (asOf < START_S + seconds) expect(await look(asOf)).toBe(2);
+    }
+    expect(await list(`&as_of=${START_S - 1}`)).toEqual([]);
+    expect(await list(`&as_of=${DECEMBER_S}`)).toEqual([]);
+  });
+
+  test("minutes that had not ended are not there, and those of the current day have their asks", async () => {
+    const chunk: TickChunk = { id: randomUUID(), ticker: "EURUSD", source: "push", numbers: [], outcomes: [] };
+    const watched = minutes(JANUARY_S, 60).map((kline) => ({ ...kline, tick_volume: 1 }));
+    for (const { time, close } of watched)
+      addTick(chunk, { time_msc: time * 1000, bid: close, ask: close + 0.0002 }, time * 1000, TAKEN);
+    await createKlineStore(t.db).writeBatch(watched, [], [chunk]);
+    const asOf = JANUARY_S + 30 * MINUTE_S + 10;
+    for (const price of ["bid", "ask"] as const) {
+      const [file] = await list(`&as_of=${asOf}&price=${price}`);
+      expect(file).toMatchObject({ complete: false, rows: null });
+      const before = await get(file?.id ?? "");
+      expect(await rowsOf(before.bytes)).toEqual(await restRows(JANUARY_S, START_S, price, asOf));
+      expect((await decodeStatements(before.bytes)).time).toHaveLength(30);
+      expect((await decodeStatements(before.bytes)).askClose).toHaveLength(price === "bid" ? 30 : 0);
+    }
+  });
 });
 
 describe("trouble", () => {

@@ -52,7 +52,7 @@ export function createTickFiles({ clock, ...options }: Options): FileSource {
         return { from: day, to: day + DAY_S, complete, made };
       });
     },
-    open: (listing, day, revision) =>
+    open: (listing, { start: day, revision }) =>
       untilFound(async () => {
         const { ticker, digits } = listing;
         const parts = await partsOfDay(pool, ticker, day, ["taken"]);

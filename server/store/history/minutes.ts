@@ -71,8 +71,6 @@ interface RangeQuery {
   /** Unix seconds, `to` excluded. */
   readonly from: number;
   readonly to: number;
-  /** Adds what is known of the minutes of the tail besides their rows; by default nothing is. */
-  readonly completeTail?: (tail: Statements) => Promise<Statements>;
 }
 
 /** Statements in one, each part after the one before: joining them row by row would take ten times as long. */
@@ -96,7 +94,7 @@ function tailOf(rows: readonly TailRow[], to: number): { readonly tail: Statemen
 }
 
 async function readOnce(client: Queries, segments: Segments, query: RangeQuery): Promise<StoredRange> {
-  const { ticker, timeframe, from, to, completeTail = async (tail) => tail } = query;
+  const { ticker, timeframe, from, to } = query;
   const { rows } = await client.query<Row>(READ, [ticker, timeframe, periodOf(timeframe, from).from, to, from]);
   const periods = rows.filter(({ tail }) => tail === null).sort((a, b) => a.start - b.start);
   const contents = await segments.read(
@@ -113,7 +111,7 @@ async function readOnce(client: Queries, segments: Segments, query: RangeQuery):
   );
   // What is before the tail is folded already.
   const { tail, open } = tailOf(rows, to);
-  const parts = [cutColumns(shown, open, to), cutColumns(out, open, to), await completeTail(tail)];
+  const parts = [cutColumns(shown, open, to), cutColumns(out, open, to), tail];
   const { rows: late, struck } = fold(parts, overFeed);
   const early = cutColumns(out, from, open);
   return {

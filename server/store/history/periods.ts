@@ -16,6 +16,8 @@ const INTERVAL_MAX_S = 32 * DAY_S;
 /** A period of a series, and which it is. */
 export interface PeriodRow extends VisibleRow {
   readonly timeframe: Timeframe;
+  /** What is folded to know what showed; null where the row says it. */
+  readonly layers?: readonly PastLayer[] | null;
   /** Folds the period as it is asked for; null where the row already says it. The fold runs once, however often this is called. */
   readonly folded: (() => Promise<Folded>) | null;
 }
@@ -140,7 +142,8 @@ export async function periodsThen(
 ): Promise<Periods> {
   const { rows } = await client.query<Row>(THEN, [...valuesOf(query), atS]);
   let left = maxStatements;
-  return periodsOf(rows, ({ layers, timeframe }) => {
+  const some = rows.filter(({ layers }) => layers?.length !== 0);
+  return periodsOf(some, ({ layers, timeframe }) => {
     if (!layers) return null;
     const endMsOf = (time: number) => alignment.nextOpenTime(timeframe, time) * SECOND_MS;
     async function fold(counted: readonly PastLayer[]): Promise<Folded> {

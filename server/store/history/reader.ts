@@ -49,6 +49,8 @@ interface KlinesQuery {
   readonly end: "oldest" | "newest";
   /** Ask or mid prices instead of the bid, of the klines that have them. */
   readonly price?: Side | undefined;
+  /** Whether minutes have their ask and mid prices beside the bid; those that are in a segment always have. */
+  readonly withSides?: boolean;
   /** Without the minutes of the tail that ended later, Unix seconds. */
   readonly endedBy?: number | undefined;
 }
@@ -62,7 +64,7 @@ interface Snapshot {
   readonly imported: readonly PeriodRow[];
   /** Minutes of the feed that are in no month yet, by time. */
   readonly tail: readonly TailRow[];
-  readonly price: Side | undefined;
+  readonly hasSides: boolean;
 }
 
 /** Klines as columns, and which of them were imported as such. */
@@ -125,7 +127,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
   }
 
   async function snapshot(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<Snapshot> {
-    const { ticker, timeframe, price, endedBy = Number.POSITIVE_INFINITY } = query;
+    const { ticker, timeframe, price, withSides: both = false, endedBy = Number.POSITIVE_INFINITY } = query;
     const asked = {
       ticker,
       timeframes: timeframe === "M1" ? [timeframe] : (["M1", timeframe] as const),
@@ -137,18 +139,18 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
       months: periods.filter((row) => row.timeframe === "M1"),
       imported: periods.filter((row) => row.timeframe !== "M1"),
       tail: tail.filter(({ start }) => start + MINUTE_S <= endedBy),
-      price,
+      hasSides: both || price !== undefined,
     };
   }
 
   /** The minutes of a range, with the tail. */
   async function minutes(client: Queries, series: Snapshot, { from, to }: Period): Promise<KlineColumns> {
-    const { ticker, months, tail, price } = series;
+    const { ticker, months, tail, hasSides } = series;
     const held = months.filter(({ start }) => start < to && periodOf("M1", start).to > from);
     const open = tail.filter(({ start }) => start >= from && start < to);
     if (open.length === 0) return cutColumns(await columnsShown(client, segments, held), from, to);
     const said = tailStatements(open);
-    const late = price === undefined ? said : await withSides(client, segments, ticker, said);
+    const late = hasSides ? await withSides(client, segments, ticker, said) : said;
     return cutColumns(fold([await statementsShown(client, segments, held), late], overFeed).rows, from, to);
   }
 

@@ -6,6 +6,10 @@ export interface SegmentNames {
   readonly venue: string;
   readonly ticker: string;
   readonly timeframe: string;
+  /** The side whose prices stand in place of the bid. */
+  readonly price?: string;
+  /** The instant at which its rows were what showed, Unix seconds. */
+  readonly as_of?: string;
 }
 
 /** Counts of ticks; doubles where a source has no whole ones. */
@@ -54,7 +58,11 @@ function sidesOf(statements: Statements, digits: number): FileColumn[] {
  * group, sorted by time. Decimals are exact: they have as many digits as their values need, and at least those of the instrument.
  * @param digits after the point, of a price of the instrument
  */
-export function encodeStatements(statements: Statements, { venue, ticker, timeframe }: SegmentNames, digits: number): Uint8Array {
+export function encodeStatements(
+  statements: Statements,
+  { venue, ticker, timeframe, price, as_of }: SegmentNames,
+  digits: number,
+): Uint8Array {
   const { time, open, high, low, close, tickVolume, realVolume, spread, layer, known } = statements;
   const said = sameOf(statements);
   const columns: FileColumn[] = [
@@ -74,7 +82,9 @@ export function encodeStatements(statements: Statements, { venue, ticker, timefr
     ...sidesOf(statements, digits),
     ...(said === null ? [{ name: "layer", type: "INT32", values: layer } as const, instants("known_at", known, 1)] : []),
   ];
-  return encodeFile(columns, { venue, ticker, timeframe, ...said });
+  // Always in this order: the name of a segment is the hash of its bytes.
+  const names = { venue, ticker, timeframe, ...(price !== undefined && { price }), ...(as_of !== undefined && { as_of }) };
+  return encodeFile(columns, { ...names, ...said });
 }
 
 /** Reads what encodeStatements wrote. Check the hash before (requireIntact). @throws SegmentDamaged for any other file */
