@@ -55,8 +55,11 @@ function scaled(columns: readonly Float64Array[], least: number) {
 
 /** Values with nulls where the column has none; a column without nulls stays a typed array, which is written and read faster. */
 function nullable(column: Float64Array, convert: (value: number) => number | bigint): (number | bigint | null)[] {
-  const values: (number | bigint | null)[] = [];
-  for (const value of column) values.push(Number.isNaN(value) ? null : convert(value));
+  const values = new Array<number | bigint | null>(column.length).fill(null);
+  for (let row = 0; row < column.length; row += 1) {
+    const value = column[row] as number;
+    if (!Number.isNaN(value)) values[row] = convert(value);
+  }
   return values;
 }
 
@@ -98,11 +101,12 @@ export function integers(
   return { name, type, meaning, statistics, values: type === "INT64" ? wholeNumbers(column) : new Int32Array(column) };
 }
 
-export const doubles = (name: string, column: Float64Array): FileColumn => ({
-  name,
-  type: "DOUBLE",
-  values: column.includes(Number.NaN) ? nullable(column, Number) : column,
-});
+export function doubles(name: string, column: Float64Array): FileColumn {
+  if (!column.includes(Number.NaN)) return { name, type: "DOUBLE", values: column };
+  const values = nullable(column, Number);
+  const nulls = values.reduce<number>((count, value) => (value === null ? count + 1 : count), 0);
+  return { name, type: "DOUBLE", values, statistics: { null_count: BigInt(nulls) } };
+}
 
 /** Decimals of one scale; doubles where the values are none. */
 export function decimals(columns: readonly (readonly [name: string, values: Float64Array])[], digits: number): FileColumn[] {
@@ -218,6 +222,13 @@ function toNumbers(values: ArrayLike<number | bigint | null | undefined>, power:
   return column;
 }
 
+/** The columns of which every value is null. They need not be read, and each null of them would take as long as three numbers. */
+function emptyNames({ row_groups, schema }: FileMetaData): ReadonlySet<string> {
+  const isEmpty = (index: number) =>
+    row_groups.every(({ columns, num_rows }) => columns[index]?.meta_data?.statistics?.null_count === num_rows);
+  return new Set(schema.slice(1).flatMap(({ name }, index) => (isEmpty(index) ? [name] : [])));
+}
+
 /** What a file holds. */
 interface DecodedFile {
   readonly rows: number;
@@ -236,12 +247,15 @@ interface DecodedFile {
 export async function decodeFile(bytes: Uint8Array): Promise<DecodedFile> {
   const chunks = new Map<string, ArrayLike<number | bigint | string | null>[]>();
   let metadata: FileMetaData;
+  let empty: ReadonlySet<string>;
   try {
     const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
     metadata = parquetMetadata(file);
+    empty = emptyNames(metadata);
     await parquetRead({
       file,
       metadata: physicalSchema(metadata),
+      columns: metadata.schema.slice(1).flatMap(({ name }) => (empty.has(name) ? [] : [name])),
       onChunk: ({ columnName, columnData }) => {
         const known = chunks.get(columnName);
         if (known === undefined) chunks.set(columnName, [columnData as ArrayLike<number>]);
@@ -266,7 +280,8 @@ export async function decodeFile(bytes: Uint8Array): Promise<DecodedFile> {
     rows,
     said,
     has: (name) => metadata.schema.some((element) => element.name === name),
-    numbers: (name, power = 10 ** scaleOf(name)) => toNumbers(valuesOf(name) as ArrayLike<number>, power),
+    numbers: (name, power = 10 ** scaleOf(name)) =>
+      empty.has(name) ? new Float64Array(rows).fill(Number.NaN) : toNumbers(valuesOf(name) as ArrayLike<number>, power),
     texts: (name) => Array.from(valuesOf(name), String),
   };
 }
