@@ -11,7 +11,7 @@ import { digitsOf, periodsOf } from "#server/store/history/layers";
 import { lockBatch, lockForChange } from "#server/store/history/lock";
 import { storeTicks } from "#server/store/history/tick-days";
 import { inTransaction, STORED_LATER } from "#server/store/history/transaction";
-import { changeHistory, type SwitchedSeries, switchImport } from "#server/store/klines/import-undo";
+import { changeHistory, computeLonger, type SwitchedSeries, switchImport } from "#server/store/klines/import-undo";
 import { type BatchCounts, createTrial, type Part, storeColumns } from "#server/store/klines/kline-batches";
 
 /** Klines of a file with the ticks that made them; no ticks of a file of klines. */
@@ -100,11 +100,13 @@ export async function openBatch({ database, clock, number }: BatchOptions) {
     async show(save: Save): Promise<readonly SwitchedSeries[]> {
       if (number === null) return [];
       for (const { ticker } of await periodsOf(client, number)) await claim(ticker);
-      return changeHistory(database, async (connection) => {
+      const series = await changeHistory(database, async (connection) => {
         const changed = await switchImport(connection, segments, number, true, new Date(clock.now()));
         await save(connection);
         return changed;
       });
+      await computeLonger(database, series);
+      return series;
     },
     close: () => client.end(),
   };

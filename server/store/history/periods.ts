@@ -167,15 +167,24 @@ function readShown(client: Queries, segments: Segments, periods: readonly Period
   );
 }
 
-/** The klines of consecutive periods. */
-export async function columnsShown(client: Queries, segments: Segments, periods: readonly PeriodRow[]): Promise<KlineColumns> {
+/** The klines of each of some periods that has any. */
+export async function columnsOfEach(
+  client: Queries,
+  segments: Segments,
+  periods: readonly PeriodRow[],
+): Promise<readonly KlineColumns[]> {
   const found = await readShown(client, segments, periods);
   const parts: KlineColumns[] = [];
   for (const { folded, content } of periods) {
     const columns = folded === null ? found.get(content ?? "") : (await folded()).rows;
     if (columns !== undefined) parts.push(columns);
   }
-  return joinColumns(parts);
+  return parts;
+}
+
+/** The klines of consecutive periods. */
+export async function columnsShown(client: Queries, segments: Segments, periods: readonly PeriodRow[]): Promise<KlineColumns> {
+  return joinColumns(await columnsOfEach(client, segments, periods));
 }
 
 /** The klines of periods, with what was taken out. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Timeframe } from "#lib/contract/primitives";
 import {
   aggregateColumns,
@@ -20,6 +21,7 @@ import { createDerived } from "./derived";
 import { overFeed } from "./layers";
 import { type TailRow, tailStatements, untilFound } from "./minutes";
 import {
+  columnsOfEach,
   columnsShown,
   isAsNow,
   type PastInstant,
@@ -154,6 +156,16 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
     return cutColumns(fold([await statementsShown(client, segments, held), late], overFeed).rows, from, to);
   }
 
+  /** The H1 klines of months, computed one after the other, so that other requests are answered meanwhile. */
+  async function hoursOf(client: Queries, months: readonly PeriodRow[]): Promise<KlineColumns> {
+    const parts: KlineColumns[] = [];
+    for (const minutes of await columnsOfEach(client, segments, months)) {
+      await nextTurn();
+      parts.push(aggregateColumns(minutes, "H1", alignment));
+    }
+    return joinColumns(parts);
+  }
+
   /** The H1 klines of all minutes that are in layers and touch a range, by years. */
   function hours(client: Queries, { ticker, months }: Snapshot, { from, to }: Period): Promise<KlineColumns> {
     const years = new Map<number, PeriodRow[]>();
@@ -167,7 +179,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
     const parts = [...years].map(([start, held]) => ({
       start,
       months: held,
-      make: async () => aggregateColumns(await columnsShown(client, segments, held), "H1", alignment),
+      make: () => hoursOf(client, held),
     }));
     return derived(client, ticker, "H1", parts);
   }

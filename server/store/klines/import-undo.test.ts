@@ -234,3 +234,25 @@ test("an import that is undone and whose klines a retention deleted cannot be pu
   });
   expect(await db.prisma.backfill.findUniqueOrThrow({ where: { number } })).toMatchObject({ undoneAt: expect.any(Date) });
 });
+
+test("what long klines are read from is computed after an undo and a redo, not by the first reader", async () => {
+  const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2025, month, 15) / 1_000);
+  const first = await importBatch([months.map((time) => ({ ...minute("USDPLN", 0, 0), time }))]);
+  const second = await importBatch([months.map((time) => ({ ...minute("USDPLN", 0, 1), time }))]);
+  const computed = async () => {
+    const { rows } = await db.pool.query(
+      "SELECT timeframe, content FROM history_derived WHERE ticker = 'USDPLN' ORDER BY timeframe",
+    );
+    return rows;
+  };
+  expect(await computed()).toEqual([]);
+  await undoImport(admin, second);
+  const undone = await computed();
+  expect(undone.map(({ timeframe }) => timeframe)).toEqual(["D1", "H1"]);
+  await redoImport(admin, second);
+  const shown = await computed();
+  expect(shown.map(({ content }) => content)).not.toEqual(undone.map(({ content }) => content));
+  expect((await stored("USDPLN", "D1")).map(({ open }) => open)).toEqual(months.map(() => 1.1));
+  expect(await computed()).toEqual(shown);
+  for (const number of [second, first]) await undoImport(admin, number);
+});

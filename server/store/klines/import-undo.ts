@@ -2,6 +2,7 @@ import type pg from "pg";
 import type { Clock } from "#lib/clock";
 import type { KlineColumns } from "#lib/domain/columns";
 import type { Statements } from "#lib/domain/fold";
+import { TIME_MAX_S } from "#lib/domain/period";
 import { Fault } from "#lib/fault";
 import type { ChangedMinutes } from "#lib/market/ports";
 import type { Database } from "#server/store/database/db";
@@ -85,6 +86,20 @@ export async function changeHistory<Changed extends ChangedSeries>(
   });
   await tell();
   return series;
+}
+
+/**
+ * Computes what long klines are read from, for which the first reader would have to wait. What cannot be computed now, that reader will
+ * compute.
+ */
+export async function computeLonger(
+  { pool, segments }: Pick<Database, "pool" | "segments">,
+  series: readonly Series[],
+): Promise<void> {
+  const reader = createReader(segments, pool);
+  const all = { timeframe: "D1", from: 0, to: TIME_MAX_S, limit: Number.MAX_SAFE_INTEGER, end: "oldest" } as const;
+  for (const ticker of new Set(series.map((one) => one.ticker)))
+    await reader.read(pool, { ticker, ...all }).catch(() => undefined);
 }
 
 const FILE = `SELECT content, rows, EXISTS (SELECT FROM kline_tail WHERE ticker = $1 AND $2 = 'M1' AND time >= $4 AND time <= $5) AS open
@@ -252,8 +267,11 @@ async function change(
   return series;
 }
 
-const setUndone = (admin: HistoryAdmin, number: number, undone: boolean) =>
-  changeHistory(admin.db, (client) => change(admin, client, number, undone));
+async function setUndone(admin: HistoryAdmin, number: number, undone: boolean): Promise<readonly SwitchedSeries[]> {
+  const series = await changeHistory(admin.db, (client) => change(admin, client, number, undone));
+  await computeLonger(admin.db, series);
+  return series;
+}
 
 /**
  * Undoes an import: the stored klines and ticks are then what they would be if it had never run, whatever was stored since. Imports can

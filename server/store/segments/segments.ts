@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { KlineColumns } from "#lib/domain/columns";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
@@ -104,6 +105,8 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
     }
     if (missing.size === 0) return found;
     for (const [id, bytes] of await store.get(client, [...missing])) {
+      // Decoding ten years of minutes takes a second, in which other requests are answered.
+      await nextTurn();
       requireIntact(id, bytes);
       const columns = ownColumns(await decode(bytes));
       kept.set(id, columns);
