@@ -1,7 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
+import { TICKS_MAX_LIMIT_ROWS } from "#lib/contract/limits";
 import { operations } from "#lib/operations/declarations";
+import { DAY_MS } from "#lib/units";
 import { keyHolder, type MadeKey, makeLiveKey } from "../commands";
 import { API_ONLY, type Product, SERVER_TIMEOUT_MS, startProduct } from "../server";
 import { freeze, pushOnAndOn, serverIn, storedTicks, TICKER } from "./embedded";
@@ -40,8 +42,17 @@ async function servedTicks(running: Product, key: MadeKey): Promise<number> {
   return (data as { items: { tick_volume: number }[] }).items.reduce((sum, { tick_volume }) => sum + tick_volume, 0);
 }
 
+/** How many ticks of the ticker the tick history has. */
+async function keptTicks(running: Product, key: MadeKey): Promise<number> {
+  const { status, data } = await keyHolder(running, key).call(
+    `${operations.ticks.path}?ticker=${TICKER}&from=${Date.now() - DAY_MS}&limit=${TICKS_MAX_LIMIT_ROWS}`,
+  );
+  expect(status).toBe(200);
+  return (data as { count: number }).count;
+}
+
 test(
-  "a node that is killed again and again under pushes loses no acknowledged tick, and counts none twice",
+  "a node that is killed again and again under pushes, also with its database, loses no acknowledged tick, and counts none twice",
   async () => {
     const { started, ingest, read } = await start();
     let running = started;
@@ -51,6 +62,7 @@ test(
       const pushing = pushOnAndOn(keyHolder(running, ingest));
       // Between two writes of the recorder, at another place each time.
       await vi.waitUntil(() => pushing.acknowledged() >= 30 + 17 * kills, SOON);
+      if (kills % 2 === 1) process.kill((await serverIn(running.dataDir)).postmaster, "SIGKILL");
       await running.kill9();
       acknowledged += await pushing.stop();
       running = await restarted(running);
@@ -58,6 +70,7 @@ test(
       expect(served - acknowledged).toBeGreaterThanOrEqual(0);
       expect(served - acknowledged).toBeLessThanOrEqual((kills + 1) * UNANSWERED_MAX_COUNT);
       expect(await storedTicks(running.dataDir)).toBe(served);
+      expect(await keptTicks(running, read)).toBe(served);
     }
     print(`killed ${kills} times: ${acknowledged} acknowledged ticks, all stored`);
     await running.stop();

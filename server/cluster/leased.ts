@@ -68,8 +68,8 @@ async function beginLeasedWriting(
   if (writer === null) throw refused();
   return {
     writer: {
-      async writeBatch(...batch) {
-        if (!(await writer.write(...batch, writer.stored))) throw refused();
+      async writeBatch(minutes, quotes, ticks) {
+        if (!(await writer.write(minutes, quotes, ticks, writer.places))) throw refused();
       },
     },
     keep:

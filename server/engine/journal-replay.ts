@@ -5,11 +5,14 @@ import { createAlignment } from "#lib/domain/timeframe";
 import type { Logger } from "#lib/log";
 import type { Catalogue, KlineStore, MarketView } from "#lib/market/ports";
 import { MINUTE_MS } from "#lib/units";
-import type { VenueWriter } from "#server/store/klines/kline-writer";
+import type { JournalPlace, StoredPlaces, VenueWriter } from "#server/store/klines/kline-writer";
 import { createEngine } from "./engine";
 import { hydrateAll } from "./hydrate";
-import type { JournalFolder } from "./journal";
+import { countBefore, type JournalFolder } from "./journal";
 import { createRecorder } from "./recorder";
+
+/** Ticks that are written together: one group of the recorder, which need not wait for the end. */
+const WRITE_COUNT = 20_000;
 
 export interface ReplayOptions {
   readonly catalogue: Catalogue;
@@ -18,6 +21,8 @@ export interface ReplayOptions {
   readonly log: Logger;
   /** Who sends the ticks of a ticker; absent where ticks are not kept. */
   readonly sourceOf?: ((ticker: string) => string) | undefined;
+  /** Ticks that are written together; defaults to WRITE_COUNT. */
+  readonly writeCount?: number;
 }
 
 /** Nothing was seen yet: everything comes from the store. */
@@ -28,12 +33,15 @@ const EMPTY_VIEW: MarketView = {
   revision: () => 0,
 };
 
-/** What the journals have: what is not stored, by when it was written (Unix ms), and the last ticks of each ticker. */
-async function survey(lines: ReturnType<JournalFolder["lines"]>) {
-  let unstored: { readonly firstMs: number; readonly lastMs: number } | undefined;
+/** What the journals have: when what is not stored was written (Unix ms), whether ticks are not kept, the last ticks of each ticker. */
+async function survey(journals: JournalFolder, { stored, kept }: StoredPlaces) {
+  let unstored: Unstored | undefined;
+  let isKept = true;
   const recent = new Map<string, Tick[]>();
-  for await (const { atMs, ticks, stored } of lines) {
-    if (stored < ticks.length) unstored = { firstMs: unstored?.firstMs ?? atMs, lastMs: atMs };
+  for await (const line of journals.lines()) {
+    const { atMs, ticks } = line;
+    if (countBefore(line, stored) < ticks.length) unstored = { firstMs: unstored?.firstMs ?? atMs, lastMs: atMs };
+    isKept &&= countBefore(line, kept) === ticks.length;
     for (const tick of ticks) {
       const known = recent.get(tick.ticker);
       if (known === undefined) recent.set(tick.ticker, [tick]);
@@ -42,24 +50,19 @@ async function survey(lines: ReturnType<JournalFolder["lines"]>) {
     for (const known of recent.values())
       if (known.length > 2 * RECENT_TICKS_COUNT) known.splice(0, known.length - RECENT_TICKS_COUNT);
   }
-  return { unstored, recent };
+  return { unstored, isKept, recent };
 }
 
-/** Adds the ticks that are not stored to the stored klines and last quotes, as the engine of an earlier process did. */
-async function replay(
-  { catalogue, store, clock, log, sourceOf }: ReplayOptions,
-  lines: ReturnType<JournalFolder["lines"]>,
-  writer: VenueWriter,
-  { firstMs, lastMs }: { readonly firstMs: number; readonly lastMs: number },
-): Promise<void> {
+/** When the ticks were written that are not stored. */
+interface Unstored {
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** An engine that continues from the stored klines and last quotes, as that of the process that took the ticks. */
+async function restoreEngine({ catalogue, store }: ReplayOptions, { firstMs, lastMs }: Unstored) {
   const alignment = createAlignment();
   const engine = createEngine({ listingOf: catalogue.find, calendarOf: catalogue.calendar, alignment, epoch: "journal" });
-  const place = { journal: writer.number, ticks: 0 };
-  const recorder = createRecorder({
-    writer: { writeBatch: async (...batch) => void (await writer.write(...batch, place)) },
-    clock,
-    log,
-  });
   // Rows of a later time came from an import, and must not be taken for the klines that were open.
   const nowMs = lastMs + TICK_MAX_AHEAD_MS;
   const lastQuotes = await store.lastQuotes(nowMs);
@@ -75,19 +78,72 @@ async function replay(
     closedMs: () => closedMs,
     restore: engine.restore,
   });
-  let ticksCount = 0;
-  for await (const { atMs, ticks, stored } of lines)
-    for (const tick of ticks.slice(stored)) {
-      // Only where the database was replaced by another one.
-      if (tick.time_msc < (lastQuotes.get(tick.ticker)?.time_msc ?? 0)) continue;
-      recorder.record(engine.ingest(tick));
-      if (sourceOf) recorder.keep(tick, null, atMs, sourceOf(tick.ticker));
-      ticksCount += 1;
+  return {
+    /** Only where the database was replaced by another one. */
+    isOlder: ({ ticker, time_msc }: Tick) => time_msc < (lastQuotes.get(ticker)?.time_msc ?? 0),
+    ingest: engine.ingest,
+    close: () => engine.advance(lastMs),
+  };
+}
+
+const later = (a: JournalPlace, b: JournalPlace) => ((a.journal - b.journal || a.ticks - b.ticks) < 0 ? b : a);
+
+/** Writes what a replay makes of ticks. Everything before a write is in it, so a kill between two writes loses and repeats nothing. */
+function createReplayWriter({ clock, log }: ReplayOptions, writer: VenueWriter) {
+  let reached: JournalPlace = { journal: 0, ticks: 0 };
+  let leftOut = 0;
+  const recorder = createRecorder({
+    writer: {
+      async writeBatch(minutes, quotes, ticks) {
+        const [stored, kept] = [later(writer.places.stored, reached), later(writer.places.kept, reached)];
+        if (!(await writer.write(minutes, quotes, ticks, { stored, kept })))
+          throw new Error("another process has begun to store the data of this venue; nothing was written");
+      },
+    },
+    clock,
+    log,
+    leftOut: (ticks) => {
+      leftOut += ticks;
+    },
+  });
+  return {
+    ...recorder,
+    reach(place: JournalPlace): void {
+      reached = place;
+    },
+    async write(): Promise<void> {
+      await recorder.run(AbortSignal.abort());
+      if (recorder.pending() + leftOut > 0) throw new Error("the ticks of the journal cannot be stored");
+    },
+  };
+}
+
+/**
+ * Adds the ticks that are not stored to the stored klines and last quotes, as the engine of an earlier process did, and keeps those
+ * that are not kept.
+ */
+async function replay(options: ReplayOptions, journals: JournalFolder, writer: VenueWriter, unstored?: Unstored): Promise<void> {
+  const { log, sourceOf, writeCount = WRITE_COUNT } = options;
+  const engine = unstored && (await restoreEngine(options, unstored));
+  const writing = createReplayWriter(options, writer);
+  let count = 0;
+  for await (const line of journals.lines()) {
+    const { journal, first, atMs, ticks } = line;
+    const [stored, kept] = [countBefore(line, writer.places.stored), countBefore(line, writer.places.kept)];
+    for (const [index, tick] of ticks.entries()) {
+      writing.reach({ journal, ticks: first + index + 1 });
+      const isNew = index >= stored;
+      if (isNew && engine?.isOlder(tick)) continue;
+      if (isNew && engine) writing.record(engine.ingest(tick));
+      if (index >= kept && sourceOf) writing.keep(tick, null, atMs, sourceOf(tick.ticker));
+      if (!isNew && index < kept) continue;
+      count += 1;
+      if (count % writeCount === 0) await writing.write();
     }
-  recorder.record(engine.advance(lastMs));
-  await recorder.run(AbortSignal.abort());
-  if (recorder.pending() > 0) throw new Error("the ticks of the journal cannot be stored");
-  log.info({ ticks: ticksCount }, "stored the ticks that an earlier process had taken and not stored");
+  }
+  if (engine) writing.record(engine.close());
+  await writing.write();
+  log.info({ ticks: count }, "stored the ticks that an earlier process had taken and not stored");
 }
 
 /**
@@ -100,7 +156,7 @@ export async function replayJournals(
   journals: JournalFolder,
   writer: VenueWriter,
 ): Promise<ReadonlyMap<string, readonly Tick[]>> {
-  const { unstored, recent } = await survey(journals.lines(writer.stored));
-  if (unstored) await replay(options, journals.lines(writer.stored), writer, unstored);
+  const { unstored, isKept, recent } = await survey(journals, writer.places);
+  if (unstored || (options.sourceOf && !isKept)) await replay(options, journals, writer, unstored);
   return recent;
 }

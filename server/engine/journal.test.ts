@@ -7,7 +7,7 @@ import type { Tick } from "#lib/domain/tick";
 import { createLog } from "#lib/log";
 import { collectingLog } from "#lib/testing/collecting-log";
 import type { JournalPlace } from "#server/store/klines/kline-writer";
-import { type JournalFolder, takeJournals } from "./journal";
+import { countBefore, type JournalFolder, takeJournals } from "./journal";
 
 const START_MS = Date.UTC(2026, 0, 7, 12);
 const NOTHING: JournalPlace = { journal: 0, ticks: 0 };
@@ -38,7 +38,7 @@ async function left(number: number, groups: readonly (readonly Tick[])[], maxByt
 
 async function unstoredIn(journals: JournalFolder, stored = NOTHING): Promise<Tick[]> {
   const found: Tick[] = [];
-  for await (const line of journals.lines(stored)) found.push(...line.ticks.slice(line.stored));
+  for await (const line of journals.lines()) found.push(...line.ticks.slice(countBefore(line, stored)));
   return found;
 }
 

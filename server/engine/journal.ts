@@ -30,14 +30,15 @@ class JournalError extends Error {
 
 /** Ticks that were taken one after the other. */
 interface JournalLine {
+  /** The number of its journal, and that of the first tick in it. */
+  readonly journal: number;
+  readonly first: number;
   /** Unix milliseconds at which they were written. */
   readonly atMs: number;
   readonly ticks: readonly Tick[];
-  /** So many of them, from the first, are stored. */
-  readonly stored: number;
 }
 
-/** The journal of a running venue: the ticks that it took and has not stored. */
+/** The journal of a running venue: the ticks that it took and has not stored, or not kept. */
 export interface Journal {
   /** Adds a tick that was taken. */
   add(tick: Tick): void;
@@ -50,7 +51,7 @@ export interface Journal {
   written(from: number): Promise<boolean>;
   /** True while the files have no room for more ticks. */
   isFull(): boolean;
-  /** The first `ticks` ticks are stored: deletes files that hold no others. */
+  /** The first `ticks` ticks are stored and kept: deletes files that hold no others. */
   stored(ticks: number): Promise<void>;
   /** Deletes everything, when all ticks are stored. */
   close(): Promise<void>;
@@ -65,7 +66,7 @@ export interface JournalFolder {
   /** Highest number of a journal in it; 0 without any. */
   readonly newest: number;
   /** The ticks that earlier processes took, in their order. @throws JournalError when a file cannot be read */
-  lines(stored: JournalPlace): AsyncGenerator<JournalLine>;
+  lines(): AsyncGenerator<JournalLine>;
   /** Deletes what is in it and begins the journal of a writer. */
   begin(number: number): Promise<Journal>;
   /** Gives it back. */
@@ -114,7 +115,13 @@ async function filesIn(folder: string): Promise<JournalFile[]> {
   return files.sort((a, b) => a.journal - b.journal || a.ticks - b.ticks);
 }
 
-async function* linesOf(folder: string, place: JournalPlace, log: Logger): AsyncGenerator<JournalLine> {
+/** How many of the ticks of a line, from the first, are before a place. */
+export function countBefore({ journal, first, ticks }: JournalLine, place: JournalPlace): number {
+  const end = journal < place.journal ? Number.POSITIVE_INFINITY : journal === place.journal ? place.ticks : 0;
+  return Math.min(ticks.length, Math.max(0, end - first));
+}
+
+async function* linesOf(folder: string, log: Logger): AsyncGenerator<JournalLine> {
   for (const { name, journal } of await filesIn(folder)) {
     const file = path.join(folder, name);
     const text = await readFile(file, "utf8").catch((error: Error) => {
@@ -130,9 +137,7 @@ async function* linesOf(folder: string, place: JournalPlace, log: Logger): Async
         damaged += 1;
         continue;
       }
-      const { first, atMs, ticks } = read;
-      const end = journal < place.journal ? Number.POSITIVE_INFINITY : journal === place.journal ? place.ticks : 0;
-      yield { atMs, ticks, stored: Math.min(ticks.length, Math.max(0, end - first)) };
+      yield { journal, ...read };
     }
     // The last line of a killed process may be torn: its ticks were not acknowledged.
     if (damaged > 0) log.warn({ file, lines: damaged }, "the journal has lines that are torn or damaged; they were skipped");
@@ -265,7 +270,7 @@ export async function takeJournals(options: JournalOptions): Promise<JournalFold
   const files = await filesIn(folder);
   return {
     newest: files.at(-1)?.journal ?? 0,
-    lines: (stored) => linesOf(folder, stored, log),
+    lines: () => linesOf(folder, log),
     async begin(number) {
       await remove(
         files.map(({ name }) => path.join(folder, name)),

@@ -245,7 +245,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   });
   watch.fill(catalogue.list().length);
   const missed = await hydrateAll(catalogue.list(), hydration());
-  if (missed.length > 0) await writer?.writeBatch(missed, [], []);
+  if (missed.length > 0) await writer?.writeBatch(missed, [], [], 0);
   watch.filled();
   starting = false;
   reportInterruption(options, keeper?.lacks);

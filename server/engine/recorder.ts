@@ -19,7 +19,7 @@ const TICKS_INTERVAL_MS = 4_000;
 /** They are written earlier once so many wait. */
 const TICKS_GROUP_COUNT = 20_000;
 /** Ticks of one write, or few more. */
-const TICKS_WRITE_COUNT = 50_000;
+const TICKS_WRITE_COUNT = 3 * TICKS_GROUP_COUNT;
 /** Ticks that may wait while the database is unavailable, some 60 MB; more are left out. */
 const PENDING_MAX_TICKS = 1_000_000;
 
@@ -28,8 +28,14 @@ export interface KlineWriter {
   /**
    * M1 klines, last quotes and ticks of one batch, in one transaction; the last write of a key wins. Called in the same turn of the
    * event loop in which the batch was taken: its minutes have every tick that was applied before.
+   * @param waiting how many of the ticks that were taken are neither in this batch nor in one before it: they are the last ones
    */
-  writeBatch(minutes: readonly Kline[], lastQuotes: readonly LastQuote[], ticks: readonly TickChunk[]): Promise<void>;
+  writeBatch(
+    minutes: readonly Kline[],
+    lastQuotes: readonly LastQuote[],
+    ticks: readonly TickChunk[],
+    waiting: number,
+  ): Promise<void>;
 }
 
 /** Stores a venue's events in batches. */
@@ -62,44 +68,79 @@ interface RecorderOptions {
   pendingMaxTicks?: number | undefined;
 }
 
-/** Ticks that wait to be written, in chunks that stay as they are once a write of them has begun: it may be repeated. */
+/** Ticks that came one after the other, and are written together: so what is stored of all ticks is always the first of them. */
+interface TickGroup {
+  readonly chunks: TickChunk[];
+  /** Number of the ticks in its chunks. */
+  count: number;
+  /** Number of those that were taken, also of those that were left out. */
+  taken: number;
+}
+
+/** Ticks that wait to be written, in groups that stay as they are once a write of them has begun: it may be repeated. */
 function createTickQueue(maxCount: number, leftOut: (ticks: number) => void) {
-  let open = new Map<string, TickChunk>();
-  let closed: TickChunk[] = [];
+  let closed: TickGroup[] = [];
+  let open: TickGroup = { chunks: [], count: 0, taken: 0 };
+  /** The chunks of the open group that take more ticks, by ticker and source. */
+  const filling = new Map<string, TickChunk>();
   let count = 0;
+  let waiting = 0;
+
+  function close(): void {
+    if (open.count + open.taken > 0) closed.push(open);
+    open = { chunks: [], count: 0, taken: 0 };
+    filling.clear();
+  }
+
+  function chunkOf(ticker: string, source: string): TickChunk {
+    const key = `${ticker} ${source}`;
+    const known = filling.get(key);
+    if (known !== undefined && known.outcomes.length < TICKS_GROUP_COUNT) return known;
+    const chunk = { id: randomUUID(), ticker, source, numbers: [], outcomes: [] };
+    filling.set(key, chunk);
+    open.chunks.push(chunk);
+    return chunk;
+  }
+
   return {
     count: () => count,
+    /** Number of the ticks that were taken and wait. */
+    waiting: () => waiting,
     add(tick: Tick, outcome: TickRejection | null, receivedMs: number, source: string): void {
+      if (open.count >= TICKS_WRITE_COUNT) close();
+      if (outcome === null) {
+        open.taken += 1;
+        waiting += 1;
+      }
       if (count >= maxCount) {
         leftOut(1);
         return;
       }
-      const key = `${tick.ticker} ${source}`;
-      let chunk = open.get(key);
-      if (chunk === undefined || chunk.outcomes.length >= TICKS_GROUP_COUNT) {
-        if (chunk !== undefined) closed.push(chunk);
-        chunk = { id: randomUUID(), ticker: tick.ticker, source, numbers: [], outcomes: [] };
-        open.set(key, chunk);
-      }
-      addTick(chunk, tick, receivedMs, outcome ?? TAKEN);
+      addTick(chunkOf(tick.ticker, source), tick, receivedMs, outcome ?? TAKEN);
+      open.count += 1;
       count += 1;
     },
-    /** Removes the oldest chunks, of TICKS_WRITE_COUNT ticks or little more. */
-    take(): readonly TickChunk[] {
-      closed.push(...open.values());
-      open = new Map();
+    /** Removes the oldest groups, of TICKS_WRITE_COUNT ticks or little more. */
+    take(): readonly TickGroup[] {
+      close();
       let ticks = 0;
-      const end = closed.findIndex(({ outcomes }) => {
-        ticks += outcomes.length;
+      const end = closed.findIndex((group) => {
+        ticks += group.count;
         return ticks >= TICKS_WRITE_COUNT;
       });
-      const taken = closed.splice(0, end < 0 ? closed.length : end + 1);
-      for (const { outcomes } of taken) count -= outcomes.length;
-      return taken;
+      const groups = closed.splice(0, end < 0 ? closed.length : end + 1);
+      for (const group of groups) {
+        count -= group.count;
+        waiting -= group.taken;
+      }
+      return groups;
     },
-    putBack(taken: readonly TickChunk[]): void {
-      closed = [...taken, ...closed];
-      for (const { outcomes } of taken) count += outcomes.length;
+    putBack(groups: readonly TickGroup[]): void {
+      closed = [...groups, ...closed];
+      for (const group of groups) {
+        count += group.count;
+        waiting += group.taken;
+      }
     },
   };
 }
@@ -160,7 +201,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** The ticks to write now. While writes fail, they are tried at the usual times only. */
-  function takeTicks(isAsked: boolean): readonly TickChunk[] {
+  function takeTicks(isAsked: boolean): readonly TickGroup[] {
     const isDue = clock.now() - ticksTriedMs >= TICKS_INTERVAL_MS || (!failing && ticks.count() >= TICKS_GROUP_COUNT);
     if (!isDue && !isAsked) return [];
     ticksTriedMs = clock.now();
@@ -171,8 +212,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
   async function flushOnce(): Promise<boolean> {
     const waiting = awaited;
     awaited = [];
-    const written = await writeAll(takeTicks(waiting.length > 0));
-    if (written) for (const resolve of waiting) resolve();
+    const groups = takeTicks(waiting.length > 0);
+    const isAll = ticks.count() === 0;
+    const written = await writeAll(groups);
+    if (written && isAll) for (const resolve of waiting) resolve();
     else awaited = [...waiting, ...awaited];
     return written;
   }
@@ -186,15 +229,16 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return running;
   }
 
-  async function writeAll(chunks: readonly TickChunk[]): Promise<boolean> {
+  async function writeAll(groups: readonly TickGroup[]): Promise<boolean> {
     const rows = pending();
+    const chunks = groups.flatMap((group) => group.chunks);
     if (rows === 0 && chunks.length === 0) return true;
     const batch = take();
     try {
-      await writer.writeBatch([...batch.minutes.values()], [...batch.quotes.values()], chunks);
+      await writer.writeBatch([...batch.minutes.values()], [...batch.quotes.values()], chunks, ticks.waiting());
     } catch (error) {
       putBack(batch);
-      ticks.putBack(chunks);
+      ticks.putBack(groups);
       onFlush?.(rows, true);
       if (!failing) log.error({ err: error, rows: pending() }, "recorder cannot write; retrying");
       failing = true;

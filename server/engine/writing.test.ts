@@ -6,13 +6,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
+import { TAKEN } from "#lib/domain/tick-columns";
 import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
 import { memoryFiles } from "#lib/testing/memory-files";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_MS, SECOND_MS } from "#lib/units";
 import { startMarket } from "#server/market/market";
-import { leadAlone } from "#server/market/turn";
+import { type Leadership, leadAlone } from "#server/market/turn";
 import { createMemoryKlines, type MemoryKlines } from "#server/testing/memory-klines";
 import { type Journal, type JournalFolder, takeJournals } from "./journal";
 import { beginWriting } from "./writing";
@@ -28,12 +29,15 @@ function catalogue() {
   return { calendar, list: () => listings, find, instrument: () => undefined };
 }
 
-/** What happens: ticks are pushed, time passes, the store goes away or comes back, the process is killed. */
+/**
+ * What happens: ticks are pushed, time passes, the store goes away or comes back, the process is killed. Where `again` is a number, the
+ * process that starts after it is killed, too, after so many writes.
+ */
 type Step =
   | { readonly does: "push"; readonly bids: readonly number[]; readonly sameMs: boolean }
   | { readonly does: "wait"; readonly ms: number }
   | { readonly does: "store"; readonly away: boolean }
-  | { readonly does: "kill" };
+  | { readonly does: "kill"; readonly again: number | null };
 
 const steps = fc.array(
   fc.oneof(
@@ -47,21 +51,43 @@ const steps = fc.array(
     },
     {
       weight: 4,
-      arbitrary: fc.record({ does: fc.constant("wait" as const), ms: fc.constantFrom(1, 250, 500, 2_000, 60_000, 300_000) }),
+      arbitrary: fc.record({
+        does: fc.constant("wait" as const),
+        ms: fc.constantFrom(1, 250, 500, 2_000, 4_000, 60_000, 300_000),
+      }),
     },
     { weight: 1, arbitrary: fc.record({ does: fc.constant("store" as const), away: fc.boolean() }) },
-    { weight: 2, arbitrary: fc.record({ does: fc.constant("kill" as const) }) },
+    { weight: 2, arbitrary: fc.record({ does: fc.constant("kill" as const), again: fc.option(fc.nat({ max: 3 })) }) },
   ),
   { maxLength: 40 },
 );
 
+/** Ticks that a replay writes together. */
+const WRITE_COUNT = 3;
+
+/** As given, but a replay makes many writes. */
+function inSmallWrites(leadership: Leadership): Leadership {
+  return {
+    compete: (signal, lead) =>
+      leadership.compete(signal, (turn) =>
+        lead({ ...turn, beginWriting: (options) => turn.beginWriting({ ...options, writeCount: WRITE_COUNT }) }),
+      ),
+  };
+}
+
 /** A venue whose process can be killed and started again; each process has a clock of its own, so a killed one stands still. */
-async function createScene() {
+async function createScene({ keepsTicks = true } = {}) {
   const folder = await mkdtemp(path.join(os.tmpdir(), "spotwire-replay-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const store: MemoryKlines = createMemoryKlines();
-  async function start(nowMs: number, maxBytes?: number) {
+  async function start(nowMs: number, maxBytes?: number, writesMax = Number.POSITIVE_INFINITY) {
     const clock = manualClock(nowMs);
+    let writes = 0;
+    /** The files stay as a kill leaves them: what is not stored is in them. */
+    async function kill(): Promise<void> {
+      await journal?.close();
+      await journals?.release();
+    }
     let journals: JournalFolder | undefined;
     let journal: Journal | undefined;
     const market = await startMarket({
@@ -69,29 +95,42 @@ async function createScene() {
       venue: "live",
       catalogue: catalogue(),
       store,
-      writer: store,
+      writer: {
+        async beginWriter(token, above) {
+          const writer = await store.beginWriter(token, above);
+          return {
+            ...writer,
+            async write(...batch) {
+              writes += 1;
+              if (writes > writesMax) throw new Error("the process is killed");
+              return writer.write(...batch);
+            },
+          };
+        },
+      },
+      ...(keepsTicks && { sourceOf: () => "push" }),
       acceptsPush: true,
       provider: "push",
       clock,
       log,
       metrics: createMetrics(),
-      leadership: leadAlone(clock, async () => {
-        const taken = await takeJournals({ folder, clock, log, ...(maxBytes !== undefined && { maxBytes }) });
-        journals = {
-          ...taken,
-          async begin(number) {
-            journal = await taken.begin(number);
-            return journal;
-          },
-        };
-        return journals;
-      }),
+      leadership: inSmallWrites(
+        leadAlone(clock, async () => {
+          const taken = await takeJournals({ folder, clock, log, ...(maxBytes !== undefined && { maxBytes }) });
+          journals = {
+            ...taken,
+            async begin(number) {
+              journal = await taken.begin(number);
+              return journal;
+            },
+          };
+          return journals;
+        }),
+      ),
+    }).catch(async (error: unknown) => {
+      await kill();
+      throw error;
     });
-    /** The files stay as a kill leaves them: what is not stored is in them. */
-    async function kill(): Promise<void> {
-      await journal?.close();
-      await journals?.release();
-    }
     return { clock, market, kill };
   }
   return { folder, store, start };
@@ -118,6 +157,12 @@ async function run(given: readonly Step[], { kills }: { readonly kills: boolean 
       await running.kill();
       // The database is there when the service starts.
       store.away(false);
+      // It is killed before it is up, or when it is.
+      if (step.again !== null)
+        await start(nowMs, undefined, step.again).then(
+          ({ kill }) => kill(),
+          () => undefined,
+        );
       running = await start(nowMs);
     } else {
       const ticks = step.bids.map((bid, index) => ({
@@ -139,8 +184,19 @@ async function run(given: readonly Step[], { kills }: { readonly kills: boolean 
   const quotes = kept.map(({ ticker, time_msc, bid, ask, ask_high, ask_low }) => [ticker, time_msc, bid, ask, ask_high, ask_low]);
   const keyOf = ({ ticker, timeframe, time }: Kline) => `${ticker} ${timeframe} ${time}`;
   const klines = store.all().sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  return { acknowledged, klines, quotes: quotes.sort() };
+  return { acknowledged, klines, quotes: quotes.sort(), kept: keptIn(store) };
 }
+
+/** The ticks that were taken and are kept, those of a ticker in their order. */
+function keptIn(store: MemoryKlines): Tick[] {
+  return store.ticks().flatMap(({ ticker, numbers, outcomes }) =>
+    outcomes.flatMap((outcome, row) => {
+      const [time_msc = 0, bid = 0, ask = 0] = numbers.slice(5 * row);
+      return outcome === TAKEN ? [{ ticker, time_msc, bid, ask }] : [];
+    }),
+  );
+}
+const byTicker = (ticks: readonly Tick[]) => TICKERS.map((asked) => ticks.filter(({ ticker }) => ticker === asked));
 
 test("whatever is acknowledged is stored after kills, as if there had been none", async () => {
   await fc.assert(
@@ -148,6 +204,7 @@ test("whatever is acknowledged is stored after kills, as if there had been none"
       const killed = await run(given, { kills: true });
       const whole = await run(given, { kills: false });
       expect(killed.acknowledged).toEqual(whole.acknowledged);
+      expect(byTicker(killed.kept)).toEqual(byTicker(killed.acknowledged));
       expect(killed.klines).toEqual(whole.klines);
       expect(killed.quotes).toEqual(whole.quotes);
       const stored = killed.klines.filter(({ timeframe }) => timeframe === "M1");
@@ -155,6 +212,17 @@ test("whatever is acknowledged is stored after kills, as if there had been none"
     }),
     { numRuns: 60 },
   );
+});
+
+test("where ticks are not kept, a kill keeps none either", async () => {
+  const { store, start } = await createScene({ keepsTicks: false });
+  const { market, clock, kill } = await start(START_MS);
+  await market.leader.push(BATCH);
+  await clock.advance(SECOND_MS);
+  await kill();
+  await (await start(START_MS + SECOND_MS)).market.stop();
+  expect(volumeIn(store)).toBe(BATCH.length);
+  expect(store.ticks()).toEqual([]);
 });
 
 /** Ticks of one ticker, the last two of the same millisecond. */
@@ -211,7 +279,8 @@ test("pushes are refused at once while the journal is full, and taken again when
   });
   expect(market.view.quote("EURUSD")?.time_msc).toBe(START_MS + taken - 1);
   store.away(false);
-  await clock.advance(SECOND_MS);
+  // Ticks are written every four seconds, and the journal has them until then.
+  await clock.advance(4 * SECOND_MS);
   expect(await push(taken)).toEqual([null]);
   await market.stop();
   expect(volumeIn(store)).toBe(taken + 1);
@@ -263,7 +332,7 @@ test("whatever is acknowledged while the database is away for ten minutes is sto
 
 /** The writing of a process over a writer that a test answers for. */
 async function beginWith(journals?: Partial<JournalFolder>) {
-  const stored = { journal: 3, ticks: 5 };
+  const places = { stored: { journal: 3, ticks: 5 }, kept: { journal: 3, ticks: 4 } };
   const writes: unknown[] = [];
   const asked: unknown[] = [];
   let answer = true;
@@ -274,7 +343,7 @@ async function beginWith(journals?: Partial<JournalFolder>) {
   const writer = {
     beginWriter: async (...args: unknown[]) => {
       asked.push(args);
-      return { number: 8, stored, write };
+      return { number: 8, places, write };
     },
   };
   const [clock, store] = [manualClock(START_MS), createMemoryKlines()];
@@ -290,10 +359,11 @@ test("where nothing is journaled, pushes are taken as they are judged, and a wri
   expect([writing.journal, writing.recent]).toEqual([undefined, undefined]);
   const push = writing.keep(producerOf([null], false));
   expect(await push(BATCH.slice(0, 1))).toEqual([null]);
-  await writing.writer.writeBatch([], [], []);
-  expect(writes).toEqual([[[], [], [], { journal: 8, ticks: 0 }]]);
+  await writing.writer.writeBatch([], [], [], 0);
+  const nothing = { journal: 8, ticks: 0 };
+  expect(writes).toEqual([[[], [], [], { stored: nothing, kept: nothing }]]);
   displace();
-  await expect(writing.writer.writeBatch([], [], [])).rejects.toThrow(/nothing was written/);
+  await expect(writing.writer.writeBatch([], [], [], 0)).rejects.toThrow(/nothing was written/);
   await expect(push(BATCH)).rejects.toMatchObject({ id: "service_unavailable" });
 });
 

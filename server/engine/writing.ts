@@ -52,11 +52,13 @@ export async function beginWriting(options: WritingOptions): Promise<Writing> {
 
   return {
     writer: {
-      async writeBatch(minutes, quotes, kept) {
-        const ticks = journal?.added() ?? 0;
-        displaced = !(await writer.write(minutes, quotes, kept, { journal: writer.number, ticks }));
+      async writeBatch(minutes, quotes, ticks, waiting) {
+        const added = journal?.added() ?? 0;
+        const place = (ticks: number) => ({ journal: writer.number, ticks });
+        const kept = journal ? added - waiting : 0;
+        displaced = !(await writer.write(minutes, quotes, ticks, { stored: place(added), kept: place(kept) }));
         if (displaced) throw new Error("another process has begun to store the data of this venue; nothing was written");
-        await journal?.stored(ticks);
+        await journal?.stored(kept);
       },
     },
     journal,

@@ -3,7 +3,7 @@ import { aggregate, type Kline } from "#lib/domain/kline";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { KlineStore, LastQuote } from "#lib/market/ports";
 import type { TickChunk } from "#server/store/history/tick-tail";
-import type { JournalPlace, VenueWriter } from "#server/store/klines/kline-writer";
+import type { StoredPlaces, VenueWriter } from "#server/store/klines/kline-writer";
 
 const alignment = createAlignment();
 
@@ -25,7 +25,7 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
   const put = (kline: Kline) => klines.set(`${kline.ticker}:${kline.timeframe}:${kline.time}`, kline);
   let failing = false;
   let writers = 0;
-  let stored: JournalPlace = { journal: 0, ticks: 0 };
+  let places: StoredPlaces = { stored: { journal: 0, ticks: 0 }, kept: { journal: 0, ticks: 0 } };
   for (const kline of rows) put(kline);
   const kept: TickChunk[] = [];
   async function writeBatch(
@@ -70,11 +70,11 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
       const number = writers;
       return {
         number,
-        stored,
-        async write(batch, lastQuotes, ticks, place) {
+        places,
+        async write(batch, lastQuotes, ticks, reached) {
           if (number !== writers) return false;
           await writeBatch(batch, lastQuotes, ticks);
-          stored = place;
+          places = reached;
           return true;
         },
       };

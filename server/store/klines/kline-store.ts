@@ -99,9 +99,9 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">, pendin
       return (
         begun && {
           ...begun,
-          async write(minutes, quotes, ticks, place) {
+          async write(minutes, quotes, ticks, places) {
             count += 1;
-            return writeRows(pool, VENUE, [minutes, quotes, ticks], { ...place, token, writer: begun.number, write: count });
+            return writeRows(pool, VENUE, [minutes, quotes, ticks], { ...places, token, writer: begun.number, write: count });
           },
         }
       );

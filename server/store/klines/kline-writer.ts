@@ -17,7 +17,7 @@ const valuesIn = (row: string) => VALUES.map((name) => `${row}.${name}`).join(",
 const WRITE = `WITH held AS MATERIALIZED (
     SELECT FROM venue_lease WHERE venue = $1 AND token = $21::bigint FOR SHARE
   ), numbered AS MATERIALIZED (
-    UPDATE venue_writer SET (write, journal, ticks) = ($18, $19, $20)
+    UPDATE venue_writer SET (write, journal, ticks, kept_journal, kept_ticks) = ($18, $19, $20, $22, $23)
     WHERE venue = $1 AND writer = $17 AND write < $18 AND ($21::bigint IS NULL OR EXISTS (SELECT FROM held)) RETURNING writer
   ), allowed AS MATERIALIZED (
     SELECT $17::bigint IS NULL OR EXISTS (SELECT FROM numbered) AS yes
@@ -35,13 +35,13 @@ const WRITE = `WITH held AS MATERIALIZED (
       $9::float8[], $10::float8[]) WHERE (SELECT yes FROM allowed)
     ON CONFLICT (ticker, time) DO UPDATE SET (${VALUES.join(", ")}) = (${valuesIn("excluded")})
       WHERE (${valuesIn("kept")}) IS DISTINCT FROM (${valuesIn("excluded")})
-  ), ticks AS (${INSERT_CHUNKS(22, "(SELECT yes FROM allowed)")})
+  ), ticks AS (${INSERT_CHUNKS(24, "(SELECT yes FROM allowed)")})
   SELECT yes FROM allowed`;
 
 const ADD = "INSERT INTO venue_writer (venue) VALUES ($1) ON CONFLICT DO NOTHING";
 const BEGIN = `UPDATE venue_writer SET writer = GREATEST(writer, $3) + 1, write = 0
   WHERE venue = $1 AND ($2::bigint IS NULL OR EXISTS (SELECT FROM venue_lease WHERE venue = $1 AND token = $2))
-  RETURNING writer::float8, journal::float8, ticks::float8`;
+  RETURNING writer::float8, journal::float8, ticks::float8, kept_journal::float8, kept_ticks::float8`;
 
 /**
  * A batch without duplicates (the last row of a key wins), ordered by key: concurrent writers lock rows in the same order and
@@ -56,10 +56,18 @@ function distinct(minutes: readonly Kline[]): Kline[] {
 /** Rows that any database writes well within the usual time limit. */
 const LONG_BATCH_ROWS = 5_000;
 
-/** How much of the journals of a venue is stored: those with lower numbers, and the first ticks of this one. */
+/** A place in the journals of a venue: behind those with lower numbers, and behind the first ticks of this one. */
 export interface JournalPlace {
   readonly journal: number;
   readonly ticks: number;
+}
+
+/** How much of the journals is stored. Ticks are written less often than the klines that they make. */
+export interface StoredPlaces {
+  /** Klines and last quotes have the ticks before it. */
+  readonly stored: JournalPlace;
+  /** The ticks before it are kept themselves. */
+  readonly kept: JournalPlace;
 }
 
 /** Writes what one process makes of the ticks of a venue. */
@@ -67,26 +75,36 @@ export interface VenueWriter {
   /** Rises with each writer of the venue. */
   readonly number: number;
   /** What was stored of journals when it began. */
-  readonly stored: JournalPlace;
+  readonly places: StoredPlaces;
   /**
-   * M1 klines, last quotes and ticks in one transaction, with the place up to which they have the ticks of the journal. The last write of
-   * a key wins, a last quote only over older ones. May be repeated.
+   * M1 klines, last quotes and ticks in one transaction, with the places up to which they have the ticks of the journal. The last write
+   * of a key wins, a last quote only over older ones. May be repeated.
    * @returns false, with nothing written, once another writer has begun or another process holds the lease
    */
   write(
     minutes: readonly Kline[],
     lastQuotes: readonly LastQuote[],
     ticks: readonly TickChunk[],
-    place: JournalPlace,
+    places: StoredPlaces,
   ): Promise<boolean>;
 }
 
-/** A place, and who writes it. */
-interface WriteNumbers extends JournalPlace {
+/** The places, and who writes them. */
+interface WriteNumbers extends StoredPlaces {
   readonly token: number | null;
   readonly writer: number;
   readonly write: number;
 }
+
+const numberValues = ({ writer, write, stored, token, kept }: WriteNumbers) => [
+  writer,
+  write,
+  stored.journal,
+  stored.ticks,
+  token,
+  kept.journal,
+  kept.ticks,
+];
 
 /** Writes a batch of M1 klines, last quotes and ticks. Null writes without numbers. @returns false as `write` of VenueWriter */
 export async function writeRows(
@@ -109,13 +127,21 @@ export async function writeRows(
     quotes.map(({ ask }) => ask),
     quotes.map(({ ask_high }) => ask_high),
     quotes.map(({ ask_low }) => ask_low),
-    ...(numbers ? [numbers.writer, numbers.write, numbers.journal, numbers.ticks, numbers.token] : [null, 0, 0, 0, null]),
+    ...(numbers ? numberValues(numbers) : [null, 0, 0, 0, null, 0, 0]),
     ...chunkValues(ticks),
   ];
   const query = { text: WRITE, values };
   const isLong = minutes.length + ticks.length > LONG_BATCH_ROWS;
   const { rows: written } = await pool.query<{ yes: boolean }>(isLong ? longQuery(query) : query);
   return written[0]?.yes ?? false;
+}
+
+interface BegunRow {
+  readonly writer: number;
+  readonly journal: number;
+  readonly ticks: number;
+  readonly kept_journal: number;
+  readonly kept_ticks: number;
 }
 
 /**
@@ -129,9 +155,13 @@ export async function beginWriter(
   venue: Venue,
   token: number | null,
   above: number,
-): Promise<Pick<VenueWriter, "number" | "stored"> | null> {
+): Promise<Pick<VenueWriter, "number" | "places"> | null> {
   await pool.query(ADD, [venue]);
-  const { rows } = await pool.query<{ writer: number; journal: number; ticks: number }>(BEGIN, [venue, token, above]);
+  const { rows } = await pool.query<BegunRow>(BEGIN, [venue, token, above]);
   const [row] = rows;
-  return row === undefined ? null : { number: row.writer, stored: { journal: row.journal, ticks: row.ticks } };
+  if (row === undefined) return null;
+  const stored = { journal: row.journal, ticks: row.ticks };
+  // A process of the release before does not say what is kept: what it stored stands for both.
+  const kept = row.kept_journal < row.journal ? stored : { journal: row.kept_journal, ticks: row.kept_ticks };
+  return { number: row.writer, places: { stored, kept } };
 }
