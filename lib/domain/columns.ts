@@ -16,7 +16,7 @@ export type Side = keyof typeof SIDES;
 /**
  * Klines of one series as columns, one array for each value. Rows ascend by `time`. Times are Unix seconds, prices bid.
  * What is unknown is NaN: a real volume or a spread that the source did not have. Ask and mid prices are known of klines that were made of
- * ticks; where they are of no row, their columns are empty.
+ * ticks, asks alone of those whose source has them; where they are of no row, their columns are empty.
  */
 export interface KlineColumns extends SideColumns {
   readonly time: Float64Array;

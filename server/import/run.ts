@@ -31,6 +31,7 @@ import {
   type Report,
   type Summary,
 } from "./report/report";
+import { hasAsks } from "./rows/row";
 import { surveyMonths } from "./survey/months";
 import { type Prepared, prepare, type Survey, surveyFiles } from "./survey/survey";
 
@@ -79,6 +80,8 @@ function keyOf({ source, format, listing, clock, settings, recognition, timefram
     lateMs,
     ...form,
     ...klines,
+    // An earlier release left them out: what it read of a file is not what is read now.
+    ...(hasAsks(recognition.layout) ? ["asks"] : []),
   ]);
   return { venue, ticker: listing.ticker, file: source.name, part, reading };
 }

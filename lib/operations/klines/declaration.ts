@@ -58,7 +58,7 @@ export const klines = operation({
       schema: PriceSideParameter,
       required: false,
       description:
-        "Which prices the klines are made of: bid (default), ask or mid. Ask and mid klines exist only where every tick of a minute is known, with its ask: of what the live venue took since it keeps ticks, of imported ticks, and in the sandbox. A longer kline exists only where every minute of its interval has the side. Other klines are left out; they are never made up from the spread.",
+        "Which prices the klines are made of: bid (default), ask or mid. Ask and mid klines exist only where every tick of a minute is known, with its ask: of what the live venue took since it keeps ticks, of imported ticks, and in the sandbox; ask klines also of imported klines that had asks. A longer kline exists only where every minute of its interval has the side. Other klines are left out; they are never made up from the spread.",
       example: "ask",
       advanced: true,
     },

@@ -137,6 +137,10 @@ test.each([
         close: 1.08467,
         tickVolume: 15,
         spread: expect.closeTo(0.00034, 6),
+        askOpen: 1.08506,
+        askHigh: 1.08567,
+        askLow: 1.08497,
+        askClose: 1.08567,
       },
     ]);
   }

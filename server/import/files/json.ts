@@ -71,6 +71,8 @@ function oandaRow({ time, volume, bid, ask, mid }: Readonly<Record<string, unkno
         bid_low: bid.l,
         bid_close: bid.c,
         ask_open: ask.o,
+        ask_high: ask.h,
+        ask_low: ask.l,
         ask_close: ask.c,
       }
     : { open: bid.o, high: bid.h, low: bid.l, close: bid.c };

@@ -12,7 +12,7 @@ const RESOLUTION = /[/_](tick|second|minute|hour|daily)[/_]/i;
 
 const QUOTE_ROLES: readonly (Role | null)[] = [
   ...(["open", "high", "low", "close", null] as const),
-  ...(["askOpen", null, null, "askClose", null] as const),
+  ...(["askOpen", "askHigh", "askLow", "askClose", null] as const),
 ];
 const KLINE_LINE = /^\d+(\.\d+)?(,[\d.]*){10}$/;
 const TICK_LINE = /^\d+(\.\d+)?,\d+(\.\d+)?,\d+(\.\d+)?$/;

@@ -1,4 +1,5 @@
 import { TIMEFRAMES } from "#lib/contract/primitives";
+import { SIDES } from "#lib/domain/columns";
 import { epochUnitOf, hasOffset } from "#server/import/rows/bytes";
 import { cellTexts } from "#server/import/rows/delimited";
 import { plainName, type Role, rolesOf } from "#server/import/rows/row";
@@ -20,6 +21,9 @@ export const EXPORT_COLUMNS = [
 
 const NAMES = EXPORT_COLUMNS.map(plainName);
 
+/** The columns of mid prices, which the files for download have beside those of asks. */
+const MID_ROLES: Readonly<Record<string, Role>> = Object.fromEntries(SIDES.mid.map((role) => [plainName(role), role]));
+
 /**
  * `npm run export`: the columns of the API's klines, with times in ISO 8601 UTC or Unix seconds. Prices and spreads are in price
  * units, an empty cell is unknown, and every row is a kline, also one without volume.
@@ -35,7 +39,7 @@ export const spotwireCsv: Format = {
     const timeframe = TIMEFRAMES.find((known) => known === cells[names.indexOf("timeframe")]);
     const role: Role | null = /^\d+$/.test(time) ? "epoch" : hasOffset(time) ? "dateTime" : null;
     if (timeframe === undefined || role === null) return null;
-    const roles = rolesOf(names, { time: role, timeframe: "timeframe" });
+    const roles = rolesOf(names, { time: role, timeframe: "timeframe", ...MID_ROLES });
     const recognition = delimited(
       {
         kind: "klines",

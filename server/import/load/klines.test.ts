@@ -32,6 +32,7 @@ function fold(kind: RowKind, rows: readonly Row[], options: Partial<MinutesOptio
   const minutes = createMinutes(kind, {
     ticker: "EURUSD",
     intervals: createIntervals("M1", "forex"),
+    hasAsks: false,
     digits: 5,
     range: { low: 0.5, high: 20 },
     dropsFillers: true,
@@ -217,6 +218,7 @@ function tickReader() {
   const minutes = createMinutes("ticks", {
     ticker: "EURUSD",
     intervals: createIntervals("M1", "forex"),
+    hasAsks: false,
     digits: 5,
     range: null,
     dropsFillers: false,
@@ -271,6 +273,7 @@ test.each(["klines", "ticks"] as const)("of %s, a part ends with a month, and th
   const minutes = createMinutes(kind, {
     ticker: "EURUSD",
     intervals: createIntervals("M1", "forex"),
+    hasAsks: false,
     digits: 5,
     range: null,
     dropsFillers: true,

@@ -1,4 +1,4 @@
-import { ascending, emptyColumns, type KlineColumns, setRow } from "#lib/domain/columns";
+import { ascending, type KlineColumns } from "#lib/domain/columns";
 import { foldQuote, type Kline } from "#lib/domain/kline";
 import { type Period, periodOf } from "#lib/domain/period";
 import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
@@ -12,6 +12,7 @@ import { ImportFailure } from "#server/import/failure";
 import { isFiller, type Row, type RowKind } from "#server/import/rows/row";
 import type { Intervals } from "#server/import/survey/timeframe";
 import { growingColumns } from "./growing";
+import { emptyKlines, FAR_APART, type FileKline, isCrossed, judgeRange, judgeSides, setKline, sidesOfRow } from "./sides";
 
 /** Ticks of a day that does not end: a part of the file ends with them. No instrument has as many a day. */
 export const PART_MAX_TICKS = 1_000_000;
@@ -24,7 +25,7 @@ const FIRST_MS = Date.UTC(1971, 0, 1);
 /** Why klines that open at other times than ours are refused. */
 export const MISALIGNED = "klines that open at other times than those of Spotwire";
 
-/** Why a tick with bid above ask is refused. */
+/** Why a tick or a kline with bid above ask is refused. */
 export const CROSSED = "bid above ask (crossed quote)";
 
 const NO_COUNTS = {
@@ -39,7 +40,7 @@ const NO_COUNTS = {
   repeated: 0,
   /** Rows older than the one before. Ticks of one minute are sorted, klines stored at their time. */
   outOfOrder: 0,
-  /** Ticks with bid above ask. Refused like pushed ones, but not malformed: some brokers record many. */
+  /** Ticks and klines with bid above ask. Refused like pushed ones, but not malformed: some brokers record many. */
   crossed: 0,
   /** Klines that open at other times than ours. Refused, but not malformed. */
   misaligned: 0,
@@ -76,6 +77,8 @@ export interface PartBounds {
 export interface MinutesOptions {
   readonly ticker: string;
   readonly intervals: Intervals;
+  /** Whether klines have columns of asks. */
+  readonly hasAsks: boolean;
   /** Decimal places prices are rounded to. */
   readonly digits: number;
   /** Prices that the instrument can have; null where they are not known, or do not count. */
@@ -129,7 +132,7 @@ export function storedTicks(ticks: FileTicks, format: string): TickColumns {
  */
 function createQueue(options: MinutesOptions, unitOf: (time: number) => Period) {
   const counts: Counts = { ...NO_COUNTS };
-  const klines = growingColumns(emptyColumns, setRow);
+  const klines = growingColumns(emptyKlines(options.hasAsks), setKline);
   const ticks = growingColumns(emptyTicks, setTick);
   let safeRows = options.skipRows;
   /** Where the last period of the klines begins. */
@@ -150,7 +153,8 @@ function createQueue(options: MinutesOptions, unitOf: (time: number) => Period) 
       if (!(counts.firstMs <= timeMs)) counts.firstMs = timeMs;
       if (!(counts.lastMs >= timeMs)) counts.lastMs = timeMs;
     },
-    put(kline: Kline, rows: number, itsTicks: FileTicks = NO_FILE_TICKS): void {
+    put(given: FileKline, rows: number, itsTicks: FileTicks = NO_FILE_TICKS): void {
+      const { kline } = given;
       if (rows <= options.skipRows) return;
       if (!options.intervals.isOver(kline.time, options.nowMs)) {
         counts.unfinished += 1;
@@ -160,7 +164,7 @@ function createQueue(options: MinutesOptions, unitOf: (time: number) => Period) 
         unit = unitOf(kline.time);
         begin = { klines: klines.rows(), ticks: ticks.rows(), rows: safeRows };
       }
-      klines.add(kline);
+      klines.add(given);
       ticks.append(itsTicks);
       counts.klines += 1;
     },
@@ -203,8 +207,6 @@ function createQueue(options: MinutesOptions, unitOf: (time: number) => Period) 
   };
 }
 
-const FAR_APART = `its prices are more than a factor of ${PRICES_MAX_FACTOR} apart: one may have lost its decimal point`;
-
 /** Rows one after the other that can be strays. */
 const STRAYS_MAX_ROWS = 10;
 const STRAY = "its prices are not those of the instrument, as those of the row before are";
@@ -235,10 +237,8 @@ function klinesOf(options: MinutesOptions) {
 
   function judge(row: Row): string | null {
     if (timeframe === "M1" && row.timeMs % MINUTE_MS !== 0) return "its time is not the start of a minute";
-    const sound =
-      row.high >= row.low && row.high >= row.open && row.high >= row.close && row.low <= row.open && row.low <= row.close;
-    if (!sound) return "open and close are not between high and low";
-    if (row.high > row.low * PRICES_MAX_FACTOR) return FAR_APART;
+    const unsound = judgeRange([row.open, row.high, row.low, row.close]) ?? judgeSides(row);
+    if (unsound !== null) return unsound;
     if (row.tickVolume % 1 > 0)
       return "its number of quotes is not a whole number: if it is an amount, name it real_volume, or set --volume real";
     return isStray(row.low, row.high) ? STRAY : queue.doubt(row.timeMs);
@@ -262,6 +262,10 @@ function klinesOf(options: MinutesOptions) {
 
   function onRow(row: Row, line: number): void {
     counts.rows += 1;
+    if (isCrossed(row)) {
+      counts.crossed += 1;
+      return;
+    }
     const reason = judge(row);
     if (reason !== null) {
       queue.refuse(line, reason);
@@ -277,7 +281,8 @@ function klinesOf(options: MinutesOptions) {
       else if (row.timeMs < lastMs) counts.outOfOrder += 1;
       lastMs = row.timeMs;
       queue.note(row.timeMs);
-      queue.put(toKline(row, openS), counts.rows);
+      const sides = Number.isNaN(row.askClose) ? {} : { sides: sidesOfRow(row, digits) };
+      queue.put({ kline: toKline(row, openS), ...sides }, counts.rows);
     }
     queue.settle(counts.rows);
   }
@@ -343,7 +348,7 @@ function ticksOf(options: MinutesOptions) {
       const amount = volume[row] as number;
       kline = foldQuote(kline, toQuote(tick, digits), Number.isNaN(amount) ? undefined : amount, "M1", minuteMs / SECOND_MS);
     }
-    if (kline !== undefined) queue.put(kline, Number.POSITIVE_INFINITY, ticks);
+    if (kline !== undefined) queue.put({ kline }, Number.POSITIVE_INFINITY, ticks);
     lastMs = Number.NaN;
   }
 

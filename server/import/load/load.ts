@@ -17,7 +17,7 @@ import { createRowChecks, createStepCheck, createTickCheck } from "#server/impor
 import { ImportFailure } from "#server/import/failure";
 import { contentOf } from "#server/import/files/text";
 import { type Progress, startProgress } from "#server/import/progress";
-import type { Row } from "#server/import/rows/row";
+import { hasAsks, type Row } from "#server/import/rows/row";
 import { claimsOf } from "#server/import/survey/decide";
 import type { Prepared, SurveyContext } from "#server/import/survey/survey";
 import { addCounts, type BatchCounts, NO_KLINES } from "#server/store/klines/kline-batches";
@@ -113,6 +113,7 @@ export function readFile(
   const minutes = createMinutes(recognition.kind, {
     ticker: listing.ticker,
     intervals,
+    hasAsks: hasAsks(recognition.layout),
     digits: listing.digits,
     range: options.force || isExported ? null : plausibleRange(listing.base, listing.quote),
     dropsFillers: values.hasVolume && !isExported,

@@ -64,7 +64,13 @@ const ROLE_WORDS: Readonly<Partial<Record<Role, string>>> = {
   epoch: "Unix time",
   sinceMidnight: "milliseconds since midnight",
   askOpen: "ask open",
+  askHigh: "ask high",
+  askLow: "ask low",
   askClose: "ask close",
+  midOpen: "mid open",
+  midHigh: "mid high",
+  midLow: "mid low",
+  midClose: "mid close",
   tickVolume: "tick volume",
   realVolume: "real volume",
 };

@@ -1,3 +1,4 @@
+import { SIDES } from "#lib/domain/columns";
 import { TAKEN } from "#lib/domain/tick-columns";
 import { ImportFailure } from "#server/import/failure";
 import { type Cells, cutCells, emptyCells, isEmpty, NO_VALUE, numberIn, shown } from "./cells";
@@ -57,6 +58,25 @@ function priceFiller(layout: Layout, { pointDigits }: ReaderSettings): Filler {
   };
 }
 
+/** Ask and mid prices of klines, of each side that has all four columns; NaN where all four are empty. */
+function sideFiller(layout: Layout, { pointDigits }: ReaderSettings): Filler {
+  const sides = Object.values(SIDES)
+    .map((roles) => columnsOf(layout, roles))
+    .filter((columns) => layout.kind === "klines" && columns.length === PRICES.length);
+  const power = Number(`1e${pointDigits ?? 0}`);
+  return (bytes, cells, row) => {
+    for (const columns of sides) {
+      const isUnknown = columns.every(({ index }) => isEmpty(cells, index) || NO_VALUE.test(shown(bytes, cells, index)));
+      for (const { index, role } of columns) {
+        row[role] = isUnknown ? Number.NaN : numberIn(bytes, cells, index, layout.decimalMark) / power;
+        if (!isUnknown && !(row[role] > 0 && row[role] < Number.POSITIVE_INFINITY))
+          return `${role.replace(/(?=[A-Z])/, " ").toLowerCase()} is not a price: ${shown(bytes, cells, index)}`;
+      }
+    }
+    return null;
+  };
+}
+
 /** Volumes of at least 0; NaN where one is empty. */
 function quantityFiller(layout: Layout, { volumeIs }: ReaderSettings): Filler {
   const columns = columnsOf(layout, QUANTITIES).map(({ index, role }) => ({
@@ -105,6 +125,8 @@ function spreadFiller(layout: Layout, { pointDigits, spreadDigits }: ReaderSetti
     };
   if (askOpen < 0 || askClose < 0) return () => null;
   return (bytes, cells, row) => {
+    row.spread = Number.NaN;
+    if (isEmpty(cells, askOpen) && isEmpty(cells, askClose)) return null;
     const first = numberIn(bytes, cells, askOpen, layout.decimalMark) / power - row.open;
     const last = numberIn(bytes, cells, askClose, layout.decimalMark) / power - row.close;
     row.spread = Math.max(0, Math.min(first, last));
@@ -136,13 +158,14 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
   const row = emptyRow();
   const separator = layout.separator.charCodeAt(0);
   const readTime = createTimeReader(layout, settings, zoneNamed);
-  const [fillPrices, fillQuantities, fillSpread] = [
+  const [fillPrices, fillSides, fillQuantities, fillSpread] = [
     priceFiller(layout, settings),
+    sideFiller(layout, settings),
     quantityFiller(layout, settings),
     spreadFiller(layout, settings),
   ];
   const quote = columnsOf(layout, QUOTES);
-  const prices = layout.kind === "ticks" ? quote : columnsOf(layout, [...PRICES, "askOpen", "askClose"]);
+  const prices = layout.kind === "ticks" ? quote : columnsOf(layout, [...PRICES, ...SIDES.ask]);
   const constants = columnsOf(layout, ["symbol", "timeframe"]);
   const needed = 1 + layout.roles.findLastIndex((role) => !OPTIONAL.includes(role));
   const [received, outcome] = [layout.roles.indexOf("received"), layout.roles.indexOf("outcome")];
@@ -191,7 +214,11 @@ export function createDelimitedReader(layout: Layout, settings: ReaderSettings, 
     row.timeMs = (isUtc ? timeMs : settings.toUtcMs(timeMs)) - settings.lateMs;
     if (Number.isNaN(row.timeMs)) return "its time does not exist: the clock of the file skips it when it is put forward";
     return (
-      otherSeries(bytes) ?? fillPrices(bytes, cells, row) ?? fillQuantities(bytes, cells, row) ?? fillSpread(bytes, cells, row)
+      otherSeries(bytes) ??
+      fillPrices(bytes, cells, row) ??
+      fillSides(bytes, cells, row) ??
+      fillQuantities(bytes, cells, row) ??
+      fillSpread(bytes, cells, row)
     );
   }
 

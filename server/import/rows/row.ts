@@ -1,3 +1,4 @@
+import { SIDES } from "#lib/domain/columns";
 import type { DateStyle, DecimalMark, EpochUnit } from "./bytes";
 
 /** The order of year, month and day in a date. */
@@ -30,7 +31,13 @@ export type Role =
   | "low"
   | "close"
   | "askOpen"
+  | "askHigh"
+  | "askLow"
   | "askClose"
+  | "midOpen"
+  | "midHigh"
+  | "midLow"
+  | "midClose"
   | "tickVolume"
   | "realVolume"
   | "spread";
@@ -59,6 +66,11 @@ export interface Layout {
   readonly carriesPrices?: boolean;
 }
 
+/** Whether a file is of klines with all four ask prices. */
+export function hasAsks(layout: Layout | null): boolean {
+  return layout?.kind === "klines" && SIDES.ask.every((role) => layout.roles.includes(role));
+}
+
 /** What each of several names means. */
 function meanings<Meaning extends string>(names: Readonly<Partial<Record<Meaning, string>>>): Readonly<Record<string, Meaning>> {
   const entries = Object.entries<string>(names as Record<Meaning, string>);
@@ -80,6 +92,8 @@ const NAMES = meanings<Role>({
   low: "low bidlow lowbid bidl",
   close: "close bidclose closebid bidc",
   askOpen: "askopen openask asko",
+  askHigh: "askhigh highask askh",
+  askLow: "asklow lowask askl",
   askClose: "askclose closeask askc",
   tickVolume: "tickvol tickvolume tickqty",
   realVolume: "vol realvolume",
@@ -162,6 +176,15 @@ const NO_ROW = {
   realVolume: Number.NaN,
   /** Price units. */
   spread: Number.NaN,
+  /** Those of a kline: of a side all four are known, or none. */
+  askOpen: Number.NaN,
+  askHigh: Number.NaN,
+  askLow: Number.NaN,
+  askClose: Number.NaN,
+  midOpen: Number.NaN,
+  midHigh: Number.NaN,
+  midLow: Number.NaN,
+  midClose: Number.NaN,
 };
 
 /**

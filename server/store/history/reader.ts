@@ -8,6 +8,7 @@ import {
   type KlineColumns,
   rowFrom,
   rowsBetween,
+  SIDES,
   type Side,
   sideOf,
 } from "#lib/domain/columns";
@@ -81,8 +82,15 @@ function basisOf(timeframe: Timeframe): "H1" | "D1" | null {
   return timeframe === "D1" || timeframe === "W1" || timeframe === "MN1" ? "D1" : null;
 }
 
-/** The months from which enough klines can be made, counted from the end that is asked for; their number is what they have at least. */
-async function enough(months: readonly PeriodRow[], { timeframe, limit, end, from, to, price }: KlinesQuery): Promise<Period> {
+/**
+ * The months from which enough klines can be made, counted from the end that is asked for; their number is what they have at least.
+ * @param shown reads a month
+ */
+async function enough(
+  months: readonly PeriodRow[],
+  { timeframe, limit, end, from, to, price }: KlinesQuery,
+  shown: (month: PeriodRow) => Promise<KlineColumns>,
+): Promise<Period> {
   const longest = INTERVAL_MAX_FACTOR * (TIMEFRAME_SECONDS[timeframe] / MINUTE_S);
   // An interval that begins before its months is left out.
   const needed = (limit + 1) * longest;
@@ -90,13 +98,17 @@ async function enough(months: readonly PeriodRow[], { timeframe, limit, end, fro
   const withSide = (rows: number, sides: number) =>
     timeframe === "M1" ? sides : Math.max(0, sides - (rows - sides + 2) * (longest - 1));
   let minutes = 0;
-  for (const { start, rows, sides, folded } of end === "newest" ? months.toReversed() : months) {
-    const period = periodOf("M1", start);
+  for (const month of end === "newest" ? months.toReversed() : months) {
+    const { rows, sides, folded } = month;
+    const period = periodOf("M1", month.start);
     const count = async () => {
-      if (folded === null) return price === undefined ? rows : withSide(rows, sides);
-      const { time, askClose } = (await folded()).rows;
-      if (price === undefined) return time.length;
-      return withSide(time.length, askClose.filter((close) => !Number.isNaN(close)).length);
+      // Klines of a source without ticks can have asks and no mids.
+      if (folded === null && price !== "mid") return price === undefined ? rows : withSide(rows, sides);
+      if (folded === null && sides === 0) return 0;
+      const columns = await shown(month);
+      if (price === undefined) return columns.time.length;
+      const [, , , close] = SIDES[price];
+      return withSide(columns.time.length, columns[close].filter((value) => !Number.isNaN(value)).length);
     };
     // A month at the border of the window may have no kline inside.
     if (period.from >= from && period.to <= to) minutes += await count();
@@ -219,7 +231,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
   async function readOnce(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<ReadColumns> {
     const { timeframe, limit, end } = query;
     const series = await snapshot(client, query, at);
-    const some = await enough(series.months, query);
+    const some = await enough(series.months, query, (month) => columnsShown(client, segments, [month]));
     let columns = timeframe === "M1" ? await minutes(client, series, some) : await computed(client, series, timeframe, some);
     const imported = new Set<number>();
     if (series.imported.length > 0) {

@@ -1,5 +1,14 @@
 import type pg from "pg";
-import { ascending, COLUMN_NAMES, columnsOf, cutColumns, type KlineColumns, pickRows, rowFrom } from "#lib/domain/columns";
+import {
+  ascending,
+  COLUMN_NAMES,
+  columnsOf,
+  cutColumns,
+  type KlineColumns,
+  pickRows,
+  rowFrom,
+  SIDE_NAMES,
+} from "#lib/domain/columns";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import type { Kline } from "#lib/domain/kline";
 import { periodOf } from "#lib/domain/period";
@@ -58,9 +67,13 @@ export function addCounts(a: BatchCounts, b: BatchCounts): BatchCounts {
   };
 }
 
-/** Whether two rows have the same values. */
+/** Whether two rows have the same values; ask and mid prices are compared where both have them. */
 export function isSame(a: KlineColumns, rowA: number, b: KlineColumns, rowB: number): boolean {
-  return COLUMN_NAMES.every((name) => Object.is(a[name][rowA], b[name][rowB]));
+  const differs = (name: (typeof SIDE_NAMES)[number]) => {
+    const [one, other] = [a[name][rowA] ?? Number.NaN, b[name][rowB] ?? Number.NaN];
+    return one !== other && !Number.isNaN(one) && !Number.isNaN(other);
+  };
+  return COLUMN_NAMES.every((name) => Object.is(a[name][rowA], b[name][rowB])) && !SIDE_NAMES.some(differs);
 }
 
 /** Klines of one series, ascending, without duplicates: the last one of a time wins. Counts the others. */
