@@ -2,6 +2,7 @@ import { z } from "zod";
 import { FILTER_REASONS } from "./contract/ingest";
 import { INGEST_KLINES_MAX_AGE_DAYS } from "./contract/limits";
 import { PROVIDERS, type ProviderField } from "./contract/portal-feeds";
+import { InstantParameter } from "./contract/primitives";
 
 /** Providers that the live venue can connect to, and the settings that each needs. */
 export const PROVIDER_SETTINGS = {
@@ -46,6 +47,12 @@ export const wordList = z.string().transform((text) =>
     .map((word) => word.trim())
     .filter(Boolean),
 );
+
+/** An instant, Unix milliseconds: a day in UTC, or ISO 8601 with an offset. */
+export const instant = z
+  .string()
+  .transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text))
+  .pipe(InstantParameter);
 
 const symbols = wordList.transform((entries, context) => {
   const chosen: { feed: string; ticker: string; symbol: string }[] = [];

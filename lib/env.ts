@@ -3,7 +3,7 @@ import { KEY_PREFIX } from "./contract/key-text";
 import { PROVIDERS } from "./contract/portal-feeds";
 import { databaseAddress, publicAddress, redisAddress, smtpAddress } from "./env-addresses";
 import { brandSettings, missingForBrand, PROGRAM_NAME } from "./env-brand";
-import { feedSettings, PROVIDER_SETTINGS, wordList } from "./env-feeds";
+import { feedSettings, instant, PROVIDER_SETTINGS, wordList } from "./env-feeds";
 import { historySettings, missingForHistory } from "./env-history";
 import { telemetrySettings } from "./env-telemetry";
 
@@ -234,6 +234,18 @@ export const EnvSchema = z
         "Slug shown as provider_source of the live venue. Unset: the name of the feed, or of the one of several that speaks for an instrument.",
       ),
     REPLAY_FILES: wordList.default([]).describe("Comma-separated tick files for LIVE_FEED=replay, each as TICKER=path."),
+    REPLAY_FROM: instant
+      .optional()
+      .describe(
+        "For LIVE_FEED=replay, in place of REPLAY_FILES: replays the stored ticks of the live venue from here on. A day in UTC, or ISO 8601 with an offset.",
+      ),
+    REPLAY_TO: instant
+      .optional()
+      .describe("The end of stored ticks that are replayed, excluded. Unset: the start of the service."),
+    REPLAY_TICKERS: wordList
+      .transform((words) => words.map((word) => word.toUpperCase()))
+      .default([])
+      .describe("Comma-separated tickers whose stored ticks are replayed. Unset: all."),
     REPLAY_PACE: z.coerce
       .number()
       .positive()

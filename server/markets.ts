@@ -28,7 +28,9 @@ import { takeJournals } from "./engine/journal";
 import type { EventLog } from "./event-log/event-log";
 import { createRedisLog } from "./event-log/redis-log";
 import type { MarketFeed } from "./feed/feed";
-import { replayFeed } from "./feed/replay";
+import { replayFeed, type TickSources } from "./feed/replay";
+import { fileSources } from "./feed/replay-files";
+import { storedSources } from "./feed/replay-stored";
 import { createBlockStore } from "./feed/sandbox/block-store";
 import { startBlockThread } from "./feed/sandbox/block-thread";
 import { type DayBlocks, readDays, writeDays } from "./feed/sandbox/days-file";
@@ -162,9 +164,7 @@ async function leaveDays(folder: string, restored: DayBlocks, needed: DayBlocks,
 /** The live venue gets its ticks from LIVE_FEED: a provider, a replay, pushes over HTTP, or none. */
 async function startLive(options: MarketsOptions, making: FileMaking): Promise<RunningMarket> {
   const { env, db, catalogues, clock, log, metrics } = options;
-  const feed = env.LIVE_FEED.includes("replay")
-    ? openReplay(env, catalogues.live, clock, log)
-    : openProviders(options, catalogues.live);
+  const feed = env.LIVE_FEED.includes("replay") ? openReplay(options) : openProviders(options, catalogues.live);
   const store = await openLive(options);
   const name = env.LIVE_FEED.join(",");
   const named = liveProvider(env);
@@ -296,9 +296,22 @@ function recordChange(db: Database, { from, to, reason, tickers, some }: Precede
 /** A recording with its original times is its own clock. */
 const isReplayOfOwnTime = ({ LIVE_FEED, REPLAY_SHIFT }: Env) => LIVE_FEED.includes("replay") && REPLAY_SHIFT === "none";
 
-function openReplay(env: Env, catalogue: Catalogue, clock: Clock, log: Logger): MarketFeed {
-  const { REPLAY_FILES: files, REPLAY_PACE: pace, REPLAY_SHIFT: shift } = env;
-  const open = replayFeed({ files, pace, shift, listings: catalogue.list, clock, log });
+type ReplayOptions = Pick<MarketsOptions, "env" | "db" | "catalogues" | "clock" | "log">;
+
+/** What a replay reads: files or, with REPLAY_FROM, stored ticks. */
+function replaySources({ env, db, catalogues, clock, log }: ReplayOptions): TickSources {
+  const { REPLAY_FILES: files, REPLAY_FROM: from, REPLAY_TO: to = clock.now(), REPLAY_TICKERS: tickers } = env;
+  const listings = catalogues.live.list;
+  if (from === undefined) return fileSources({ files, listings, clock, log });
+  if (files.length > 0) throw new Error("REPLAY_FILES and REPLAY_FROM: set one of them");
+  if (from >= to) throw new Error("REPLAY_FROM is not before REPLAY_TO");
+  return storedSources({ db, tickers, listings, from, to });
+}
+
+function openReplay(options: ReplayOptions): MarketFeed {
+  const { env, clock } = options;
+  const { REPLAY_PACE: pace, REPLAY_SHIFT: shift } = env;
+  const open = replayFeed({ sources: replaySources(options), pace, shift, clock });
   // It then restores nothing: stored klines are newer than its first tick.
   return isReplayOfOwnTime(env)
     ? { name: "replay", open, keepsTime: true, startMs: 0 }

@@ -1,5 +1,6 @@
-import { UNIX_SECONDS_END } from "#lib/contract/limits";
-import { InstantParameter, TIMEFRAMES, TickerListParameter, type Timeframe, VENUES, type Venue } from "#lib/contract/primitives";
+import { TIMEFRAMES, TickerListParameter, type Timeframe, VENUES, type Venue } from "#lib/contract/primitives";
+import { SECOND_MS } from "#lib/units";
+import { instantOf } from "#server/cli/instant";
 import { UsageError } from "#server/cli/usage-error";
 
 /** The file formats of an export; each is also the ending of its files. */
@@ -78,17 +79,7 @@ function oneOf<Word extends string>(option: string, text: string, words: readonl
 }
 
 /** Unix seconds; a fraction of a second is rounded up, because klines open on whole seconds. */
-function instantOf(option: string, text: string): number {
-  if (/^\d{1,15}$/.test(text)) {
-    if (Number(text) < UNIX_SECONDS_END) return Number(text);
-    throw new UsageError(`--${option} ${text}: must be in Unix seconds; this value looks like milliseconds.`);
-  }
-  const parsed = InstantParameter.safeParse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (parsed.success) return Math.ceil(parsed.data / 1_000);
-  throw new UsageError(
-    `--${option} ${text}: must be a day, an ISO 8601 time with an offset such as 2024-01-01T00:00:00Z, or Unix seconds.`,
-  );
-}
+const secondsOf = (option: string, text: string) => Math.ceil(instantOf(option, text) / SECOND_MS);
 
 function tickersOf(text: string | undefined): readonly string[] | null {
   if (text === undefined) throw new UsageError("Missing option: --ticker, for example --ticker EURUSD, or --ticker all.");
@@ -117,8 +108,8 @@ function formatOf({ format, out, ticks }: Values, timeframe: Timeframe): ExportF
 export function readOptions(values: Values, words: readonly string[]): ExportOptions {
   const [word] = words;
   if (word !== undefined) throw new UsageError(`Unexpected argument "${word}": name instruments with --ticker.`);
-  const from = values.from === undefined ? 0 : instantOf("from", values.from);
-  const to = values.to === undefined ? Number.MAX_SAFE_INTEGER : instantOf("to", values.to);
+  const from = values.from === undefined ? 0 : secondsOf("from", values.from);
+  const to = values.to === undefined ? Number.MAX_SAFE_INTEGER : secondsOf("to", values.to);
   if (from >= to) throw new UsageError(`--from ${values.from ?? 0} is not before --to ${values.to}.`);
   const venue = oneOf("venue", values.venue, VENUES);
   if (values.ticks && venue !== "live") throw new UsageError(`--ticks: the ${venue} venue computes its ticks and keeps none.`);

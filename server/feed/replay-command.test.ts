@@ -101,8 +101,13 @@ test("a file that cannot be read is named, the others are tried, and the exit co
 });
 
 test.each([
-  ["", "Missing argument: FILE."],
-  ["--filters", "Missing argument: FILE."],
+  ["", "Missing argument: FILE, or --from for the stored ticks."],
+  ["--filters", "Missing argument: FILE, or --from for the stored ticks."],
+  ["--filters --to 2026-01-01", "Missing option: --from, for the stored ticks."],
+  ["--filters --from 2026-01-01 ticks.csv", 'Unexpected argument "ticks.csv": --from reads the stored ticks.'],
+  ["--filters --from 2026-01-02 --to 2026-01-02", "--from 2026-01-02 is not before --to 2026-01-02."],
+  ["--filters --from 2999-01-02", "--from 2999-01-02 is not before now."],
+  ["--from 2026-01-02", "Add --filters: there is nothing else to try."],
   ["ticks.csv", "Add --filters: there is nothing else to try."],
   [
     "ticks.csv --filters --off nothing",

@@ -9,6 +9,7 @@ import { knownClock } from "#server/import/formats/clocks";
 import { readOptions } from "#server/import/options";
 import type { ReaderSettings, RowSink } from "#server/import/rows/row";
 import { type Prepared, prepare, type Survey, surveyFiles } from "#server/import/survey/survey";
+import type { TickSources } from "./replay";
 
 /** One recording: its file or folder, and the ticker it is replayed as. */
 interface Recording {
@@ -20,8 +21,9 @@ interface Recording {
  * Parses the REPLAY_FILES setting: entries of the form TICKER=path.
  * @throws Error naming an entry of another form.
  */
-export function parseRecordings(entries: readonly string[]): Recording[] {
-  if (entries.length === 0) throw new Error("LIVE_FEED=replay needs REPLAY_FILES: comma-separated TICKER=path");
+function parseRecordings(entries: readonly string[]): Recording[] {
+  if (entries.length === 0)
+    throw new Error("LIVE_FEED=replay needs REPLAY_FILES: comma-separated TICKER=path, or REPLAY_FROM for stored ticks");
   return entries.map((entry) => {
     const [, ticker, file] = /^([A-Za-z0-9]{3,20})=(.+)$/.exec(entry) ?? [];
     if (ticker === undefined || file === undefined) throw new Error(`REPLAY_FILES: "${entry}" is not of the form TICKER=path`);
@@ -117,7 +119,7 @@ async function* readRows({ source, recognition }: Prepared, settings: ReaderSett
  * back in time are skipped and counted in the log.
  * @throws ImportFailure or UsageError if the file does not contain ticks, or its ticker is not listed
  */
-export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions): AsyncGenerator<Tick> {
+async function* ticksOf({ ticker, file }: Recording, options: ReadOptions): AsyncGenerator<Tick> {
   let lastMs = Number.NEGATIVE_INFINITY;
   for await (const { source, settings, read } of tickSources(file, ticker, options)) {
     let ticks: Tick[] = [];
@@ -144,21 +146,20 @@ export async function* ticksOf({ ticker, file }: Recording, options: ReadOptions
   }
 }
 
-/** Merges several recordings into one, ordered by time. */
-export async function* merged(recordings: readonly AsyncGenerator<Tick>[]): AsyncGenerator<Tick> {
-  const heads = await Promise.all(recordings.map(async (ticks) => ({ ticks, next: await ticks.next() })));
-  try {
-    for (;;) {
-      let first: (typeof heads)[number] | undefined;
-      for (const head of heads) {
-        if (head.next.done) continue;
-        if (first === undefined || first.next.done || head.next.value.time_msc < first.next.value.time_msc) first = head;
-      }
-      if (first === undefined || first.next.done) return;
-      yield first.next.value;
-      first.next = await first.ticks.next();
-    }
-  } finally {
-    await Promise.all(recordings.map((ticks) => ticks.return(undefined)));
-  }
+interface FilesOptions extends Omit<ReadOptions, "listings" | "signal"> {
+  /** Entries TICKER=path: tick files in any format the importer supports. */
+  readonly files: readonly string[];
+  readonly listings: () => readonly Listing[];
+}
+
+/**
+ * Files of ticks as sources of a replay.
+ * @throws Error at once when an entry of `files` is not of the form TICKER=path.
+ */
+export function fileSources({ files, listings, clock, log }: FilesOptions): TickSources {
+  const recordings = parseRecordings(files);
+  return (signal) => {
+    const options = { listings: listings(), clock, log, signal };
+    return recordings.map((recording) => ticksOf(recording, options));
+  };
 }

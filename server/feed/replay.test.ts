@@ -10,6 +10,7 @@ import { createLog } from "#lib/log";
 import { watchedClock } from "#lib/testing/watched-clock";
 import { HOUR_MS } from "#lib/units";
 import { replayFeed } from "./replay";
+import { fileSources } from "./replay-files";
 
 const log = createLog("silent");
 const START_MS = Date.UTC(2026, 10, 20, 12);
@@ -37,7 +38,8 @@ function play(files: readonly string[], options: Options = {}) {
   const stopping = new AbortController();
   const ticks: (Tick & { givenMs: number })[] = [];
   const { pace = 1, shift = "now", fromMs } = options;
-  const open = replayFeed({ files, pace, shift, listings: () => LIVE_LISTINGS, clock, log });
+  const sources = fileSources({ files, listings: () => LIVE_LISTINGS, clock, log });
+  const open = replayFeed({ sources, pace, shift, clock });
   const feed = open({
     originMs: START_MS,
     skipped: () => undefined,

@@ -4,9 +4,10 @@ import type { Counted, TickerTrial } from "./trial";
 
 const PERCENT = 100;
 
-/** What the report says of the files. */
-interface ReadFiles {
-  readonly files: number;
+/** What the report says of where the ticks come from. */
+interface ReadSource {
+  /** As in "5 files". */
+  readonly source: string;
   /** Rows that could not be read. */
   readonly unread: number;
 }
@@ -70,11 +71,11 @@ function differingLines(trials: readonly TickerTrial[]): string[] {
 }
 
 /** The result of a trial as lines of text. */
-export function reportLines(trials: readonly TickerTrial[], { files, unread }: ReadFiles): string[] {
+export function reportLines(trials: readonly TickerTrial[], { source, unread }: ReadSource): string[] {
   const sum = (of: (trial: TickerTrial) => number) => trials.reduce((total, trial) => total + of(trial), 0);
   const refused = sum((trial) => [...trial.refused.values()].reduce((total, { count }) => total + count, 0));
   const beside = [
-    `${countText(sum(({ ticks }) => ticks))} ticks of ${countText(files)} ${files === 1 ? "file" : "files"}`,
+    `${countText(sum(({ ticks }) => ticks))} ticks of ${source}`,
     ...(refused > 0 ? [`${countText(refused)} refused before the filters (repeated, out of order, crossed …)`] : []),
     ...(unread > 0 ? [`${countText(unread)} ${unread === 1 ? "row" : "rows"} could not be read`] : []),
   ];
