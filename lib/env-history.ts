@@ -1,4 +1,5 @@
-import { fileURLToPath } from "node:url";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { z } from "zod";
 
 const REGION_DEFAULT = "us-east-1";
@@ -27,6 +28,17 @@ export interface Bucket {
 
 /** Where files lie outside the database: segments of stored klines, backups. */
 export type Place = Folder | Bucket;
+
+/** A place as HISTORY_URL names it, in one spelling. */
+export function placeUrl(place: Place): string {
+  if (place.kind === "directory") return pathToFileURL(path.resolve(place.folder)).href;
+  const { address, bucket, prefix, region } = place;
+  const url = new URL(`s3://${bucket}/${prefix.slice(0, -1)}`);
+  const isAws = address === addressOf(bucket, region, null);
+  if (!isAws) url.searchParams.set("endpoint", address.slice(0, -bucket.length - 1));
+  if (region !== REGION_DEFAULT) url.searchParams.set("region", region);
+  return url.href;
+}
 
 /** What a file:// URL has to be. */
 export const FOLDER_RULE = "must name a directory that exists and that this process can write to, as file:///var/lib/spotwire.";
@@ -82,7 +94,7 @@ export const historySettings = {
   HISTORY_URL: place
     .optional()
     .describe(
-      "Where the files of stored klines lie: file:///path of a directory, or s3://bucket/prefix?endpoint=…&region=… of an S3-compatible service. A backup of the database then does not contain them. All nodes need the same. Unset: in the database.",
+      "Where the files of stored klines lie: file:///path of a directory, or s3://bucket/prefix?endpoint=…&region=… of an S3-compatible service. A backup of the database then does not contain them. All nodes and commands need the same. Unset: in the database.",
     ),
   HISTORY_CACHE_MB: z.coerce
     .number()

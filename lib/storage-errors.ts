@@ -22,9 +22,15 @@ const AWAY_CODES =
 const AWAY_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
 
+/**
+ * True for an error that says the directory or bucket of history cannot be reached. By its name, because Next bundles a copy of the
+ * class.
+ */
+export const isHistoryAway = (error: unknown): boolean => (error as Error | undefined)?.name === "SegmentStoreAway";
+
 /** True for an error that says the database, or where its stored klines lie, is currently unreachable; false for one of the query itself. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof SegmentStoreAway) return true;
+  if (isHistoryAway(error)) return true;
   if (error instanceof AggregateError) return error.errors.every(isDatabaseAway);
   if (!(error instanceof Error)) return false;
   return AWAY_CODES.test((error as { code?: string }).code ?? "") || AWAY_MESSAGES.test(error.message);

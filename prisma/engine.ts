@@ -34,6 +34,7 @@ const RAW_TABLES = [
   "public.tick_segment",
   "public.tick_tail",
   "public.history_change",
+  "public.history_place",
   "public.kline_tail",
 ];
 

@@ -13,6 +13,7 @@ import { withTimeout } from "#lib/with-timeout";
 import { createAccess } from "#server/store/access/create-access";
 import { createStartUp, databaseTime, openDatabase } from "#server/store/database/db";
 import { createRedisChannel } from "#server/store/database/redis-channel";
+import { settleHistoryPlace } from "#server/store/history/place";
 import { historyOptions } from "#server/store/segments/open-store";
 import { acquireSecrets } from "./database/secrets";
 import { createAddressReader } from "./http/address";
@@ -165,6 +166,7 @@ export const PARTS = parts()
     const startUp = createStartUp(opening);
     const db = await openDatabase({ ...opening, ...historyOptions(env, clock), startUp });
     onStop("database", db.close);
+    await startUp.run(() => settleHistoryPlace(db));
     return { db, startUp };
   })
   // The clock is corrected by that of the database until the process stops.

@@ -7,17 +7,19 @@ import type { BackupRun } from "#lib/contract/portal-health";
 import type { Env } from "#lib/env";
 import { createLog } from "#lib/log";
 import { DAY_MS } from "#lib/units";
+import { migrate } from "#prisma/migrate";
 import { withConnection } from "#server/database/backup/connection";
 import { BackupError } from "#server/database/backup/format";
 import { backupName, backupTimeMs } from "#server/database/backup/name";
 import { openBackup } from "#server/database/backup/open";
 import { restoreBackup } from "#server/database/backup/restore";
 import { writeBackup } from "#server/database/backup/write";
-import { acquireDatabase, acquireSource, borrowSource, type Source } from "#server/database/database";
+import { acquireSource, borrowSource, type Source } from "#server/database/database";
 import { pathsOf } from "#server/database/embedded/cluster";
 import { findSecret, keepSecret } from "#server/database/secrets";
 import { requireWritable } from "#server/database/unwritable";
 import { openDatabase, reasonOf } from "#server/store/database/db";
+import { historyPlaceOf } from "#server/store/history/place";
 import { recordBackup } from "#server/store/market/backup-runs";
 import { type CommandContext, defineCommand, runAsProcess, wordsOf } from "./run-command";
 import { EXIT_DONE, UsageError } from "./usage-error";
@@ -161,13 +163,18 @@ async function restore(
   const env = readEnv();
   const opened = await openBackup(file, { secret: await findSecret(env), unverified, passphrase: env.BACKUP_PASSPHRASE });
   try {
-    const { header, tables, rows } = await onSource(await acquireSource(env, log), env, clock, (url) =>
-      restoreBackup({ url, backup: opened, replace }),
-    );
+    const { header, tables, rows, place } = await onSource(await acquireSource(env, log), env, clock, async (url) => {
+      const restored = await restoreBackup({ url, backup: opened, replace });
+      // Applies this version's migrations now, as a start would, so that a failure shows up now.
+      await migrate(url);
+      return { ...restored, place: await withConnection(url, historyPlaceOf) };
+    });
     if (header.secret !== undefined) print(await bringSecret(header.secret, env));
-    // Applies this version's migrations now, as a start would, so that a failure shows up now.
-    await (await acquireDatabase(env, log, clock)).release();
     print(`Restored ${rows} rows of ${tables} tables as of ${header.madeAt}.`);
+    if (place !== null)
+      print(
+        `The files of history are not in the backup: they lie in ${place}, which HISTORY_URL has to name. If another database goes on with them, copy them first, and name the copy.`,
+      );
     print("Keys revoked since then work again: revoke them. All users have to sign in again.");
   } finally {
     opened.close();

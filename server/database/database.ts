@@ -7,6 +7,7 @@ import { migrate } from "#prisma/migrate";
 import { seed } from "#prisma/seed";
 import { createStartUp, type Database, openDatabase, type StartUp } from "#server/store/database/db";
 import { createRedisChannel } from "#server/store/database/redis-channel";
+import { settleHistoryPlace } from "#server/store/history/place";
 import { historyOptions } from "#server/store/segments/open-store";
 import { DataDirInUseError, findEmbeddedPostgres, startEmbeddedPostgres } from "./embedded/embedded-postgres";
 
@@ -72,6 +73,7 @@ async function open({ url, ended, stop }: Source, { env, channel, ...rest }: Ope
       const applied = await startUp.run(() => migrate(directUrl));
       if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
       await startUp.run(() => seed(db));
+      await startUp.run(() => settleHistoryPlace(db));
     } catch (error) {
       await db.close();
       throw error;

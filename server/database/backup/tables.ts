@@ -52,7 +52,7 @@ export async function whoseTables(client: pg.Client): Promise<"ours" | "foreign"
 }
 
 /** Tables that a start fills; operators' edits of them are in the audit log. */
-const SEEDED = ["plan", "calendar", "listing", "account"];
+const SEEDED = ["plan", "calendar", "listing", "account", "history_place"];
 
 /** True for a database that was started and nothing else: it has the rows of every installation, and no others. */
 export async function isAsStarted(client: pg.Client): Promise<boolean> {

@@ -7,7 +7,7 @@ import { partsOf } from "#lib/env-addresses";
 import { PrismaClient } from "#lib/generated/prisma/client";
 import type { Logger } from "#lib/log";
 import { type Backoff, backoffMs } from "#lib/repeat";
-import { isDatabaseAway } from "#lib/storage-errors";
+import { isDatabaseAway, isHistoryAway } from "#lib/storage-errors";
 import { isTlsProblem } from "#lib/tls-problem";
 import { SECOND_MS } from "#lib/units";
 import { inPostgres, type SegmentStore } from "#server/store/segments/segment-store";
@@ -91,7 +91,7 @@ export interface StartUp {
 const NO_TRANSACTION_CODE = "P2028";
 const isPassing = (error: unknown) =>
   error instanceof BusyDatabaseError ||
-  isDatabaseAway(error) ||
+  (isDatabaseAway(error) && !isHistoryAway(error)) ||
   (error as { code?: string } | undefined)?.code === NO_TRANSACTION_CODE;
 
 /** Begins a start: the database at `url` has `waitS` seconds from now to answer its queries. */

@@ -1,7 +1,8 @@
+import { placeUrl } from "#lib/env-history";
 import { SegmentMissing } from "#lib/storage-errors";
 import { type BucketOptions, openBucket } from "./bucket";
 import { forEachSegment, objectName, segmentOf } from "./object-name";
-import type { SegmentStore } from "./segment-store";
+import { MARK_NAME, markBytes, markIn, type SegmentStore } from "./segment-store";
 
 /** The longest that one request may take, with its body. */
 const REQUEST_MAX_MS = 10_000;
@@ -23,6 +24,16 @@ export function createBucketStore({ requestMaxMs = REQUEST_MAX_MS, ...options }:
   }
 
   return {
+    marked: {
+      url: placeUrl(options.place),
+      async readMark() {
+        const { status, bytes } = await ask({ method: "GET", name: MARK_NAME }, 200);
+        return status === 404 ? null : markIn(bytes);
+      },
+      async writeMark(mark) {
+        await ask({ method: "PUT", name: MARK_NAME, body: markBytes(mark) }, 200);
+      },
+    },
     async put(_client, id, bytes) {
       // The name is the hash that the signature is to cover, so that the server refuses bytes that changed on their way.
       const headers = { "x-amz-content-sha256": id, "content-type": "application/vnd.apache.parquet" };

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import path from "node:path";
 import type { Clock } from "#lib/clock";
+import { placeUrl } from "#lib/env-history";
 import { SegmentMissing, SegmentStoreAway } from "#lib/storage-errors";
 import { withTimeout } from "#lib/with-timeout";
 import { forEachSegment, objectName, segmentOf } from "./object-name";
-import type { SegmentStore } from "./segment-store";
+import { MARK_NAME, markBytes, markIn, type SegmentStore } from "./segment-store";
 
 /** The longest that one file may take: a network disk that lost its server answers never. */
 const FILE_MAX_MS = 10_000;
@@ -73,6 +74,9 @@ async function readPart(handle: FileHandle, from: number, to: number): Promise<U
 export function createDirectoryStore({ folder, clock, fileMaxMs = FILE_MAX_MS }: Options): SegmentStore {
   const pathOf = (id: string) => path.join(folder, objectName(id));
   const missing = (id: string) => new SegmentMissing(`segment ${id} is not in ${folder}`);
+  const markFile = path.join(folder, MARK_NAME);
+  /** The directory had a mark: without it, another one is in its place. */
+  let isMarked = false;
 
   /** @throws SegmentStoreAway for every failure that is not SegmentMissing */
   async function within<Result>(work: Promise<Result>): Promise<Result> {
@@ -85,17 +89,24 @@ export function createDirectoryStore({ folder, clock, fileMaxMs = FILE_MAX_MS }:
     }
   }
 
+  /** @throws Error where the directory is gone, or an empty one is there in its place because its disk is not mounted */
+  async function requireFolder(): Promise<void> {
+    await stat(folder);
+    if (isMarked && (await ifThere(stat(markFile))) === undefined)
+      throw new Error(`its file ${MARK_NAME} is gone, as when its disk is not mounted`);
+  }
+
   /** What a file has. Where the directory itself is gone, nothing can be said of one. */
   async function found<Result>(id: string, work: Promise<Result>): Promise<Result> {
     const result = await ifThere(work);
     if (result !== undefined) return result;
-    await stat(folder);
+    await requireFolder();
     throw missing(id);
   }
 
-  async function store(id: string, bytes: Uint8Array): Promise<void> {
-    const file = pathOf(id);
-    const unfinished = path.join(folder, UNFINISHED, `${id}.${randomUUID()}`);
+  async function write(file: string, bytes: Uint8Array): Promise<void> {
+    await requireFolder();
+    const unfinished = path.join(folder, UNFINISHED, `${path.basename(file, ".parquet")}.${randomUUID()}`);
     // Not with its parents: a disk that is not mounted must not be replaced by an empty directory.
     await makeFolder(path.dirname(unfinished));
     await makeFolder(path.dirname(file));
@@ -107,6 +118,14 @@ export function createDirectoryStore({ folder, clock, fileMaxMs = FILE_MAX_MS }:
       throw error;
     }
     await keepNames(path.dirname(file));
+  }
+
+  async function readMark(): Promise<string | null> {
+    await stat(folder);
+    const bytes = await ifThere(readFile(markFile));
+    if (bytes === undefined) return null;
+    isMarked = true;
+    return markIn(bytes);
   }
 
   const isOld = async (file: string, beforeMs: number) => ((await ifThere(stat(file)))?.mtimeMs ?? beforeMs) < beforeMs;
@@ -121,7 +140,15 @@ export function createDirectoryStore({ folder, clock, fileMaxMs = FILE_MAX_MS }:
   }
 
   return {
-    put: (_client, id, bytes) => within(store(id, bytes)),
+    marked: {
+      url: placeUrl({ kind: "directory", folder }),
+      readMark: () => within(readMark()),
+      async writeMark(mark) {
+        await within(write(markFile, markBytes(mark)));
+        isMarked = true;
+      },
+    },
+    put: (_client, id, bytes) => within(write(pathOf(id), bytes)),
     async get(_client, ids) {
       const contents = new Map<string, Uint8Array>();
       await forEachSegment(ids, async (id) => {

@@ -5,6 +5,28 @@ import { segmentId } from "./parquet-file";
 /** A connection or a pool. */
 export type Queries = Pick<pg.ClientBase, "query">;
 
+/** The name of the mark of a directory or bucket. */
+export const MARK_NAME = "spotwire-history";
+
+/** Ids are shorter; a longer file is none of ours. */
+const MARK_MAX_CHARACTERS = 100;
+
+/** A mark as it is stored. */
+export const markBytes = (mark: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(`${mark}\n`);
+
+/** The mark in what is stored, with whatever else an operator's editor left around it. */
+export const markIn = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).trim().slice(0, MARK_MAX_CHARACTERS);
+
+/** A directory or bucket, which a mark tells from others: an object with a random id in it. */
+export interface MarkedPlace {
+  /** As HISTORY_URL names it. */
+  readonly url: string;
+  /** Null where there is none. @throws SegmentStoreAway */
+  readMark(): Promise<string | null>;
+  /** @throws SegmentStoreAway */
+  writeMark(mark: string): Promise<void>;
+}
+
 /**
  * Where the bytes of segments lie. A segment is named by the SHA-256 of its bytes, so it never changes, and the same bytes are kept once.
  *
@@ -29,6 +51,8 @@ export interface SegmentStore {
   list(client: Queries, query: { readonly beforeMs: number; readonly after: string; readonly limit: number }): Promise<string[]>;
   /** Deletes those of the segments that were put before an instant; what was put again since then stays. */
   drop(client: Queries, ids: readonly string[], beforeMs: number): Promise<void>;
+  /** Absent for the database, which names itself. */
+  readonly marked?: MarkedPlace;
 }
 
 /** Segments in PostgreSQL, in the transaction of the rows that name them. */

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { KlineColumns } from "#lib/domain/columns";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import type { TickColumns } from "#lib/domain/tick-columns";
-import { SegmentMissing } from "#lib/storage-errors";
+import { SegmentMissing, SegmentStoreAway } from "#lib/storage-errors";
 import { MINUTE_MS } from "#lib/units";
 import { decodeStatements, encodeStatements, type SegmentNames } from "./parquet";
 import { segmentId } from "./parquet-file";
@@ -38,6 +38,8 @@ export interface Segments {
   /** How many bytes segments have as they are stored, without those that are not there. */
   sizes(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   readonly store: SegmentStore;
+  /** From now on writes only while the database records the place with this mark; null for the database itself. */
+  settle(mark: string | null): void;
 }
 
 type Columns = Statements | TickColumns;
@@ -115,8 +117,21 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
     return found;
   }
 
+  let settled: string | null | undefined;
+
+  /** @throws SegmentStoreAway where another process has recorded another place, before a file was stored */
+  async function requirePlace(client: Queries): Promise<void> {
+    if (settled === undefined) return;
+    const { rows } = await client.query<{ place: string; mark: string | null }>("SELECT place, mark FROM history_place");
+    if (rows[0] !== undefined && rows[0].mark !== settled)
+      throw new SegmentStoreAway(
+        `The files of history lie in ${rows[0].place} now, not where HISTORY_URL of this process says. Set it, and start again.`,
+      );
+  }
+
   async function put(client: Queries, bytes: Uint8Array): Promise<string> {
     const id = segmentId(bytes);
+    await requirePlace(client);
     await holdFromSweep(client, id);
     await store.put(client, id, bytes);
     return id;
@@ -124,6 +139,9 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
 
   return {
     store,
+    settle(mark) {
+      settled = mark;
+    },
     read: (client, ids) => readAll(client, ids, decodeStatements),
     readTicks: (client, ids) => readAll(client, ids, decodeTicks),
     async sizes(client, ids) {
