@@ -26,6 +26,14 @@ const CHECKS: Readonly<Record<string, CheckWords>> = {
     ...calls("Database", "Everybody: history, accounts and new ticks need it."),
     path: "/docs/operate#when-the-database-is-unavailable",
   },
+  history: {
+    ...calls("History", "Everybody who asks for klines of the past, and imports."),
+    path: "/docs/self-hosting#where-klines-lie",
+  },
+  history_files: {
+    ...calls("Files of history", "Everybody who asks for the klines or ticks that they have."),
+    path: "/docs/operate#damaged-history",
+  },
   redis: calls("Redis", "Clients of all nodes: new prices do not reach them."),
   rest: calls("REST", "Everybody who calls the API."),
   streams: calls("Streams", "Everybody who opens a stream."),

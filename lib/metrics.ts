@@ -11,6 +11,8 @@ const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total",
 
 /** Measuring the event loop wakes the process this often; every 10 ms, the default, takes 0.7 % of a core when idle. */
 export const LOOP_SAMPLE_MS = 20;
+/** Read by the report of the node, from each of its processes. */
+export const DAMAGED_HISTORY = "spotwire_history_damaged_files";
 
 /** Collects memory, processor time and event loop lag of this process. The lag includes the time between two samples. */
 export function collectProcess(register: Registry, prefix = ""): void {
@@ -56,6 +58,8 @@ export interface Metrics extends FeedMetrics {
   checked(checks: Readonly<Record<string, string | null>>): void;
   /** Sets how the connections to the database are read. */
   database(pool: ConnectionPool): void;
+  /** Sets how the files of history are counted that this process found damaged or missing. */
+  damagedHistory(count: () => number): void;
   /** Sets how the free space of the disk of DATA_DIR is read, and the bytes below which pushes are refused. */
   disk(reserveBytes: number, read: () => DiskSpace | null): void;
   /** Sets when the last backup that succeeded ended: Unix milliseconds, 0 before the first. There is no metric until it is known. */
@@ -112,7 +116,7 @@ function venueMetrics(registers: Registry[]): Pick<Metrics, "venues"> {
 }
 
 /** The metrics of what this process depends on. */
-function dependencyMetrics(registers: Registry[]): Pick<Metrics, "checked" | "database"> {
+function dependencyMetrics(registers: Registry[]): Pick<Metrics, "checked" | "database" | "damagedHistory"> {
   const check = new Gauge({
     name: "spotwire_check_ok",
     help: "1 for a check of /api/ready that is well, 0 for one that is not; read every 10 seconds.",
@@ -122,6 +126,16 @@ function dependencyMetrics(registers: Registry[]): Pick<Metrics, "checked" | "da
   return {
     checked(checks) {
       for (const [name, problem] of Object.entries(checks)) check.set({ check: name }, problem === null ? 1 : 0);
+    },
+    damagedHistory(count) {
+      new Gauge({
+        name: DAMAGED_HISTORY,
+        help: "Files of history that could not be read because they are damaged or missing, in each process that reads them.",
+        registers,
+        collect() {
+          this.set(count());
+        },
+      });
     },
     database(pool) {
       new Gauge({

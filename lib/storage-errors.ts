@@ -22,10 +22,9 @@ const AWAY_CODES =
 const AWAY_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable/;
 
-/**
- * True for an error that says the directory or bucket of history cannot be reached. By its name, because Next bundles a copy of the
- * class.
- */
+// By their names, because Next bundles copies of the classes.
+
+/** True for an error that says the directory or bucket of history cannot be reached. */
 export const isHistoryAway = (error: unknown): boolean => (error as Error | undefined)?.name === "SegmentStoreAway";
 
 /** True for an error that says the database, or where its stored klines lie, is currently unreachable; false for one of the query itself. */
@@ -38,5 +37,5 @@ export function isDatabaseAway(error: unknown): boolean {
 
 /** Whether a file of stored klines is damaged or missing. The error names it; other files can still be read. */
 export function isHistoryDamaged(error: unknown): boolean {
-  return error instanceof SegmentDamaged || error instanceof SegmentMissing;
+  return ["SegmentDamaged", "SegmentMissing"].includes((error as Error | undefined)?.name ?? "");
 }

@@ -175,7 +175,9 @@ export const PARTS = parts()
   })
   .part("changes", SERVING, async (node) => {
     const { followChanges } = await import("./cluster/stores");
+    const { startDamageWatch } = await import("./ops/history-watch");
     node.metrics.database(node.db.pool);
+    node.onStop("damage watch", startDamageWatch(node).stop);
     return followChanges(node);
   })
   // Before the database, which it uses, and after the requests in flight.
@@ -256,10 +258,13 @@ export const PARTS = parts()
     return { streams, keylessCalls: createKeylessCalls({ ...node, buckets: node.access.strangers }) };
   })
   .part("reports", ["market"], async (node) => {
+    const { startPlaceWatch } = await import("./ops/history-watch");
     const { startReadiness } = await import("./ops/readiness");
     const { createReports } = await import("#server/store/market/create-reports");
     const { registry, onStop, stage } = node;
-    const checks = startReadiness({ ...node, draining: () => stage.now !== "serving", workers: () => node.workers });
+    const history = startPlaceWatch(node);
+    onStop("history watch", async () => history?.stop());
+    const checks = startReadiness({ ...node, history, draining: () => stage.now !== "serving", workers: () => node.workers });
     onStop("readiness", checks.stop);
     const ready = async () => checks.read();
     /** The metrics of the portal's process have names of their own. */

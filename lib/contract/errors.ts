@@ -254,7 +254,7 @@ export const ERRORS = {
   service_unavailable: {
     code: 50302,
     title: "Service unavailable",
-    cause: "This node is shutting down, cannot reach its database, or has too much work waiting.",
+    cause: "This node is shutting down, cannot reach its database or stored history, or has too much work waiting.",
     fix: "Try again after `Retry-After` seconds.",
   },
 } as const satisfies Record<string, ErrorEntry>;

@@ -4,7 +4,7 @@ import type { Failure } from "#lib/contract/envelope";
 import { ERRORS, type ErrorId, errorDocsPath, httpStatus } from "#lib/contract/errors";
 import { Fault, type FaultData, isFault } from "#lib/fault";
 import { SUCCESS_HEAD, SUCCESS_TAIL } from "#lib/market/question";
-import { isDatabaseAway, isHistoryDamaged } from "#lib/storage-errors";
+import { isDatabaseAway, isHistoryAway, isHistoryDamaged } from "#lib/storage-errors";
 
 /** Response headers, by lower-case name. */
 export type AnswerHeaders = Record<string, string>;
@@ -82,6 +82,8 @@ export function withoutBody(answer: Answer): WholeAnswer {
 }
 
 const AWAY_RETRY_AFTER_S = 1;
+/** A disk is mounted again, or a bucket answers, in more than a moment. */
+const HISTORY_RETRY_AFTER_S = 10;
 /** A file of history comes back when an operator restores it. */
 const DAMAGED_RETRY_AFTER_S = 600;
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -116,9 +118,14 @@ export function failure(id: ErrorId, data: FaultData = {}, headers: AnswerHeader
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** Maps anything thrown to a fault: a fault stays, an unreachable database and damaged history are service_unavailable, the rest internal_error. */
+/** Maps anything thrown to a fault: a fault stays, an unreachable database and history that is away or damaged are service_unavailable, the rest internal_error. */
 export function faultOf(error: unknown): Fault {
   if (isFault(error)) return error;
+  if (isHistoryAway(error))
+    return new Fault("service_unavailable", {
+      detail: "The place of stored history cannot be reached. Current quotes and streams need none of it.",
+      retry_after: HISTORY_RETRY_AFTER_S,
+    });
   if (isDatabaseAway(error))
     return new Fault("service_unavailable", { detail: "The database is unreachable.", retry_after: AWAY_RETRY_AFTER_S });
   if (isHistoryDamaged(error))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { SegmentDamaged } from "#lib/storage-errors";
+import { SegmentDamaged, SegmentStoreAway } from "#lib/storage-errors";
 import { HEAD_OPERATIONS, samplePath, sampleQuery } from "#lib/testing/operations";
 import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 
@@ -197,6 +197,19 @@ describe("an internal error", () => {
     expect(answer.status).toBe(503);
     expect(answer).toMatchObject(failed("service_unavailable", { retry_after: 1 }));
     expect(answer.headers.get("retry-after")).toBe("1");
+    expect((await t.ask(QUOTES)).status).toBe(200);
+  });
+
+  test("while the place of history is away, klines are answered with 50302 that says so, and quotes still work", async () => {
+    const { store } = t.markets.live;
+    const { read } = store;
+    store.read = async () => {
+      throw new SegmentStoreAway("The directory of stored klines /var/lib/history cannot be used: ENOENT.");
+    };
+    const answer = await t.ask("/api/v1/market/klines?ticker=GBPUSD&timeframe=D1&limit=76");
+    store.read = read;
+    const detail = "The place of stored history cannot be reached. Current quotes and streams need none of it.";
+    expect(answer).toMatchObject({ status: 503, ...failed("service_unavailable", { retry_after: 10, detail }) });
     expect((await t.ask(QUOTES)).status).toBe(200);
   });
 

@@ -2,7 +2,7 @@ import type { Clock } from "#lib/clock";
 import type { DiskSpace, NodeReport } from "#lib/contract/portal-health";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import type { Env } from "#lib/env";
-import { LOOP_SAMPLE_MS, type Metrics } from "#lib/metrics";
+import { DAMAGED_HISTORY, LOOP_SAMPLE_MS, type Metrics } from "#lib/metrics";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import type { Market } from "./ports";
 import { lastTickOf, unofferedOf } from "./status";
@@ -107,6 +107,13 @@ function warningsOf({ markets, certificateEnd, mailProblem, clock }: NodeSources
   };
 }
 
+/** Each process counts the files that it read itself. */
+function damagedText(count: number): string | null {
+  if (count === 0) return null;
+  const files = count === 1 ? "A file of history is" : `${count} files of history are`;
+  return `${files} damaged or missing. The log names them; npm run history -- check says what they concern.`;
+}
+
 /** Makes the function that reports this node by the metrics of its processes. Each report has the rates since the one before. */
 export function createNodeReport(sources: NodeSources): () => Promise<NodeReport> {
   const { metrics, markets, env, version, workers, clock } = sources;
@@ -122,6 +129,7 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
     const counts = await countsOf(whole, clock.now());
     const rates = ratesOf(before, counts);
     before = counts;
+    const damaged = Math.max(0, ...(await whole(DAMAGED_HISTORY)).map(({ value }) => value));
     // Reading this one measures the event loop, and sets its percentiles.
     await sum("nodejs_eventloop_lag_seconds");
     return {
@@ -129,7 +137,7 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
       role: env.ROLE,
       started_ms: (await sum("process_start_time_seconds")) * SECOND_MS,
       checks: (await sources.ready()).checks,
-      warnings: warningsOf(sources),
+      warnings: { ...warningsOf(sources), history_files: damagedText(damaged) },
       rates,
       connections: await sumAll("spotwire_stream_connections"),
       lag_ms: forVenues((venue) => lagOf(lastTickOf(markets[venue]), counts.atMs)),

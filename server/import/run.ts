@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import type { Clock } from "#lib/clock";
 import type { Catalogue } from "#lib/market/ports";
-import { isDatabaseAway } from "#lib/storage-errors";
+import { isDatabaseAway, isHistoryAway } from "#lib/storage-errors";
 import type { UsageError } from "#server/cli/usage-error";
 import { countText } from "#server/cli/words";
 import { type Database, reasonOf } from "#server/store/database/db";
@@ -235,7 +235,7 @@ async function importAndReport(files: readonly string[], run: Run): Promise<numb
     const kept = keptText(run.kept);
     const of = kept === "" || options.dryRun ? "" : ` yet, of ${run.kept.name} ${kept}`;
     throw new ImportFailure(
-      `the database went away: ${reasonOf(error)}. Nothing of the import shows${of}; run the same command again to resume when it is back`,
+      `${isHistoryAway(error) ? "history could not be stored" : "the database went away"}: ${reasonOf(error).replace(/\.$/, "")}. Nothing of the import shows${of}; run the same command again to resume when it is back`,
     );
   }
   for (const line of summary.lines()) terminal.line(line);

@@ -98,6 +98,18 @@ test("every node reports at once, then with its rates per minute, and takes its 
   expect((await listNodes(db.pool)).map(({ name }) => name)).toEqual(["b:3000"]);
 });
 
+test("a node warns of files of history that its processes found damaged", async () => {
+  const { metrics } = start("a");
+  expect((await reported("a"))?.warnings).toMatchObject({ history_files: null });
+  metrics.damagedHistory(() => 2);
+  await idle();
+  await clock.advance(INTERVAL_MS);
+  await vi.waitUntil(async () => (await node("a"))?.warnings?.history_files);
+  expect((await node("a"))?.warnings?.history_files).toBe(
+    "2 files of history are damaged or missing. The log names them; npm run history -- check says what they concern.",
+  );
+});
+
 test("a report that cannot be written is written with the next ones, and logged once", async () => {
   let broken = true;
   const query = (...given: Parameters<typeof db.pool.query>) =>

@@ -160,7 +160,9 @@ describeRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
     });
     let draining = false;
     const disk = { problem: () => null };
-    const looked = startReadiness({ db, redis, markets, disk, draining: () => draining, clock: systemClock });
+    let away: string | null = null;
+    const history = { problem: () => away };
+    const looked = startReadiness({ db, redis, markets, disk, history, draining: () => draining, clock: systemClock });
     onTestFinished(looked.stop);
     setRuntime({ ...service, ready: async () => looked.read() });
     onTestFinished(() => setRuntime(service));
@@ -175,6 +177,9 @@ describeRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
     problem = "no events from an ingest node yet";
     expect(await asked()).toEqual([200, "degraded", "feed_live"]);
     problem = null;
+    away = "The directory of stored klines cannot be used.";
+    expect(await asked()).toEqual([200, "degraded", "history"]);
+    away = null;
     way.shut();
     await vi.waitUntil(() => !redis.connected(), SOON);
     expect(await asked()).toEqual([200, "degraded", "redis"]);

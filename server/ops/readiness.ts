@@ -11,6 +11,7 @@ import { promptQuery } from "#server/store/database/connection";
 import type { Database } from "#server/store/database/db";
 import type { Redis } from "#server/store/database/redis";
 import type { DiskWatch } from "./disk-watch";
+import type { PlaceWatch } from "./history-watch";
 
 /** Pause between two looks at the database. */
 const LOOK_INTERVAL_MS = SECOND_MS;
@@ -24,6 +25,8 @@ interface ReadinessOptions {
   readonly redis: Redis | undefined;
   readonly markets: Readonly<Record<Venue, RunningMarket>>;
   readonly disk: Pick<DiskWatch, "problem">;
+  /** Undefined where the files of history lie in the database. */
+  readonly history?: Pick<PlaceWatch, "problem"> | undefined;
   readonly draining: () => boolean;
   /** Undefined where this process serves clients itself, and as long as the workers have not started. */
   readonly workers?: () => { running(): number; readonly count: number } | undefined;
@@ -57,7 +60,7 @@ function watchStore({ db, clock }: Pick<ReadinessOptions, "db" | "clock">) {
 
 /**
  * Starts the checks of /api/ready. A node leaves the load balancer while it drains, while none of its edge workers serves, and,
- * if it is the only one, while a feed of open markets is down. It stays while the database or Redis does not answer or a disk is full: it still
+ * if it is the only one, while a feed of open markets is down. It stays while the database, the place of history or Redis does not answer or a disk is full: it still
  * answers from what it has, and the others have lost the same.
  */
 export function startReadiness({
@@ -65,6 +68,7 @@ export function startReadiness({
   redis,
   markets,
   disk,
+  history,
   draining,
   workers: started,
   clock,
@@ -81,6 +85,7 @@ export function startReadiness({
         process: leaves ? "draining" : null,
         store: problem,
         disk: disk.problem(),
+        ...(history && { history: history.problem() }),
         ...(redis && { redis: redis.problem() }),
         // Events that do not arrive are missed at any hour.
         ...Object.fromEntries(VENUES.map((venue) => [feedCheck(venue), markets[venue].away()])),

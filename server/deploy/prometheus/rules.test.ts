@@ -64,6 +64,7 @@ metrics.upstreams(() => []);
 metrics.precedence(() => ({ providers: [] }) as never);
 metrics.streamConnections(() => 0);
 metrics.database({ totalCount: 0, idleCount: 0, waitingCount: 0 });
+metrics.damagedHistory(() => 0);
 metrics.lastBackup(0);
 metrics.disk(0, () => null);
 
@@ -198,6 +199,7 @@ const HEALTHY: Readonly<Record<string, string>> = {
   [`spotwire_recorder_rows_total{${NODE},venue="live",outcome="written"}`]: grows(3_000),
   [`spotwire_recorder_rows_total{${NODE},venue="live",outcome="failed"}`]: stays(0),
   [`spotwire_usage_dropped_total{${NODE},what="calls"}`]: stays(0),
+  [`spotwire_history_damaged_files{${NODE}}`]: stays(0),
   [`spotwire_database_connections{${NODE},state="idle"}`]: stays(4),
   [`spotwire_database_waiting{${NODE}}`]: stays(0),
   [`spotwire_disk_free_bytes{${NODE},disk="data"}`]: stays(500e6),
@@ -211,6 +213,7 @@ const FAULTS: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
   SpotwireDown: { "up{": stays(0) },
   SpotwireAbsent: { "up{": null },
   SpotwireCheckFailing: { 'check="store"': stays(0) },
+  SpotwireHistoryDamaged: { spotwire_history_damaged: stays(2) },
   SpotwireInternalErrors: {
     'code="40401"': "",
     [`spotwire_http_requests_total{${NODE},operation="klines",code="50001"}`]: grows(1),

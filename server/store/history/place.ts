@@ -59,8 +59,9 @@ function otherMark({ place, mark }: Recorded, { url }: MarkedPlace, found: strin
 }
 
 /**
- * Compares the place of this process with the recorded one. A place that cannot be read is taken for the recorded one of its URL.
+ * Compares the place of this process with the recorded one.
  * @returns what is wrong, for an operator; null where it is the same
+ * @throws SegmentStoreAway where the place of the recorded URL cannot be reached
  */
 async function differenceOf(recorded: Recorded, marked: MarkedPlace | undefined): Promise<string | null> {
   if (recorded.place === IN_DATABASE)
@@ -71,13 +72,23 @@ async function differenceOf(recorded: Recorded, marked: MarkedPlace | undefined)
     const found = await marked.readMark();
     return found === recorded.mark ? null : otherMark(recorded, marked, found);
   } catch (error) {
-    if (!isHistoryAway(error)) throw error;
-    if (recorded.place === marked.url) return null;
+    if (!isHistoryAway(error) || recorded.place === marked.url) throw error;
     return `${isSet(marked)}, but the files of history lie in ${recorded.place}. ${set} ${(error as Error).message}`;
   }
 }
 
 const refusal = (text: string) => new EnvError(`Wrong configuration:\n  ${text}`);
+
+/** What is wrong with the place of this process, for an operator; null for nothing. @throws pg's error */
+export async function placeProblem({ pool, segments }: Placed): Promise<string | null> {
+  const recorded = await readRecord(pool);
+  try {
+    return recorded === undefined ? null : await differenceOf(recorded, segments.store.marked);
+  } catch (error) {
+    if (!isHistoryAway(error)) throw error;
+    return (error as Error).message;
+  }
+}
 
 /** @throws EnvError where what rows name is not in the place of this process, or what is there is of another database */
 async function requireOwnFiles(client: Queries, { segments }: Placed, named: readonly string[], mark: string | null) {
@@ -120,14 +131,25 @@ async function isUnused(client: Queries): Promise<boolean> {
   return (await namedFiles(client)).length === 0 && (await client.query(REPORTING)).rowCount === 0;
 }
 
+/** The same at a start: what cannot be reached is taken for the recorded place, whose URL it has. */
+async function startProblem(recorded: Recorded, marked: MarkedPlace | undefined): Promise<string | null> {
+  try {
+    return await differenceOf(recorded, marked);
+  } catch (error) {
+    if (isHistoryAway(error)) return null;
+    throw error;
+  }
+}
+
 /** Compares with what is recorded, and records what is not. @returns the mark @throws EnvError */
 async function settle(client: Queries, db: Placed): Promise<string | null> {
   await client.query("SELECT pg_advisory_xact_lock($1)", [PLACE_LOCK]);
   const recorded = await readRecord(client);
-  const wrong = recorded === undefined ? null : await differenceOf(recorded, db.segments.store.marked);
+  const { marked } = db.segments.store;
+  const wrong = recorded === undefined ? null : await startProblem(recorded, marked);
   if (wrong !== null && !(await isUnused(client))) throw refusal(wrong);
   if (recorded === undefined || wrong !== null) return claim(client, db);
-  const place = db.segments.store.marked?.url ?? IN_DATABASE;
+  const place = marked?.url ?? IN_DATABASE;
   // It was moved, or has another path on this machine.
   if (place !== recorded.place) await writeRecord(client, { ...recorded, place });
   return recorded.mark;

@@ -24,7 +24,8 @@ const UNNAMED = `SELECT id FROM unnest($1::text[]) AS id
     AND NOT EXISTS (SELECT FROM history_derived WHERE content = id)
     AND NOT EXISTS (SELECT FROM tick_segment WHERE content = id)`;
 
-async function unnamedOf(client: Queries, ids: readonly string[]): Promise<string[]> {
+/** Those of the segments that no row names. */
+export async function unnamedOf(client: Queries, ids: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(UNNAMED, [ids]);
   return rows.map(({ id }) => id);
 }

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { KlineColumns } from "#lib/domain/columns";
 import { FEED_LAYER, type Statements } from "#lib/domain/fold";
 import type { TickColumns } from "#lib/domain/tick-columns";
-import { SegmentMissing, SegmentStoreAway } from "#lib/storage-errors";
+import { isHistoryDamaged, SegmentMissing, SegmentStoreAway } from "#lib/storage-errors";
 import { MINUTE_MS } from "#lib/units";
 import { decodeStatements, encodeStatements, type SegmentNames } from "./parquet";
 import { segmentId } from "./parquet-file";
@@ -38,9 +38,16 @@ export interface Segments {
   /** How many bytes segments have as they are stored, without those that are not there. */
   sizes(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   readonly store: SegmentStore;
+  /** Those of which one could not be read, to be looked at: at most SUSPECTS_MAX_COUNT. */
+  readonly suspects: Set<string>;
+  /** Notes some of which one is damaged or missing. */
+  suspect(ids: Iterable<string>): void;
   /** From now on writes only while the database records the place with this mark; null for the database itself. */
   settle(mark: string | null): void;
 }
+
+/** Segments to look at; of more that are damaged at a time, some are not counted. */
+const SUSPECTS_MAX_COUNT = 1_000;
 
 type Columns = Statements | TickColumns;
 
@@ -89,6 +96,11 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
     }
   }
 
+  const suspects = new Set<string>();
+  function suspect(ids: Iterable<string>): void {
+    for (const id of ids) if (suspects.size < SUSPECTS_MAX_COUNT) suspects.add(id);
+  }
+
   const knownSizes = new LRUCache<string, number>({ max: SIZES_KEPT_COUNT });
 
   async function readAll<Kind extends Columns>(
@@ -106,13 +118,18 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
       else found.set(id, columns);
     }
     if (missing.size === 0) return found;
-    for (const [id, bytes] of await store.get(client, [...missing])) {
-      // Decoding ten years of minutes takes a second, in which other requests are answered.
-      await nextTurn();
-      requireIntact(id, bytes);
-      const columns = ownColumns(await decode(bytes));
-      kept.set(id, columns);
-      found.set(id, columns);
+    try {
+      for (const [id, bytes] of await store.get(client, [...missing])) {
+        // Decoding ten years of minutes takes a second, in which other requests are answered.
+        await nextTurn();
+        requireIntact(id, bytes);
+        const columns = ownColumns(await decode(bytes));
+        kept.set(id, columns);
+        found.set(id, columns);
+      }
+    } catch (error) {
+      if (isHistoryDamaged(error)) suspect(missing);
+      throw error;
     }
     return found;
   }
@@ -139,6 +156,8 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
 
   return {
     store,
+    suspects,
+    suspect,
     settle(mark) {
       settled = mark;
     },
