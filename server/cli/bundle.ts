@@ -13,6 +13,7 @@ const COMMANDS = {
   data: path.join("server", "cli", "data.ts"),
   export: path.join("server", "export", "index.ts"),
   feed: path.join("server", "feed", "command.ts"),
+  history: path.join("server", "cli", "history.ts"),
   import: path.join("server", "import", "index.ts"),
   instruments: path.join("server", "cli", "instruments.ts"),
   replay: path.join("server", "feed", "replay-command.ts"),

@@ -6,6 +6,7 @@ import { commandOutcome } from "#server/testing/terminal";
 import { adminCommand } from "./admin";
 import { backupCommand, restoreCommand } from "./backup";
 import { dataCommand } from "./data";
+import { historyCommand } from "./history";
 import { instrumentsCommand } from "./instruments";
 import { keysCommand } from "./keys";
 import { defineCommand, type Terminal } from "./run-command";
@@ -19,6 +20,7 @@ const COMMANDS: readonly [name: string, outcome: Outcome, correct: string, lacki
   ["admin", (...call) => commandOutcome(adminCommand, ...call), "list", "grant", "Missing argument: EMAIL."],
   ["import", (...call) => commandOutcome(importCommand, ...call), "ticks.csv", "", "Missing argument: FILE."],
   ["data", (...call) => commandOutcome(dataCommand, ...call), "check EURUSD", "check", "Missing argument: TICKER."],
+  ["history", (...call) => commandOutcome(historyCommand, ...call), "check", "", "Missing command: use one of check."],
   ["instruments", (...call) => commandOutcome(instrumentsCommand, ...call), "list", "retire", "Missing argument: TICKER."],
   ["backup", (...call) => commandOutcome(backupCommand, ...call), "", "--to", "Option '--to <value>' argument missing."],
   ["restore", (...call) => commandOutcome(restoreCommand, ...call), "a.backup", "", "Missing argument: FILE."],

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import type { Clock } from "#lib/clock";
 import type { Catalogue } from "#lib/market/ports";
-import { isDatabaseAway, isHistoryAway } from "#lib/storage-errors";
+import { isDatabaseAway, isHistoryAway, isHistoryDamaged } from "#lib/storage-errors";
 import type { UsageError } from "#server/cli/usage-error";
 import { countText } from "#server/cli/words";
 import { type Database, reasonOf } from "#server/store/database/db";
@@ -231,6 +231,10 @@ async function importAndReport(files: readonly string[], run: Run): Promise<numb
     const state = isAway || signal.aborted ? "interrupted" : "failed";
     const end = () => backfill.end({ state, tickers: [], through: false, ...problem });
     await endLate(end, isAway ? AWAY_WAITS_MS : [], clock);
+    if (isHistoryDamaged(error))
+      throw new ImportFailure(
+        `a file of stored history is damaged or missing: ${reasonOf(error)}. Nothing of the import shows; npm run history -- check says how to restore it`,
+      );
     if (!isAway) throw error;
     const kept = keptText(run.kept);
     const of = kept === "" || options.dryRun ? "" : ` yet, of ${run.kept.name} ${kept}`;

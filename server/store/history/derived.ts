@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { joinColumns, type KlineColumns } from "#lib/domain/columns";
-import { SegmentMissing } from "#lib/storage-errors";
+import { isHistoryDamaged } from "#lib/storage-errors";
 import type { Queries } from "#server/store/segments/segment-store";
 import { type Segments, saidBy } from "#server/store/segments/segments";
 import { isAsNow, type PeriodRow } from "./periods";
@@ -33,12 +33,12 @@ function stampOf({ months }: Derivable): string {
  * @param keepIn where they are kept, so that they need not be computed again; null keeps none
  */
 export function createDerived(segments: Segments, keepIn: Queries | null) {
-  /** Reads segments that may have been swept. */
+  /** Reads segments that may have been swept, and leaves out what is damaged: it is computed again. */
   async function readKept(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, KlineColumns>> {
     try {
       return await segments.read(client, ids);
     } catch (error) {
-      if (!(error instanceof SegmentMissing)) throw error;
+      if (!isHistoryDamaged(error)) throw error;
       if (ids.length === 1) return new Map();
       const found = new Map<string, KlineColumns>();
       for (const id of ids) for (const [name, columns] of await readKept(client, [id])) found.set(name, columns);
