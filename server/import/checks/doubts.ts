@@ -311,15 +311,16 @@ export function createHoursCheck(file: Prepared, calendar: CalendarHours, isGive
       closed.add(klines);
       total += klines.time.length;
     },
-    doubts(): Doubt[] {
+    /** @param advice asked where there is a doubt: what the operator can do about it */
+    async doubts(advice: () => Promise<string>): Promise<Doubt[]> {
       const shown = (count: number) => `${countText(count)} of its ${countText(total)} klines`;
       const at = (time: number) => `the first at ${minuteText(time * SECOND_MS)}`;
       if (closed.first !== null && closed.count > total * CLOSED_MAX_SHARE) {
-        const reason = `${shown(closed.count)} are in hours in which the calendar of ${listing.ticker} is closed, ${at(closed.first)}: set its clock with --tz`;
+        const reason = `${shown(closed.count)} are in hours in which the calendar of ${listing.ticker} is closed, ${at(closed.first)}: ${await advice()}`;
         return [{ reason, rows: closed.examples }];
       }
       if (isSure || weekly.first === null || !isDoubtful(knownClock("UTC"), { evidence: evidence.evidence(), hours })) return [];
-      const reason = `${shown(weekly.count)} are in hours in which the market is closed, ${at(weekly.first)}, on ${clock.clock.title} (${clock.because}): set its clock with --tz`;
+      const reason = `${shown(weekly.count)} are in hours in which the market is closed, ${at(weekly.first)}, on ${clock.clock.title} (${clock.because}): ${await advice()}`;
       return [{ reason, rows: weekly.examples }];
     },
   };

@@ -18,6 +18,7 @@ import { ImportFailure } from "#server/import/failure";
 import { contentOf } from "#server/import/files/text";
 import { type Progress, startProgress } from "#server/import/progress";
 import { hasAsks, type Row } from "#server/import/rows/row";
+import { clockAdvice, statedDoubt } from "#server/import/survey/advice";
 import { claimsOf } from "#server/import/survey/decide";
 import type { Prepared, SurveyContext } from "#server/import/survey/survey";
 import { addCounts, type BatchCounts, NO_KLINES } from "#server/store/klines/kline-batches";
@@ -240,6 +241,13 @@ export async function judgeFile(
     if (recognition.kind === "ticks") times.row(row);
     else if (recognition.exported !== true) rows.row(row, line);
   };
+  /** Of rows in closed hours, and of times that differ from those of the stored klines. */
+  async function clockDoubts(): Promise<readonly Doubt[]> {
+    const closed = await hours.doubts(() => clockAdvice(file, context));
+    const isStated = options.clock !== null || ("fixed" in recognition.clock && recognition.layout !== null);
+    const stated = isStated ? await statedDoubt(file, context) : null;
+    return stated === null ? closed : [...closed, { reason: stated, rows: [] }];
+  }
   let overlap: Doubt | null = null;
   let beginning: KlineColumns | undefined;
   const progress = startProgress(terminal, "checking the prices", source.sizeBytes, clock);
@@ -268,7 +276,10 @@ export async function judgeFile(
   const like =
     levels.length > 0 && beginning !== undefined ? await likenessOf({ series, klines: beginning }, listings, store) : null;
   const named = like === null ? [] : [{ reason: `it looks like ${like}: the same prices are stored for it`, rows: [] }];
-  return { ...judged, doubts: [...rows.doubts(), ...times.doubts(), ...steps.doubts(), ...hours.doubts(), ...levels, ...named] };
+  return {
+    ...judged,
+    doubts: [...rows.doubts(), ...times.doubts(), ...steps.doubts(), ...(await clockDoubts()), ...levels, ...named],
+  };
 }
 
 /** Parts that wait to be written or are: one, while the next is read. */

@@ -11,7 +11,7 @@ import { emptyRow, type Row, type RowKind } from "#server/import/rows/row";
 import type { StoredPrices } from "#server/store/klines/kline-store";
 import { at } from "#server/testing/import-rows";
 import { type ClockEvidence, createEvidenceCollector, detectClock, evidenceOf, isDoubtful, weeklyHours } from "./clock";
-import { clockOfStored } from "./survey";
+import { clockOfStored } from "./stored-clock";
 
 const DATA = path.resolve(process.cwd(), "../shared/data");
 const HOUR = HOUR_MS;

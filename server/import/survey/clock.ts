@@ -233,12 +233,11 @@ function weekendsRefute(rival: Fit, best: Fit, files: readonly TimedFile[]): boo
   return isWorse(rival, best) && !isWorse(best, rival) && quotesToClose;
 }
 
-/** An error that names the clocks to choose from. */
+/** An error that names the clocks that fit, if any. Which of them is right only the source can say. */
 export function unsureOf(reason: string, clocks: readonly SourceClock[]): Unsure {
   const options = clocks.slice(0, NAMED_MAX_COUNT).map(({ name }) => `--tz ${name}`);
-  return new Unsure(
-    `${reason}. Set the clock that applies, ${options.length > 0 ? options.join(" or ") : "for example --tz EET"}`,
-  );
+  const named = options.length > 0 ? `: ${options.join(" or ")}` : " with --tz";
+  return new Unsure(`${reason}. Set the clock that its source states${named}`);
 }
 
 function severalFit(clocks: readonly SourceClock[], files: readonly TimedFile[]): Unsure {

@@ -1,31 +1,29 @@
 import path from "node:path";
 import type { Clock } from "#lib/clock";
-import type { Timeframe } from "#lib/contract/primitives";
-import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
-import { HOUR_MS, HOUR_S } from "#lib/units";
+import { HOUR_MS } from "#lib/units";
 import { ImportFailure, outcomeOf, Unsure } from "#server/import/failure";
 import type { Source } from "#server/import/files/archives";
 import type { SourceFinder } from "#server/import/files/sources";
 import { contentOf, takeBytes } from "#server/import/files/text";
-import { knownClock, knownClocks, type SourceClock, shiftedClock, utcOn } from "#server/import/formats/clocks";
+import { knownClocks, type SourceClock, shiftedClock, utcOn } from "#server/import/formats/clocks";
 import type { ClockRule } from "#server/import/formats/format";
 import type { Options } from "#server/import/options";
 import { startProgress, type Terminal } from "#server/import/progress";
-import type { ReaderSettings, RowKind } from "#server/import/rows/row";
-import type { KlineTable, StoredPrices } from "#server/store/klines/kline-store";
+import type { ReaderSettings } from "#server/import/rows/row";
+import type { KlineTable } from "#server/store/klines/kline-store";
 import {
   type DetectedClock,
   detectClock,
   distinctClocks,
   evidenceOf,
   isClosedOn,
-  type PricedTime,
   type TimedFile,
   unsureOf,
   weeklyHours,
 } from "./clock";
 import { asWritten, decide, isOpen } from "./decide";
 import { type Identified, type ImportListing, identify, statedClock } from "./identify";
+import { clockOfStored, thinned } from "./stored-clock";
 import { checkAlignment, createIntervals, type Intervals, MISALIGNED_MAX_SHARE, misalignedReason } from "./timeframe";
 import { createValues, type Values } from "./values";
 
@@ -33,8 +31,6 @@ import { createValues, type Values } from "./values";
 const HEAD_MAX_BYTES = 1_048_576;
 /** Times of a file of longer klines that are checked: those of decades. Later ones are checked one by one when they are stored. */
 const TIMES_MAX_COUNT = 5_000_000;
-/** Hours around a stated clock that stored prices are compared on. */
-const COMPARED_HOURS = [-3, -2, -1, 1, 2, 3];
 
 /** What the files of a run are surveyed with. */
 export interface SurveyContext {
@@ -69,8 +65,11 @@ export interface Survey {
   clockOf(file: Surveyed): DetectedClock;
 }
 
-/** Reads the beginning of a file, and the rest where only all of its rows show its clock, its units, or whether they are our klines. */
-async function surveySource(source: Source, context: SurveyContext): Promise<Surveyed | null> {
+/**
+ * Reads the beginning of a file, and the rest where only all of its rows show its clock, its units, or whether they are our klines.
+ * @param isUnlabelled true to read its times as they are written, and look at them as if nothing stated their clock
+ */
+async function surveySource(source: Source, context: SurveyContext, isUnlabelled = false): Promise<Surveyed | null> {
   const { options, listings, terminal, clock, signal, store } = context;
   let readBytes = 0;
   const chunks = contentOf(source, (bytes) => {
@@ -81,7 +80,7 @@ async function surveySource(source: Source, context: SurveyContext): Promise<Sur
     const found = identify(source, head, head.length < HEAD_MAX_BYTES, options, listings);
     if (found === null) return null;
     const { recognition, listing, timeframe } = found;
-    const stated = statedClock(found, options);
+    const stated = isUnlabelled ? null : statedClock(found, options);
     const intervals = createIntervals(timeframe, listing.assetClass);
     const collector = evidenceOf(found);
     const timesMs: number[] = [];
@@ -94,10 +93,11 @@ async function surveySource(source: Source, context: SurveyContext): Promise<Sur
     };
     const isLonger = timeframe !== "M1";
     const isRead = stated === null || isLonger || isOpen(found, options);
-    const isCompared = options.clock === null && recognition.layout !== null && store !== null;
+    const isCompared = recognition.layout !== null && store !== null;
     if (!isRead && !isCompared) return file(found.sample.values);
     let [rows, isHead] = [0, true];
-    const written = asWritten(found, options);
+    const settings = asWritten(found, options);
+    const written = isUnlabelled ? { ...settings, overrulesOffset: true } : settings;
     const reader = recognition.createReader(stated === null ? written : { ...written, toUtcMs: utcOn(stated.clock) }, {
       row(row) {
         rows += 1;
@@ -263,6 +263,18 @@ function judgeLong(files: readonly Surveyed[], rule: ClockRule, unsure: Unsure):
 }
 
 /**
+ * The clock of a file by its times as they are written, whatever states another one, or why they do not show it.
+ * @returns the clock, or an error whose message names those that fit
+ */
+export async function clockAsWritten({ source }: Pick<Surveyed, "source">, context: SurveyContext): Promise<Outcome> {
+  const found = await outcomeOf(surveySource(source, { ...context, options: { ...context.options, clock: null } }, true));
+  if (found instanceof Error) return found;
+  const unknown = new ImportFailure("it has no rows");
+  if (found === null) return unknown;
+  return (await clocksOf([found], ruleOf(found), context)).get(source) ?? unknown;
+}
+
+/**
  * Finds the clocks of all files of a run whose format leaves it open. Files of one format are taken as one source, which has
  * one clock; if they have none in common, those of each source are judged for themselves. Files that cannot be read are left to the import, which reports them.
  */
@@ -303,83 +315,6 @@ export async function surveyFiles(
   };
 }
 
-/**
- * Checks the clock that a file states with the beginning of the file: stored prices of the same minutes an hour or more away are
- * proof against it.
- * @throws Unsure when there is such proof
- */
-async function checkStated(file: Surveyed, store: SurveyContext["store"]): Promise<void> {
-  const utc = knownClock("UTC");
-  const stored = await storedClock(file, [utc, ...COMPARED_HOURS.map((hours) => shiftedClock(utc, hours * HOUR_MS))], store);
-  if (stored !== undefined && stored !== utc)
-    throw unsureOf("the same klines are stored at other times than its rows state", [utc]);
-}
-
-/** Rows of a file that are compared with stored ones. */
-const COMPARED_MAX_COUNT = 1_000;
-/** Rows that must be stored at the times of a clock before its prices count. */
-const MATCHED_MIN_COUNT = 30;
-/** How many times nearer the prices on the right clock are: sources differ by a fraction of a pip, an hour by many. */
-const NEARER_MIN_RATIO = 3;
-
-/** At most so many rows, spread evenly. */
-function thinned(samples: readonly PricedTime[]): PricedTime[] {
-  const step = Math.max(1, Math.ceil(samples.length / COMPARED_MAX_COUNT));
-  return samples.filter((_, index) => index % step === 0);
-}
-
-/** Reads stored klines of a timeframe by their open times, Unix seconds. */
-type ReadKlines = (timeframe: Timeframe, times: readonly number[]) => Promise<ReadonlyMap<number, StoredPrices>>;
-
-/** The timeframe of the stored klines that rows are compared with, and how far apart the price of a row and one of them are. */
-function comparisonOf(kind: RowKind, own: Timeframe): [Timeframe, (price: number, stored: StoredPrices) => number] {
-  if (kind === "ticks") return ["M1", (price, { low, high }) => Math.max(0, low - price, price - high)];
-  // Longer ones are compared with the hour that they begin with, because hours have no clock of their own.
-  if (TIMEFRAME_SECONDS[own] > HOUR_S) return ["H1", (price, { open }) => Math.abs(price - open)];
-  return [own, (price, { close }) => Math.abs(price - close)];
-}
-
-/**
- * The clock on which rows of a file have the prices that are stored for their times: the same klines an hour off are proof.
- * @returns undefined when too little is stored to tell
- */
-export async function clockOfStored(
-  clocks: readonly SourceClock[],
-  samples: readonly PricedTime[],
-  { kind, timeframe: own }: { readonly kind: RowKind; readonly timeframe: Timeframe },
-  read: ReadKlines,
-): Promise<SourceClock | undefined> {
-  const [timeframe, distance] = comparisonOf(kind, own);
-  const slotS = TIMEFRAME_SECONDS[timeframe];
-  const slotOf = (ms: number) => Math.floor(ms / 1000 / slotS) * slotS;
-  const rows = thinned(samples);
-  if (rows.length < MATCHED_MIN_COUNT) return undefined;
-  const times = clocks.map((clock) => rows.map(({ timeMs }) => clock.toUtcMs(timeMs)));
-  const stored = await read(timeframe, [...new Set(times.flat().map(slotOf))]);
-  const distances = times.map((onClock) =>
-    onClock.map((atMs, index) => {
-      const kline = stored.get(slotOf(atMs));
-      return kline === undefined ? Number.NaN : distance((rows[index] as PricedTime).price, kline);
-    }),
-  );
-
-  /** The mean distance on one clock, over the rows that another one reads differently. */
-  function meanWhereDifferent(one: number, other: number): number {
-    let [sum, count] = [0, 0];
-    for (const [index, distance] of (distances[one] as number[]).entries()) {
-      if (Number.isNaN(distance) || times[one]?.[index] === times[other]?.[index]) continue;
-      sum += distance;
-      count += 1;
-    }
-    return count < MATCHED_MIN_COUNT ? Number.NaN : sum / count;
-  }
-  const beats = (one: number, other: number) => {
-    const [own, theirs] = [meanWhereDifferent(one, other), meanWhereDifferent(other, one)];
-    return theirs > 0 && own * NEARER_MIN_RATIO <= theirs;
-  };
-  return clocks.find((_, one) => clocks.every((__, other) => one === other || beats(one, other)));
-}
-
 /** A file with everything that is needed to read its rows. */
 export interface Prepared extends Surveyed {
   readonly clock: DetectedClock;
@@ -392,15 +327,13 @@ export interface Prepared extends Surveyed {
  * @returns null for an empty .bi5 file: an hour or day without quotes
  * @throws ImportFailure that says what cannot be imported or must be set.
  */
-export async function prepare(source: Source, survey: Survey, { options, store }: SurveyContext): Promise<Prepared | null> {
+export async function prepare(source: Source, survey: Survey, { options }: SurveyContext): Promise<Prepared | null> {
   const file = await survey.fileOf(source);
   if (file === null) return null;
-  const { recognition, timeframe, intervals, timesMs } = file;
-  const { clock: rule, layout } = recognition;
+  const { timeframe, intervals, timesMs } = file;
   const stated = statedClock(file, options);
   const clock = stated ?? survey.clockOf(file);
   const { settings, notes } = decide(file, file.values, clock.clock, options);
-  if ("fixed" in rule && options.clock === null && layout !== null) await checkStated(file, store);
   const utcMs = stated === null ? timesMs.map(settings.toUtcMs) : timesMs;
   const alignment = timeframe === "M1" ? [] : checkAlignment(intervals, utcMs);
   return { ...file, clock, settings, notes: [...notes, ...alignment] };
