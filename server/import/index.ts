@@ -22,6 +22,12 @@ function stateOf({ state, pending, undone_at }: BackfillReport): string {
   return state;
 }
 
+/** An import that has ended and stored nothing has a number too. This says why nothing is below it. */
+function nothingLines({ state, series, pending, problem }: BackfillReport): string[] {
+  if (state === "running" || pending || series.length > 0) return [];
+  return [`    nothing stored${problem === null ? "" : `: ${problem}`}`];
+}
+
 function linesOf(report: BackfillReport): string[] {
   const { number, started_at, file, files, series, doubts } = report;
   const names = files > 1 ? `${countText(files)} files` : file;
@@ -31,6 +37,7 @@ function linesOf(report: BackfillReport): string[] {
       ({ ticker, timeframe, first_at, last_at, stored, already_there, overwritten, covered, ticks }) =>
         `    ${named(ticker, timeframe)}  ${minute(first_at)} to ${minute(last_at)}  ${countText(stored)} stored, ${countText(already_there)} already there, ${countText(overwritten)} overwritten${covered > 0 ? `, ${countText(covered)} behind stored M1` : ""}${ticksText(ticks, "kept")}`,
     ),
+    ...nothingLines(report),
     ...doubts.map((doubt) => `    DOUBTFUL: ${doubt}`),
   ];
 }

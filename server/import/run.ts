@@ -247,6 +247,7 @@ async function importAndReport(files: readonly string[], run: Run): Promise<numb
   if (shown === null) terminal.line(NOT_SHOWN);
   else if (shown.some(({ added, removed, changed }) => added + removed + changed > 0))
     terminal.line(`This is import ${backfill.number}. To undo it: npm run import -- undo ${backfill.number}`);
+  else terminal.line(`This was import ${backfill.number}: it changes no kline.`);
   try {
     const state = shown === null ? "interrupted" : summary.failed() ? "failed" : "done";
     const tickers = [...new Set(shown?.map(({ ticker }) => ticker))];

@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
+import { importCommand as command } from "#server/import/index";
 import { listBackfills } from "#server/store/market/backfills";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { hurriedClock, IMPORT_NOW_MS, importCommand } from "#server/testing/import-command";
 import { openMinutes } from "#server/testing/import-rows";
+import { commandOutcome } from "#server/testing/terminal";
 import { IMPORTING, reportBackfill } from "./backfill";
 
 let database: TestDatabase;
@@ -129,4 +131,22 @@ test("a wrong command line starts no import", async () => {
     text: expect.stringContaining("no such file"),
   });
   expect(await database.prisma.backfill.count()).toBe(before);
+});
+
+test("every number is named and listed, also that of an import that stored nothing, with its reason", async () => {
+  const stored = minutes("CADJPY.csv", 50);
+  const broken = path.join(folder, "CADCHF.csv");
+  writeFileSync(broken, "nonsense\n");
+  const numbers: string[] = [];
+  for (const file of [stored, broken, stored]) {
+    const { text } = await importCommand(database, ["--force", file]);
+    numbers.push(/This (?:is|was) import (\d+)/.exec(text)?.[1] ?? text);
+  }
+  const [first, second, third] = numbers.map(Number) as [number, number, number];
+  expect([second, third]).toEqual([first + 1, first + 2]);
+  const { output } = await commandOutcome(command, ["list"], { db: database });
+  const entries = output.split(/\n(?=\d)/);
+  const entryOf = (number: number) => entries.find((entry) => entry.startsWith(`${number}  `));
+  expect(entryOf(third)).toMatch(/\n {4}CADJPY .* 0 stored, 50 already there/);
+  expect(entryOf(second)).toMatch(/ {2}failed {2}.*CADCHF.csv\n {4}nothing stored: .*CADCHF.csv: /);
 });
