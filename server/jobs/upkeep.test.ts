@@ -2,9 +2,12 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ManualClock, manualClock } from "#lib/clock";
 import type { ControlMessage } from "#lib/control";
+import { FEED_LAYER } from "#lib/domain/fold";
+import { TAKEN, type TickColumns } from "#lib/domain/tick-columns";
 import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { DAY_MS, HOUR_MS } from "#lib/units";
+import { storeTicks, TICK_SEGMENT_MAX_ROWS } from "#server/store/history/tick-days";
 import { addTick, type TickChunk } from "#server/store/history/tick-tail";
 import { inTransaction } from "#server/store/history/transaction";
 import { partOf, storeColumns } from "#server/store/klines/kline-batches";
@@ -81,6 +84,24 @@ test("what an interrupted import has stored is deleted after a week in which nob
   ]);
 });
 
+test("the segments of past days of ticks are joined", async () => {
+  const at = Date.UTC(2039, 5, 1);
+  const ticks = (from: number): TickColumns => {
+    const count = TICK_SEGMENT_MAX_ROWS / 2 + 1;
+    const column = (value: (row: number) => number) => Float64Array.from({ length: count }, (_, row) => value(row));
+    const prices = { bid: column(() => 1.1), ask: column(() => 1.2), volume: column(() => Number.NaN) };
+    const names = { source: Array<string>(count).fill("push"), outcome: Array<string>(count).fill(TAKEN) };
+    return { time: column((row) => from + row), received: column((row) => from + row), ...prices, ...names };
+  };
+  const { pool, segments } = db;
+  for (const from of [at, at + HOUR_MS])
+    await inTransaction(pool, (client) => storeTicks(client, segments, { ticker: "EURUSD", layer: FEED_LAYER }, ticks(from)));
+  const parts = async () => (await pool.query("SELECT rows FROM tick_segment ORDER BY part")).rows.map(({ rows }) => rows);
+  expect(await parts()).toEqual([TICK_SEGMENT_MAX_ROWS, 2]);
+  start();
+  await vi.waitFor(async () => expect(await parts()).toEqual([TICK_SEGMENT_MAX_ROWS + 2]), { timeout: 60_000 });
+});
+
 describe("expired klines", () => {
   test("klines beyond the retention are dropped by one of several nodes, and every process is notified", async () => {
     await storeYears(2036, 2037, 2038);
@@ -116,7 +137,7 @@ describe("expired klines", () => {
       query: { value: unlessAway(pool.query.bind(pool) as never) },
     });
     running.push(startUpkeep({ ...partsOf(2), db: { ...db, pool: cut } }));
-    await vi.waitFor(() => expect(logged).toMatchObject(Array(7).fill({ level: 40 })));
+    await vi.waitFor(() => expect(logged).toMatchObject(Array(8).fill({ level: 40 })));
     away = false;
     await vi.waitFor(async () => {
       await clock.advance(HOUR_MS);

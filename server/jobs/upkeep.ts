@@ -6,6 +6,8 @@ import { DAY_MS, DAY_S, HOUR_MS, MINUTE_MS } from "#lib/units";
 import { auditOn, SYSTEM } from "#server/store/access/audit";
 import { cutAuditAddresses } from "#server/store/access/audit-addresses";
 import type { Database } from "#server/store/database/db";
+import { createFileThread } from "#server/store/files/file-thread";
+import { joinDays } from "#server/store/files/joined-days";
 import { dropExpired } from "#server/store/history/retention";
 import { sweepSegments } from "#server/store/history/sweep";
 import { sealTails } from "#server/store/history/tail";
@@ -30,11 +32,12 @@ interface UpkeepOptions {
 
 /**
  * Works now and then every hour until stopped: it moves the minutes of past days and the ticks of past
- * hours into segments, deletes what imports left that were interrupted a week ago, drops klines beyond KLINE_RETENTION_YEARS and ticks beyond TICKS_MAX_DAYS and TICKS_MAX_MB, forgets old imports of
+ * hours into segments, joins those of past days, deletes what imports left that were interrupted a week ago, drops klines beyond KLINE_RETENTION_YEARS and ticks beyond TICKS_MAX_DAYS and TICKS_MAX_MB, forgets old imports of
  * which nothing is stored, deletes segments that nothing names and cuts old addresses in the audit log. Every node may run it; one at a
  * time does the work. It does not throw: failures are logged and retried.
  */
 export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
+  const thread = createFileThread(clock);
   /** One run of the sweep walks a part of the segments, and the next one continues. */
   let sweptTo = "";
 
@@ -59,10 +62,11 @@ export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
     await forgetMended(db, clock.now());
   }
 
+  /** The running day, an hour later: a tick can come late, and a database that was away is written then. */
+  const dayNow = () => Math.floor((clock.now() - HOUR_MS) / DAY_MS) * DAY_S;
+
   async function sealDays(): Promise<void> {
-    // An hour later: a tick can come late, and a database that was away is written then.
-    const day = Math.floor((clock.now() - HOUR_MS) / DAY_MS) * DAY_S;
-    const sealed = await sealTails(db, day);
+    const sealed = await sealTails(db, dayNow());
     if (sealed > 0) log.debug({ rows: sealed }, "moved the minutes of past days into layers");
   }
 
@@ -70,6 +74,11 @@ export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
     // A little later, so that what came at the end of the hour is written.
     const sealed = await sealTicks(db, Math.floor((clock.now() - MINUTE_MS) / HOUR_MS) * HOUR_MS);
     if (sealed > 0) log.debug({ chunks: sealed }, "moved the ticks of past hours into segments");
+  }
+
+  async function joinPastDays(signal: AbortSignal): Promise<void> {
+    const joined = await joinDays(db, thread, dayNow(), signal);
+    if (joined > 0) log.debug({ days: joined }, "joined the segments of days of ticks");
   }
 
   async function dropOldTicks(): Promise<void> {
@@ -91,7 +100,7 @@ export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
     if (dropped > 0) log.debug({ segments: dropped }, "deleted segments that nothing names");
   }
 
-  return startRepeating({ clock, pause: INTERVAL_MS, atOnce: true }, async () => {
+  const repeating = startRepeating({ clock, pause: INTERVAL_MS, atOnce: true }, async (signal) => {
     await attempt("cut addresses in the audit log", () => cutAuditAddresses(db.pool, clock));
     await attempt("forget old imports and mended minutes", forget);
     await attempt("delete interrupted imports", dropInterrupted);
@@ -99,6 +108,14 @@ export function startUpkeep({ db, clock, log, env }: UpkeepOptions): Repeating {
     await attempt("move the ticks of past hours into segments", sealHours);
     await attempt("drop expired klines", dropOld);
     await attempt("drop old ticks", dropOldTicks);
+    // After those that are dropped.
+    await attempt("join the ticks of past days", () => joinPastDays(signal));
     await attempt("delete segments that nothing names", sweep);
   });
+  return {
+    async stop() {
+      await repeating.stop();
+      await thread.close();
+    },
+  };
 }

@@ -9,6 +9,7 @@ import { TAKEN } from "#lib/domain/tick-columns";
 import { operations } from "#lib/operations/declarations";
 import type { DataFile } from "#lib/operations/files/declaration";
 import { DAY_S, HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
+import { lockTicker } from "#server/store/history/lock";
 import { storeTicks, TICK_SEGMENT_MAX_ROWS } from "#server/store/history/tick-days";
 import { addTick, sealTicks, type TickChunk } from "#server/store/history/tick-tail";
 import { inTransaction } from "#server/store/history/transaction";
@@ -17,6 +18,7 @@ import { decodeTicks } from "#server/store/segments/tick-parquet";
 import { beginTestImport } from "#server/testing/imports";
 import { type Ask, failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createFileThread, type FileThread } from "./file-thread";
+import { joinDays } from "./joined-days";
 import { createMadeFiles } from "./made-files";
 import { createTickFiles } from "./tick-files";
 
@@ -207,15 +209,60 @@ describe("a day of ticks that is over", () => {
     for (const id of [file?.id ?? "", "ticks-EURUSD-2026-01-05"]) expect(await get(id)).toMatchObject(failed("unknown_file"));
   });
 
-  test("of more ticks than a segment has is one file, and is charged for each started 100,000 rows", async () => {
-    await importTicks({ startMs: MONDAY_S * SECOND_MS, count: TICK_SEGMENT_MAX_ROWS + 500, stepMs: 1 });
+  test("of more ticks than a segment has is a file for good once it is joined, and is charged for each started 100,000 rows", async () => {
+    const rows = TICK_SEGMENT_MAX_ROWS + 500;
+    await importTicks({ startMs: MONDAY_S * SECOND_MS, count: rows, stepMs: 1 });
+    expect(await list()).toMatchObject([{ complete: true, rows: null }]);
+    const unjoined = await get("ticks-EURUSD-2026-01-05");
+    expect([await joinDays(t.db, thread, MONDAY_S), await joinDays(t.db, thread, TUESDAY_S)]).toEqual([0, 1]);
     const [file] = await list();
-    expect(file).toMatchObject({ complete: true, rows: null });
+    expect(file).toMatchObject({ complete: true, rows, id: `ticks-EURUSD-2026-01-05-${file?.revision}` });
+    const { bytes, headers } = await get(file?.id ?? "");
+    expect(bytes).toEqual(unjoined.bytes);
+    expect([bytes.length, createHash("sha256").update(bytes).digest("hex")]).toEqual([file?.bytes, file?.sha256]);
+    expect(headers.get("cache-control")).toContain("immutable");
+    expect(headers.get("etag")).toMatch(/^"/);
+    const part = await get(file?.id ?? "", { headers: { range: "bytes=100-109" } });
+    expect([part.status, Buffer.from(part.bytes)]).toEqual([206, Buffer.from(bytes.subarray(100, 110))]);
+    expect(await joinDays(t.db, thread, TUESDAY_S)).toBe(0);
     const { text: key } = await t.issueKey({ plan: "demo" });
     const remaining = async (id: string) => Number((await get(id, { key })).headers.get("x-ratelimit-remaining"));
     const before = await remaining("none");
     expect(before - (await remaining(file?.id ?? ""))).toBe(2);
     await expectEqualToRest();
+  });
+});
+
+describe("segments of a day", () => {
+  test("are joined in each layer, and ticks that come later are joined again", async () => {
+    const second = TICK_SEGMENT_MAX_ROWS + 10;
+    await write({ startMs: MONDAY_S * SECOND_MS, count: second, stepMs: 1 });
+    await seal();
+    await importTicks({ startMs: MONDAY_S * SECOND_MS + HOUR_MS, count: second, stepMs: 1, first: 5 });
+    const made = await get("ticks-EURUSD-2026-01-05");
+    expect(await joinDays(t.db, thread, TUESDAY_S)).toBe(2);
+    expect((await get("ticks-EURUSD-2026-01-05")).bytes).toEqual(made.bytes);
+    await t.db.pool.query("UPDATE backfill SET undone_at = now()");
+    expect(await list()).toMatchObject([{ rows: second }]);
+    await write({ startMs: MONDAY_S * SECOND_MS + 2 * HOUR_MS, count: 4, first: 3 });
+    await seal();
+    expect(await list()).toMatchObject([{ complete: true, rows: null }]);
+    expect(await joinDays(t.db, thread, TUESDAY_S)).toBe(1);
+    expect(await list()).toMatchObject([{ rows: second + 4 }]);
+    await expectEqualToRest();
+  });
+
+  test("are left as they are while their history is changed, and where one is damaged, which keeps no other day", async () => {
+    for (const day of [MONDAY_S - DAY_S, MONDAY_S])
+      await importTicks({ startMs: day * SECOND_MS, count: TICK_SEGMENT_MAX_ROWS + 1, stepMs: 1 });
+    await inTransaction(t.db.pool, async (client) => {
+      await lockTicker(client, "EURUSD", "transaction");
+      expect(await joinDays(t.db, thread, TUESDAY_S)).toBe(0);
+    });
+    const { rows } = await t.db.pool.query("SELECT content FROM tick_segment WHERE day = $1 AND part = 1", [MONDAY_S]);
+    await t.db.pool.query("UPDATE history_content SET bytes = $2 WHERE id = $1", [rows[0].content, Buffer.from("altered")]);
+    await expect(joinDays(t.db, thread, TUESDAY_S)).rejects.toThrow("was altered");
+    expect((await list()).map((file) => file.rows)).toEqual([TICK_SEGMENT_MAX_ROWS + 1, null]);
   });
 });
 

@@ -26,7 +26,7 @@ function stateOf(parts: readonly DayPart[]): string {
 
 /**
  * The files of the ticks of the live venue that were taken. A day that is one segment is that segment; another one, of several layers
- * or of more ticks than a segment has, is made when it is opened.
+ * or whose segments are not joined yet, is made when it is opened.
  */
 export function createTickFiles({ clock, ...options }: Options): FileSource {
   const { db, thread } = options;

@@ -14,7 +14,10 @@ import type { Queries } from "#server/store/segments/segment-store";
 import type { Segments } from "#server/store/segments/segments";
 import { digitsOf } from "./layers";
 
-/** Ticks of a segment: more would take too long to write at once. A busy day of a busy instrument has several. */
+/**
+ * Ticks of a segment while ticks of its day still come: each hour the last one is written again, and more would take too long. Days that are
+ * over are joined (store/files/joined-days.ts).
+ */
 export const TICK_SEGMENT_MAX_ROWS = 100_000;
 
 /** taken: what the service took, by its time; held: what it did not take, by its arrival. */
@@ -51,6 +54,12 @@ function daysOf(times: Float64Array, rows: readonly number[]): Map<number, numbe
 interface Place {
   readonly ticker: string;
   readonly layer: number;
+}
+
+/** A day of a layer that has ticks which were taken. */
+export interface LayerDay extends Place {
+  /** Its begin, Unix seconds. */
+  readonly day: number;
 }
 
 /** A segment of a day. */
@@ -129,6 +138,34 @@ export async function storeTicks(client: Queries, segments: Segments, place: Pla
     await storeDay(client, segments, place, ["taken", day], cutRows(ticks, rows));
   for (const [day, rows] of daysOf(ticks.received, kinds.held))
     await storeDay(client, segments, place, ["held", day], cutRows(ticks, rows));
+}
+
+/** Days that one call gives: of a long history, the next ones follow an hour later. */
+const SCATTERED_MAX_COUNT = 200;
+const SCATTERED = `SELECT ticker, day::float8, layer FROM tick_segment WHERE kind = 'taken' AND day < $1
+  GROUP BY ticker, day, layer HAVING count(*) > 1 AND sum(rows) <= $2 ORDER BY day DESC, ticker, layer LIMIT ${SCATTERED_MAX_COUNT}`;
+
+/** Days before another one, the newest first, of which a layer has several segments. @param rows the most ticks of a day */
+export async function scatteredDays(client: Queries, before: number, rows: number): Promise<LayerDay[]> {
+  return (await client.query<LayerDay>(SCATTERED, [before, rows])).rows;
+}
+
+/** The segments of a day, in their order. */
+export async function segmentsOfDay(client: Queries, { ticker, day, layer }: LayerDay): Promise<DayPart[]> {
+  return (await client.query<DayPart>(PARTS, [ticker, "taken", day, layer])).rows;
+}
+
+/** Puts one segment in the place of those of a day, in the caller's transaction, which must hold the lock of the ticker. */
+export async function replaceDay(
+  client: Queries,
+  { ticker, day, layer }: LayerDay,
+  whole: DayPart,
+  bytes: number,
+): Promise<void> {
+  const key = [ticker, "taken", day, layer];
+  const { part, content, rows, first, last } = whole;
+  await client.query(DROP_PARTS, key);
+  await client.query(STORE, [...key, part, content, rows, bytes, first, last]);
 }
 
 const OF_LAYERS = `SELECT layer, ticker, sum(rows)::float8 AS ticks FROM tick_segment

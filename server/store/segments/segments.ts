@@ -35,6 +35,8 @@ export interface Segments {
     ticker: string,
     digits: number,
   ): Promise<{ readonly id: string; readonly bytes: number }>;
+  /** Stores the bytes of a segment. @returns its name */
+  put(client: Queries, bytes: Uint8Array): Promise<string>;
   /** How many bytes segments have as they are stored, without those that are not there. */
   sizes(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   readonly store: SegmentStore;
@@ -161,6 +163,7 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
     settle(mark) {
       settled = mark;
     },
+    put,
     read: (client, ids) => readAll(client, ids, decodeStatements),
     readTicks: (client, ids) => readAll(client, ids, decodeTicks),
     async sizes(client, ids) {
