@@ -618,7 +618,7 @@ test.each(["klines", "ticks"])(
     for (const [program, code] of [
       ["pandas", `${type} = pd.read_parquet(`],
       ["Polars", `${type} = pl.read_parquet(`],
-      ["DuckDB", "FROM read_parquet("],
+      ["DuckDB", `FROM '${type}.parquet'`],
     ] as const) {
       await answer(page).getByText(program, { exact: true }).first().click();
       await files.getByRole("button").first().click();

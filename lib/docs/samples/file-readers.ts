@@ -10,12 +10,15 @@ function pythonHeaders(call: RestCall): { readonly imports: string; readonly hea
 /** What the rows of the file are called in code. */
 const rowsOf = (call: RestCall) => (urlOf(call).includes("/files/ticks-") ? "ticks" : "klines");
 
+/** Over HTTP, DuckDB needs an extension that it has to download. A file needs nothing. */
 const duckdb: Sample<RestCall> = {
   id: "duckdb",
   label: "DuckDB",
   generate(call) {
     const key = keyOf(call) ?? `$${KEY_VARIABLE}`;
-    return `duckdb -c "CREATE SECRET (TYPE http, BEARER_TOKEN '${key}'); SELECT * FROM read_parquet('${urlOf(call)}')"`;
+    const file = `${rowsOf(call)}.parquet`;
+    return `curl -sSf -H "Authorization: Bearer ${key}" -o ${file} "${urlOf(call)}"
+duckdb -c "SELECT * FROM '${file}'"`;
   },
 };
 
