@@ -26,7 +26,7 @@ export interface ExportOptions {
 
 export const USAGE = `npm run export -- --ticker EURUSD [options]
 
-Writes closed klines to a file for each ticker, with the rows that the API returns for the same range. The open kline, and
+Writes closed klines to a file for each ticker, as the API with format=csv, but with unknown spreads empty. The open kline, and
 klines that closed within the last 10 seconds, are left out. npm run import reads the files back exactly.
 
   --ticker EURUSD       the instrument, or several: EURUSD,GBPUSD; all for all instruments of the venue

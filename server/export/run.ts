@@ -3,15 +3,16 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "#lib/clock";
+import { type CsvTable, csvOf } from "#lib/contract/csv";
 import type { Listing } from "#lib/domain/instrument";
 import type { Kline } from "#lib/domain/kline";
 import type { Catalogue } from "#lib/market/ports";
+import { operations } from "#lib/operations/declarations";
 import { SECOND_MS } from "#lib/units";
 import { EXIT_DONE, EXIT_FAILED, UsageError } from "#server/cli/usage-error";
 import { countText, minuteText } from "#server/cli/words";
 import { writeWhole } from "#server/database/whole-file";
 import { startProgress, type Terminal } from "#server/import/progress";
-import { CSV_HEAD, csvLine } from "./csv";
 import type { ExportOptions } from "./options";
 import type { ClosedKlines, KlineSource } from "./series";
 
@@ -96,19 +97,22 @@ async function* watched({ pages }: ClosedKlines, onPage: OnPage, signal: AbortSi
   signal.throwIfAborted();
 }
 
-async function* csvText(pages: AsyncIterable<readonly Kline[]>, digits: number): AsyncGenerator<string> {
-  yield CSV_HEAD;
-  for await (const page of pages) yield page.map((kline) => csvLine(kline, digits)).join("");
+/** Klines as the API writes them with format=csv, except that a spread which no source knows is empty there, not 0: an import reads it back. */
+async function* csvText(pages: AsyncIterable<readonly Kline[]>): AsyncGenerator<string> {
+  const table = csvOf(operations.klines) as CsvTable;
+  const head = table.text([]);
+  yield head;
+  for await (const page of pages) yield table.text(page).slice(head.length);
 }
 
-async function writeCsv(handle: FileHandle, pages: AsyncIterable<readonly Kline[]>, digits: number): Promise<void> {
+async function writeCsv(handle: FileHandle, pages: AsyncIterable<readonly Kline[]>): Promise<void> {
   // One page waits at a time, so that memory does not grow with the range.
-  const text = Readable.from(csvText(pages, digits), { objectMode: true, highWaterMark: 1 });
+  const text = Readable.from(csvText(pages), { objectMode: true, highWaterMark: 1 });
   await pipeline(text, handle.createWriteStream({ flush: true }));
 }
 
 /** @returns the number of rows, 0 when there is nothing to write */
-async function exportTicker({ ticker, digits }: Listing, file: string, context: ExportContext): Promise<number> {
+async function exportTicker({ ticker }: Listing, file: string, context: ExportContext): Promise<number> {
   const { options, source, terminal, clock, signal } = context;
   const { timeframe, from, to } = options;
   return source.withKlines({ ticker, timeframe, from, to }, async (klines) => {
@@ -123,7 +127,7 @@ async function exportTicker({ ticker, digits }: Listing, file: string, context: 
     };
     try {
       const pages = watched(klines, onPage, signal);
-      await writeFile(file, options, (handle) => writeCsv(handle, pages, digits));
+      await writeFile(file, options, (handle) => writeCsv(handle, pages));
     } finally {
       progress.stop();
     }

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { at, readFile } from "#server/testing/import-rows";
-import { EXPORT_COLUMNS } from "./spotwire";
 
-const HEAD = EXPORT_COLUMNS.join(",");
+const HEAD = "ticker,timeframe,time,open,high,low,close,tick_volume,real_volume,spread";
 
 test("rows of an export are read with spreads in price units, and empty cells as unknown", async () => {
   const file = `${HEAD}\nXAUUSD,M1,2024-03-06T00:00:00Z,2100.00,2101.00,2099.50,2100.10,0,,1.00\nXAUUSD,M1,2024-03-06T00:07:00Z,2100.00,2100.00,2100.00,2100.00,3,5.5,\n`;

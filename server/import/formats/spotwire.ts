@@ -5,28 +5,17 @@ import { cellTexts } from "#server/import/rows/delimited";
 import { plainName, type Role, rolesOf } from "#server/import/rows/row";
 import { delimited, type Format, UTC_CLOCK } from "./format";
 
-/** The columns of an export, in its order: those of the API's record. */
-export const EXPORT_COLUMNS = [
-  "ticker",
-  "timeframe",
-  "time",
-  "open",
-  "high",
-  "low",
-  "close",
-  "tick_volume",
-  "real_volume",
-  "spread",
-] as const;
+/** The columns that say what a kline is, of those that the API and `npm run export` write. */
+const KLINE_COLUMNS = ["ticker", "timeframe", "time", "open", "high", "low", "close", "tick_volume", "real_volume", "spread"];
 
-const NAMES = EXPORT_COLUMNS.map(plainName);
+const NAMES = KLINE_COLUMNS.map(plainName);
 
 /** The columns of mid prices, which the files for download have beside those of asks. */
 const MID_ROLES: Readonly<Record<string, Role>> = Object.fromEntries(SIDES.mid.map((role) => [plainName(role), role]));
 
 /**
- * `npm run export`: the columns of the API's klines, with times in ISO 8601 UTC or Unix seconds. Prices and spreads are in price
- * units, an empty cell is unknown, and every row is a kline, also one without volume.
+ * `npm run export`, and format=csv of the API: its columns, with times in Unix seconds or, as 0.3 exported them, ISO 8601. Prices
+ * and spreads are in price units, an empty cell is unknown, and every row is a kline, also one without volume.
  */
 export const spotwireCsv: Format = {
   id: "spotwire",
