@@ -83,7 +83,7 @@ test("a missing file is told with what it concerns and how it comes back, and wh
     `1 of 1 files are damaged or missing, in file://${root}.\nTo have them back as they were, put the files of these names there again from a copy.`,
   );
   expect((await check("--ticker", "GBPUSD")).exitCode).toBe(0);
-  const again = await importCommand(reopened(), ["--ticker", "EURUSD", file]);
+  const again = await importCommand(reopened(), ["--ticker", "EURUSD", "--force", file]);
   expect(again.text).toContain("a file of stored history is damaged or missing");
   expect(again.text).toContain("npm run history -- check says how to restore it");
   expect((await importsOf("undo", "1")).exitCode).toBe(0);

@@ -470,7 +470,7 @@ test("the health has every node that reported, the venues, the size of the datab
   const well = { ...t, disk: () => null, certificateEnd: () => null, mailProblem: () => null, version: "1.2.3" };
   const report = createNodeReport(well);
   const ending = createNodeReport({ ...well, certificateEnd: () => t.clock.now() + 3 * DAY_MS });
-  expect((await report()).warnings).toEqual({ mail_server: null, certificate: null, provider_token: null });
+  expect((await report()).warnings).toEqual({ mail_server: null, certificate: null, history_files: null, provider_token: null });
   expect((await ending()).warnings).toMatchObject({ certificate: "The certificate of PUBLIC_URL ends in 3 days." });
   for (const name of ["edge-1", "edge-2"]) await writeNodeReport(t.db.pool, { id: randomUUID(), name }, await report());
   const at = new Date(t.clock.now()).toISOString();
