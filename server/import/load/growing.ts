@@ -37,6 +37,7 @@ export function growingColumns<Columns extends { readonly time: Float64Array }, 
       filled += 1;
     },
     append(part: Columns): void {
+      if (part.time.length === 0) return;
       makeRoom(part.time.length);
       copyInto(columns, part, filled);
       filled += part.time.length;

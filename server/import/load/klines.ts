@@ -153,8 +153,7 @@ function createQueue(options: MinutesOptions, unitOf: (time: number) => Period) 
       if (!(counts.firstMs <= timeMs)) counts.firstMs = timeMs;
       if (!(counts.lastMs >= timeMs)) counts.lastMs = timeMs;
     },
-    put(given: FileKline, rows: number, itsTicks: FileTicks = NO_FILE_TICKS): void {
-      const { kline } = given;
+    put(kline: FileKline, rows: number, itsTicks: FileTicks = NO_FILE_TICKS): void {
       if (rows <= options.skipRows) return;
       if (!options.intervals.isOver(kline.time, options.nowMs)) {
         counts.unfinished += 1;
@@ -164,7 +163,7 @@ function createQueue(options: MinutesOptions, unitOf: (time: number) => Period) 
         unit = unitOf(kline.time);
         begin = { klines: klines.rows(), ticks: ticks.rows(), rows: safeRows };
       }
-      klines.add(given);
+      klines.add(kline);
       ticks.append(itsTicks);
       counts.klines += 1;
     },
@@ -237,14 +236,14 @@ function klinesOf(options: MinutesOptions) {
 
   function judge(row: Row): string | null {
     if (timeframe === "M1" && row.timeMs % MINUTE_MS !== 0) return "its time is not the start of a minute";
-    const unsound = judgeRange([row.open, row.high, row.low, row.close]) ?? judgeSides(row);
+    const unsound = judgeRange(row.open, row.high, row.low, row.close) ?? judgeSides(row);
     if (unsound !== null) return unsound;
     if (row.tickVolume % 1 > 0)
       return "its number of quotes is not a whole number: if it is an amount, name it real_volume, or set --volume real";
     return isStray(row.low, row.high) ? STRAY : queue.doubt(row.timeMs);
   }
 
-  function toKline(row: Row, time: number): Kline {
+  function toKline(row: Row, time: number): FileKline {
     return {
       type: "kline",
       ticker,
@@ -257,6 +256,7 @@ function klinesOf(options: MinutesOptions) {
       tick_volume: Number.isNaN(row.tickVolume) ? 0 : row.tickVolume,
       real_volume: Number.isNaN(row.realVolume) ? null : row.realVolume,
       spread: Number.isNaN(row.spread) ? null : roundTo(row.spread, digits + 1),
+      sides: Number.isNaN(row.askClose) ? null : sidesOfRow(row, digits),
     };
   }
 
@@ -281,8 +281,7 @@ function klinesOf(options: MinutesOptions) {
       else if (row.timeMs < lastMs) counts.outOfOrder += 1;
       lastMs = row.timeMs;
       queue.note(row.timeMs);
-      const sides = Number.isNaN(row.askClose) ? {} : { sides: sidesOfRow(row, digits) };
-      queue.put({ kline: toKline(row, openS), ...sides }, counts.rows);
+      queue.put(toKline(row, openS), counts.rows);
     }
     queue.settle(counts.rows);
   }
@@ -348,7 +347,7 @@ function ticksOf(options: MinutesOptions) {
       const amount = volume[row] as number;
       kline = foldQuote(kline, toQuote(tick, digits), Number.isNaN(amount) ? undefined : amount, "M1", minuteMs / SECOND_MS);
     }
-    if (kline !== undefined) queue.put({ kline }, Number.POSITIVE_INFINITY, ticks);
+    if (kline !== undefined) queue.put(kline, Number.POSITIVE_INFINITY, ticks);
     lastMs = Number.NaN;
   }
 

@@ -4,9 +4,8 @@ import { PRICES_MAX_FACTOR, roundTo } from "#lib/domain/price";
 import type { Row } from "#server/import/rows/row";
 
 /** A kline of a file, with its ask and mid prices where it has some, in the order of SIDE_NAMES. */
-export interface FileKline {
-  readonly kline: Kline;
-  readonly sides?: readonly number[];
+export interface FileKline extends Kline {
+  readonly sides?: readonly number[] | null;
 }
 
 /** Makes columns with room for so many klines of a file. @param hasAsks whether the file has columns of asks */
@@ -14,8 +13,9 @@ export const emptyKlines = (hasAsks: boolean) => (rows: number) =>
   hasAsks ? { ...emptyColumns(rows), ...unknownSides(rows) } : emptyColumns(rows);
 
 /** Writes a kline of a file into row `at`. */
-export function setKline(columns: KlineColumns, at: number, { kline, sides }: FileKline): void {
+export function setKline(columns: KlineColumns, at: number, kline: FileKline): void {
   setRow(columns, at, kline);
+  const { sides } = kline;
   if (sides) for (const [index, name] of SIDE_NAMES.entries()) columns[name][at] = sides[index] as number;
 }
 
@@ -28,10 +28,7 @@ export function sidesOfRow(row: Row, digits: number): readonly number[] {
 export const FAR_APART = `its prices are more than a factor of ${PRICES_MAX_FACTOR} apart: one may have lost its decimal point`;
 
 /** Why prices cannot be those of a kline; null where they can, or are unknown. @param side in words, where it is not the bid */
-export function judgeRange(
-  [open = Number.NaN, high = Number.NaN, low = Number.NaN, close = Number.NaN]: readonly number[],
-  side = "",
-): string | null {
+export function judgeRange(open: number, high: number, low: number, close: number, side = ""): string | null {
   if (Number.isNaN(close)) return null;
   const isSound = high >= low && high >= open && high >= close && low <= open && low <= close;
   if (!isSound) return `${side}open and close are not between ${side}high and ${side}low`;
@@ -41,8 +38,11 @@ export function judgeRange(
 /** Why the asks and mids of a row cannot be; null where they can, or are unknown. */
 export function judgeSides(row: Row): string | null {
   const far = row.askHigh > row.low * PRICES_MAX_FACTOR ? FAR_APART : null;
-  const prices = (side: keyof typeof SIDES) => SIDES[side].map((name) => row[name]);
-  return judgeRange(prices("ask"), "ask ") ?? far ?? judgeRange(prices("mid"), "mid ");
+  return (
+    judgeRange(row.askOpen, row.askHigh, row.askLow, row.askClose, "ask ") ??
+    far ??
+    judgeRange(row.midOpen, row.midHigh, row.midLow, row.midClose, "mid ")
+  );
 }
 
 /** Whether an ask of a row is below its bid. In each quote it is not, so neither is it at open and close, nor the highest and lowest one. */
