@@ -173,7 +173,7 @@ async function restore(
     print(`Restored ${rows} rows of ${tables} tables as of ${header.madeAt}.`);
     if (place !== null)
       print(
-        `The files of history are not in the backup: they lie in ${place}, which HISTORY_URL has to name. If another database goes on with them, copy them first, and name the copy.`,
+        `The files of history are not in the backup: they lie in ${place}. Set HISTORY_URL to it. If another database keeps using these files, copy them first and set HISTORY_URL to the copy.`,
       );
     print("Keys revoked since then work again: revoke them. All users have to sign in again.");
   } finally {

@@ -65,7 +65,7 @@ test("npm run history -- check reads all files and ends with 0 where they are ri
   expect((await check("--ticker", "gbpusd")).output).toContain("All 0 files are right");
 });
 
-test("a missing file is told with what it concerns and how it comes back, and what is told brings it back", async () => {
+test("a missing file is reported with what it affects and how to restore it, and following that advice restores it", async () => {
   const { file } = await importFile("a.csv", 1.1);
   const before = await stored();
   const [id = ""] = await contents("history_layer");
@@ -113,7 +113,7 @@ test("what several imports show together is made again from their files", async 
   expect(lost.output).toContain("This command makes it again once the files of its layers are right");
 });
 
-test("what the feed brought, ticks, corrections and pushed klines are told apart", async () => {
+test("the report distinguishes klines of the feed, ticks, corrections and pushed klines", async () => {
   const said = (time: number, layer: number) => saidBy({ ...emptyColumns(1), time: Float64Array.of(time) }, layer, 1_000);
   const names = { ticker: "EURUSD", timeframe: "H1" } as const;
   const pushed = await beginTestImport({ db, clock }, { state: "done" });

@@ -13,7 +13,7 @@ interface Range {
   readonly to: number;
 }
 
-/** A tick as it was recorded: when it came, Unix milliseconds, and what became of it. */
+/** A recorded tick, with when it arrived (Unix milliseconds) and its outcome. */
 interface RecordedTick {
   readonly tick: Tick;
   readonly receivedMs: number;

@@ -45,7 +45,7 @@ function filesOf(
   { type, rowsName, period, count, periodAt, make }: Making,
   { prices, made, thread, clock }: Options,
 ): FileSource {
-  /** The periods that have files, ascending: those that were over at an instant, where one is asked for. */
+  /** The periods that have files, ascending. With `asOf`, only those that had ended by then. */
   function periods({ asOf = Number.POSITIVE_INFINITY }: FileView): Period[] {
     const found: Period[] = [];
     let one = periodAt(clock.now() / SECOND_MS);

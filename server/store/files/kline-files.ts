@@ -23,7 +23,7 @@ interface Month extends Period {
   readonly state: string;
 }
 
-type Choice = Omit<FileChoice, keyof FileView>;
+type ListedRange = Parameters<FileSource["list"]>[1];
 
 const offersMinutes = ({ timeframes }: Listing) => timeframes.includes("M1");
 const monthOf = (time: number) => periodOf("M1", time).from;
@@ -53,7 +53,7 @@ export function createKlineFiles({ clock, ...options }: Options): FileSource {
       .digest("hex");
     return files.make(listing, `klines-${key}`, async () => {
       const all = { limit: Number.MAX_SAFE_INTEGER, end: "oldest" } as const;
-      const query = { ticker, timeframe: "M1", from, to, price, withSides: true, ...all } as const;
+      const query = { ticker, timeframe: "M1", from, to, price, sides: true, ...all } as const;
       const columns = asOf === undefined ? (await reader.read(pool, query)).columns : await readAt(pool, query, asOf);
       const said = { ...(price !== undefined && { price }), ...(asOf !== undefined && { as_of: String(asOf) }) };
       return thread.klines(saidBy(columns, FEED_LAYER, Number.NaN), { venue: "live", ticker, timeframe: "M1", ...said }, digits);
@@ -66,47 +66,48 @@ export function createKlineFiles({ clock, ...options }: Options): FileSource {
   }
 
   /** The months that had minutes at an instant, ascending. What changed since then may turn out to have had none. */
-  async function listAt({ ticker }: Listing, range: Period & { readonly limit: number }, view: FileView, atS: number) {
+  async function listAt({ ticker }: Listing, range: ListedRange, atS: number): Promise<ListedFile[]> {
     const whole = { from: monthOf(range.from), to: periodOf("M1", range.to - 1).to };
     const { periods, tail } = await periodsAt(ticker, whole, atS);
-    const filled = periods.filter(({ folded, rows, sides }) => folded !== null || (view.price === undefined ? rows : sides) > 0);
+    const filled = periods.filter(({ folded, rows, sides }) => folded !== null || (range.price === undefined ? rows : sides) > 0);
     const starts = new Set([...filled, ...tail].map(({ start }) => monthOf(start)));
     return [...starts]
       .sort((a, b) => a - b)
       .slice(0, range.limit)
-      .map((from): ListedFile => {
+      .map((from) => {
         const { to } = periodOf("M1", from);
         return { from, to, complete: to <= atS, made: null };
       });
   }
 
-  async function openAt(listing: Listing, start: number, view: FileView, atS: number): Promise<OpenFile | undefined> {
-    const month = periodOf("M1", start);
+  async function openAt(listing: Listing, file: FileChoice, atS: number): Promise<OpenFile | undefined> {
+    const month = periodOf("M1", file.start);
     const { periods, tail } = await periodsAt(listing.ticker, month, atS);
     if (periods.length === 0 && tail.length === 0) return undefined;
     const state = JSON.stringify([periods.map(({ content, layers }) => layers ?? content), tail]);
-    return openMade(listing, { ...month, state }, view);
+    return openMade(listing, { ...month, state }, file);
   }
 
-  async function openNow(listing: Listing, { start, revision }: Choice, view: FileView): Promise<OpenFile | undefined> {
+  async function openNow(listing: Listing, file: FileChoice): Promise<OpenFile | undefined> {
+    const { start, revision, price } = file;
     const month = periodOf("M1", start);
-    const to = Math.min(month.to, knownTo(view));
+    const to = Math.min(month.to, knownTo(file));
     const { content, rows, open, state } = await monthAt(pool, listing.ticker, month, to);
     const isOver = !open && clock.now() >= month.to * SECOND_MS;
-    const isSegment = view.price === undefined && content !== null && !open;
+    const isSegment = price === undefined && content !== null && !open;
     if (isSegment && (isOver || revision === undefined) && content.startsWith(revision ?? ""))
       return files.open(listing, content, rows);
     if (revision !== undefined || (content === null && state === null)) return undefined;
-    return openMade(listing, { from: month.from, to, state: `${content} ${state}` }, view);
+    return openMade(listing, { from: month.from, to, state: `${content} ${state}` }, file);
   }
 
-  async function listNow(listing: Listing, range: Period & { readonly limit: number }, view: FileView): Promise<ListedFile[]> {
-    const found = await monthsOf(pool, listing.ticker, range);
-    const filled = found.filter(({ open, sides }) => view.price === undefined || open || sides > 0);
+  async function listNow({ ticker }: Listing, range: ListedRange): Promise<ListedFile[]> {
+    const found = await monthsOf(pool, ticker, range);
+    const filled = found.filter(({ open, sides }) => range.price === undefined || open || sides > 0);
     const months = filled.slice(0, range.limit).map(({ start, content, open, rows }) => {
       const { from, to } = periodOf("M1", start);
       const complete = !open && clock.now() >= to * SECOND_MS;
-      return { from, to, rows, complete, content: complete && view.price === undefined ? content : null };
+      return { from, to, rows, complete, content: complete && range.price === undefined ? content : null };
     });
     const sizes = await files.sizesOf(months.flatMap(({ content }) => content ?? []));
     return months.map(({ from, to, rows, complete, content }): ListedFile => {
@@ -121,12 +122,12 @@ export function createKlineFiles({ clock, ...options }: Options): FileSource {
     async list(listing, range) {
       if (!offersMinutes(listing)) return [];
       const { asOf } = range;
-      return untilFound(() => (asOf === undefined ? listNow(listing, range, range) : listAt(listing, range, range, asOf)));
+      return untilFound(() => (asOf === undefined ? listNow(listing, range) : listAt(listing, range, asOf)));
     },
     async open(listing, file) {
       const { start, asOf } = file;
       if (!offersMinutes(listing) || monthOf(start) !== start) return undefined;
-      return untilFound(() => (asOf === undefined ? openNow(listing, file, file) : openAt(listing, start, file, asOf)));
+      return untilFound(() => (asOf === undefined ? openNow(listing, file) : openAt(listing, file, asOf)));
     },
   };
 }

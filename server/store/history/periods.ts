@@ -18,7 +18,7 @@ export interface PeriodRow extends VisibleRow {
   readonly timeframe: Timeframe;
   /** What is folded to know what showed; null where the row says it. */
   readonly layers?: readonly PastLayer[] | null;
-  /** Folds the period as it is asked for; null where the row already says it. The fold runs once, however often this is called. */
+  /** Folds the period for this read; null where the row already has the result. It folds once, however often it is called. */
   readonly folded: (() => Promise<Folded>) | null;
 }
 

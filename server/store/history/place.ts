@@ -46,7 +46,7 @@ async function namedFiles(client: Queries): Promise<string[]> {
   return (await client.query<{ content: string }>(NAMED)).rows.map(({ content }) => content);
 }
 
-/** The place that the recorded one is told apart from, as the beginning of a sentence. */
+/** What this process is set to, as the beginning of a refusal. */
 const isSet = (marked: MarkedPlace | undefined) => `HISTORY_URL is ${marked === undefined ? "not set" : marked.url}`;
 
 function otherMark({ place, mark }: Recorded, { url }: MarkedPlace, found: string | null): string {

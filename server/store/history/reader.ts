@@ -53,7 +53,7 @@ interface KlinesQuery {
   /** Ask or mid prices instead of the bid, of the klines that have them. */
   readonly price?: Side | undefined;
   /** Whether minutes have their ask and mid prices beside the bid; those that are in a segment always have. */
-  readonly withSides?: boolean;
+  readonly sides?: boolean;
   /** Without the minutes of the tail that ended later, Unix seconds. */
   readonly endedBy?: number | undefined;
 }
@@ -83,7 +83,8 @@ function basisOf(timeframe: Timeframe): "H1" | "D1" | null {
 }
 
 /**
- * The months from which enough klines can be made, counted from the end that is asked for; their number is what they have at least.
+ * The range of as few months as are sure to have enough klines, counted from the requested end. Each month counts with the fewest klines
+ * that can be made of it.
  * @param shown reads a month
  */
 async function enough(
@@ -141,7 +142,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
   }
 
   async function snapshot(client: Queries, query: KlinesQuery, at: PastInstant | null): Promise<Snapshot> {
-    const { ticker, timeframe, price, withSides: both = false, endedBy = Number.POSITIVE_INFINITY } = query;
+    const { ticker, timeframe, price, sides = false, endedBy = Number.POSITIVE_INFINITY } = query;
     const asked = {
       ticker,
       timeframes: timeframe === "M1" ? [timeframe] : (["M1", timeframe] as const),
@@ -153,7 +154,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
       months: periods.filter((row) => row.timeframe === "M1"),
       imported: periods.filter((row) => row.timeframe !== "M1"),
       tail: tail.filter(({ start }) => start + MINUTE_S <= endedBy),
-      hasSides: both || price !== undefined,
+      hasSides: sides || price !== undefined,
     };
   }
 
@@ -168,7 +169,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
     return cutColumns(fold([await statementsShown(client, segments, held), late], overFeed).rows, from, to);
   }
 
-  /** The H1 klines of months, computed one after the other, so that other requests are answered meanwhile. */
+  /** The H1 klines of months, computed month by month so that other requests are answered in between. */
   async function hoursOf(client: Queries, months: readonly PeriodRow[]): Promise<KlineColumns> {
     const parts: KlineColumns[] = [];
     for (const minutes of await columnsOfEach(client, segments, months)) {
