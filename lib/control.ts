@@ -46,18 +46,22 @@ interface Transaction {
   query(text: string, values: unknown[]): Promise<unknown>;
 }
 
-/** Carries texts between the processes of an installation: PostgreSQL for a single node, Redis for several. */
+/** Carries texts between the processes of an installation. */
 export interface ControlChannel {
   /** Sends a text to every open line. @throws Error when the channel is unavailable; the text may not have arrived anywhere */
   send(text: string): Promise<void>;
-  /** Sends a text with the commit of a transaction, or not at all; only of a channel that is in the database. */
-  readonly sendWith?: (transaction: Transaction, text: string) => Promise<void>;
   /**
    * Opens a line: it receives every text sent after it is open, in order.
    * @param onLost the line broke; it receives nothing more and still has to be closed
    * @throws Error when the channel is unavailable; nothing stays open then
    */
   open(onText: (text: string) => void, onLost: (reason: unknown) => void, signal: AbortSignal): Promise<ControlLine>;
+}
+
+/** A channel that is in the database. */
+export interface DatabaseChannel extends ControlChannel {
+  /** Sends a text with the commit of a transaction, or not at all. */
+  sendWith(transaction: Transaction, text: string): Promise<void>;
 }
 
 /** A listener that runs. */
@@ -77,11 +81,10 @@ export interface Control {
    */
   publish(message: ControlMessage): Promise<void>;
   /**
-   * Sends changes that a transaction makes. Where the channel is in the database, the messages are sent by the commit, so that no kill
-   * comes between both; otherwise by the function that is returned, which is to be called after the commit and never throws.
+   * Sends changes that a transaction makes: the commit sends them, so that no kill comes between both.
    * @throws the error of pg; then nothing is sent, and the transaction fails
    */
-  publishWith(transaction: Transaction, messages: readonly ControlMessage[]): Promise<() => Promise<void>>;
+  publishWith(transaction: Transaction, messages: readonly ControlMessage[]): Promise<void>;
   /**
    * Follows the messages; resolves when it is listening, or has found the channel unavailable and keeps trying. A lost
    * connection is noticed within about a second and opened again; then `everything` is delivered, because messages may have

@@ -8,7 +8,7 @@ import type { ControlMessage } from "#lib/control";
 import { createLog } from "#lib/log";
 import { reservePort } from "#lib/testing/ports";
 import { findRedis, startRedis } from "#lib/testing/redis-server";
-import { createControl } from "#server/store/database/create-control";
+import { listenOn } from "#server/store/database/listener";
 import { openRedis } from "#server/store/database/redis";
 import { createRedisChannel } from "#server/store/database/redis-channel";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
@@ -116,7 +116,7 @@ describe("notifications of a command", () => {
       onTestFinished(() => redis.close());
       const channel = createRedisChannel(redis);
       const { heard, hear } = ear();
-      const listener = await createControl({ channel, clock: systemClock, log }).listen(hear);
+      const listener = await listenOn({ channel, onMessage: hear, clock: systemClock, log });
       onTestFinished(() => listener.stop());
       expect(await change(server.url)).toEqual([]);
       expect(await heard).toEqual({ kind: "calendars" });

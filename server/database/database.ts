@@ -114,7 +114,7 @@ export async function borrowSource(env: DatabaseEnv, log: Logger): Promise<Sourc
 
 /**
  * The service's database, migrated and seeded: DATABASE_URL, else an embedded PostgreSQL in DATA_DIR that ends with it.
- * @param channel carries control messages; the database by default
+ * @param channel carries control messages that no transaction sends; the database by default
  * @throws DatabaseError when DATABASE_URL cannot be reached in time; DataDirInUseError when another process uses
  * DATA_DIR; Error when the embedded database does not start or a migration fails.
  */

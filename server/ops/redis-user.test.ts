@@ -9,7 +9,7 @@ import { createRedisLog } from "#server/event-log/redis-log";
 import { createSharedConnections } from "#server/socket/shared-connections";
 import { createRedisLender } from "#server/store/access/leased-bucket-script";
 import { createTickets } from "#server/store/access/tickets";
-import { createControl } from "#server/store/database/create-control";
+import { listenOn } from "#server/store/database/listener";
 import { openRedis } from "#server/store/database/redis";
 import { createRedisChannel } from "#server/store/database/redis-channel";
 import { eventOf } from "#server/testing/events";
@@ -43,7 +43,11 @@ function startNode(url: string, lines: Record<string, unknown>[]) {
     stop,
     lender: createRedisLender(shared),
     tickets: createTickets({ secret: "a secret", clock: systemClock, redis }),
-    control: createControl({ channel: createRedisChannel(redis), clock: systemClock, log }),
+    channel: createRedisChannel(redis),
+    async listen(onMessage: (message: ControlMessage) => void) {
+      const { stop } = await listenOn({ channel: createRedisChannel(redis), onMessage, clock: systemClock, log });
+      onTestFinished(stop);
+    },
     follow() {
       const projection = emptyProjection();
       const follower = events.follow(createCursor(projection));
@@ -83,10 +87,7 @@ describeRedis("a node with a Redis user of its own", (nodes) => {
     await vi.waitUntil(() => follower.problem() === null && late.follower.problem() === null, SOON);
 
     const heard = new Promise<ControlMessage>((resolve) => {
-      void node.control.listen(resolve).then(({ stop }) => {
-        onTestFinished(stop);
-        return node.control.publish({ kind: "calendars" });
-      });
+      void node.listen(resolve).then(() => node.channel.send(JSON.stringify({ kind: "calendars" })));
     });
     expect(await heard).toEqual({ kind: "calendars" });
 

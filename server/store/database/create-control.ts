@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/clock";
-import { type Control, type ControlChannel, type ControlMessage, SEND_MAX_MS } from "#lib/control";
+import { type Control, type ControlChannel, type ControlMessage, type DatabaseChannel, SEND_MAX_MS } from "#lib/control";
 import type { Logger } from "#lib/log";
 import { type Backoff, repeat } from "#lib/repeat";
 import { withTimeout } from "#lib/with-timeout";
@@ -10,13 +10,16 @@ const RETRY: Backoff = { firstMs: 100, longestMs: 1_000 };
 const PENDING_MAX_COUNT = 100;
 
 interface ControlOptions {
+  /** Carries what transactions change. */
+  readonly database: DatabaseChannel;
+  /** Carries everything else: Redis, where several nodes share one, or the database. */
   readonly channel: ControlChannel;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Makes the control of one process over the channel of its installation. */
-export function createControl({ channel, clock, log }: ControlOptions): Control {
+/** Makes the control of one process over the channels of its installation. */
+export function createControl({ database, channel, clock, log }: ControlOptions): Control {
   const closing = new AbortController();
   let pending: ControlMessage[] = [];
   let retrying = false;
@@ -60,15 +63,16 @@ export function createControl({ channel, clock, log }: ControlOptions): Control 
   return {
     publish,
     async publishWith(transaction, messages) {
-      const { sendWith } = channel;
-      if (sendWith === undefined)
-        return async () => {
-          for (const message of messages) await publish(message);
-        };
-      for (const message of messages) await sendWith(transaction, JSON.stringify(message));
-      return async () => undefined;
+      for (const message of messages) await database.sendWith(transaction, JSON.stringify(message));
     },
-    listen: (onMessage) => listenOn({ channel, onMessage, clock, log }),
+    async listen(onMessage) {
+      const channels = [...new Set([database, channel])];
+      const listeners = await Promise.all(channels.map((one) => listenOn({ channel: one, onMessage, clock, log })));
+      return {
+        connected: () => listeners.every((listener) => listener.connected()),
+        stop: async () => void (await Promise.all(listeners.map((listener) => listener.stop()))),
+      };
+    },
     pending: () => pending.length,
     close: () => closing.abort(),
   };

@@ -55,7 +55,7 @@ interface Options {
   waitS: number;
   /** Shares its deadline with the other queries of a start; by default it has its own. */
   startUp?: StartUp;
-  /** The channel of control messages; by default the database itself. */
+  /** The channel of control messages that no transaction sends; by default the database itself. */
   channel?: ControlChannel;
   /** Where segments of stored klines lie; by default in the database itself. */
   segmentStore?: SegmentStore;
@@ -243,8 +243,9 @@ export async function openDatabase(options: Options): Promise<Database> {
   const transactionOptions = { maxWait: CONNECT_MAX_MS, timeout: TRANSACTION_MAX_MS };
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }), transactionOptions });
   const client = () => new Connection(connectionConfig(directUrl));
-  const { channel = createPostgresChannel({ pool, client }), clock, log } = options;
-  const control = createControl({ channel, clock, log });
+  const database = createPostgresChannel({ pool, client });
+  const { channel = database, clock, log } = options;
+  const control = createControl({ database, channel, clock, log });
   const { segmentStore = inPostgres, historyCacheMb = HISTORY_CACHE_MB } = options;
   return {
     pool,

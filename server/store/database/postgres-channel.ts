@@ -1,5 +1,5 @@
 import type { Client, Pool } from "pg";
-import { type ControlChannel, SEND_MAX_MS } from "#lib/control";
+import { type DatabaseChannel, SEND_MAX_MS } from "#lib/control";
 
 /** PostgreSQL channel on which every process of an installation listens. */
 const CHANNEL = "spotwire_control";
@@ -11,8 +11,8 @@ interface PostgresChannelOptions {
   readonly client: () => Client;
 }
 
-/** Control messages by NOTIFY, for an installation of one node and its commands. */
-export function createPostgresChannel({ pool, client }: PostgresChannelOptions): ControlChannel {
+/** Control messages by NOTIFY. */
+export function createPostgresChannel({ pool, client }: PostgresChannelOptions): DatabaseChannel {
   return {
     async send(text) {
       // Times out with its caller: on a silent network the attempts would fill the pool.

@@ -59,12 +59,8 @@ export interface SwitchedSeries extends Series {
 /** Minutes of a ticker that changed. */
 type ChangedSeries = ChangedMinutes & { readonly ticker: string };
 
-/** Has all running servers read again what changed, with the commit of the caller's transaction. @returns as publishWith */
-function announceChanges(
-  control: Announcer,
-  client: pg.ClientBase,
-  series: readonly ChangedSeries[],
-): Promise<() => Promise<void>> {
+/** Has all running servers read again what changed, with the commit of the caller's transaction. */
+function announceChanges(control: Announcer, client: pg.ClientBase, series: readonly ChangedSeries[]): Promise<void> {
   const ranges = new Map<string, ChangedMinutes>();
   for (const { ticker, first, last, struck } of series) {
     const known = ranges.get(ticker) ?? { first, last };
@@ -76,16 +72,15 @@ function announceChanges(
 }
 
 /** Changes history in one transaction, and notifies all running servers of the series that `work` returns. @returns the same */
-export async function changeHistory<Changed extends ChangedSeries>(
+export function changeHistory<Changed extends ChangedSeries>(
   { pool, control }: Pick<HistoryAdmin["db"], "pool" | "control">,
   work: (client: pg.PoolClient) => Promise<readonly Changed[]>,
 ): Promise<readonly Changed[]> {
-  const { series, tell } = await inTransaction(pool, async (client) => {
+  return inTransaction(pool, async (client) => {
     const changed = await work(client);
-    return { series: changed, tell: await announceChanges(control, client, changed) };
+    await announceChanges(control, client, changed);
+    return changed;
   });
-  await tell();
-  return series;
 }
 
 /**

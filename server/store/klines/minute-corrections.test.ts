@@ -51,7 +51,6 @@ beforeEach(async () => {
 
 async function publishWith(_: unknown, messages: readonly unknown[]) {
   announced.push(...messages);
-  return async () => undefined;
 }
 
 const admin = () => ({
