@@ -2,6 +2,8 @@ import type pg from "pg";
 
 /** How often a transaction that collides with another is tried. */
 const ATTEMPTS_COUNT = 3;
+/** A server that does not answer sooner rolls back when it notices that the connection has ended. */
+const ROLLBACK_MAX_MS = 1_000;
 /** Unique violation and deadlock: two writers of the same rows cause these; a retry sees the rows of the other. */
 const COLLISION_CODES = ["23505", "40P01"];
 
@@ -32,6 +34,8 @@ export async function inTransaction<Result>(
       client.release();
       return result;
     } catch (error) {
+      // Its locks are free before the caller goes on: the server notices only later that a connection has ended.
+      await client.query({ text: "ROLLBACK", query_timeout: ROLLBACK_MAX_MS } as pg.QueryConfig).catch(() => undefined);
       // Destroys the connection, so that its unknown state never reaches the next user.
       client.release(true);
       const { code = "" } = error as { code?: string };
