@@ -29,8 +29,8 @@ export const MCP_QUERY_MAX_CHARACTERS = 500;
 export const KLINES_MAX_LIMIT_ROWS = 5000;
 /** One rate-limit unit buys this many rows of a klines request. */
 export const KLINES_ROWS_PER_COST_UNIT = 1000;
-/** Stored minutes that may be read to know what showed at an instant in the past, where it differs from what shows: those of three years. */
-export const KLINES_AS_OF_MAX_MINUTES = 1_000_000;
+/** Stored minutes that may be read to know what showed at an instant in the past, where it differs from what shows: those of twenty years, imported twice. */
+export const KLINES_AS_OF_MAX_MINUTES = 15_000_000;
 /** Days of which the sandbox computes ask or mid klines for one response. */
 export const SANDBOX_SIDES_MAX_DAYS = 800;
 /** Ask and mid klines are made of the minutes that ended so long ago: the ticks of a minute are stored some seconds after it. */

@@ -24,6 +24,7 @@ const ownCommands = new Set(Object.values(COMMANDS).map((file) => path.resolve(f
 const ENTRIES = {
   worker: path.join("server", "feed", "sandbox", "worker.ts"),
   "file-worker": path.join("server", "store", "files", "file-worker.ts"),
+  "past-worker": path.join("server", "store", "history", "past-worker.ts"),
   "strength-worker": path.join("server", "threads", "strength-worker.ts"),
 };
 /** Such an entry, as the source beside it names it, or the place of a source. All files of the bundle lie in one folder. */

@@ -151,10 +151,16 @@ function contentTests(opened: () => OpenStore): void {
     const flipped = Uint8Array.from(first, (byte, at) => (at === 40 ? byte ^ 1 : byte));
     for (const wrong of [flipped, first.subarray(0, 100), new Uint8Array(0), second]) {
       await opened().alter(altered, wrong);
-      const reading = createSegments(opened().store, 8).read(opened().pool, [whole, altered]);
-      await expect(reading).rejects.toThrow(SegmentDamaged);
-      await expect(reading).rejects.toThrow(altered);
+      const segments = createSegments(opened().store, 8);
+      for (const read of [segments.read, segments.bytes]) {
+        const reading = read(opened().pool, [whole, altered]);
+        await expect(reading).rejects.toThrow(SegmentDamaged);
+        await expect(reading).rejects.toThrow(altered);
+      }
+      expect(segments.suspects).toContain(altered);
     }
+    const stored = await createSegments(opened().store, 8).bytes(opened().pool, [whole]);
+    expect(Buffer.from(stored.get(whole) ?? []).equals(second)).toBe(true);
     const read = await createSegments(opened().store, 8).read(opened().pool, [whole]);
     expect(read.get(whole)).toEqual(klines(1.25));
     await opened().store.drop(opened().pool, [altered], Date.now() + HOUR_MS);

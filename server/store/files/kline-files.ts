@@ -4,7 +4,6 @@ import { KLINE_CLOSE_DELAY_MS, KLINES_AS_OF_MAX_MINUTES, KLINES_SIDES_SETTLE_S }
 import { FEED_LAYER } from "#lib/domain/fold";
 import type { Listing } from "#lib/domain/instrument";
 import { type Period, periodOf } from "#lib/domain/period";
-import { createAlignment } from "#lib/domain/timeframe";
 import type { FileChoice, FileSource, FileView, ListedFile, OpenFile } from "#lib/market/file-source";
 import { MINUTE_S, SECOND_MS } from "#lib/units";
 import { untilFound } from "#server/store/history/minutes";
@@ -37,7 +36,6 @@ export function createKlineFiles({ clock, ...options }: Options): FileSource {
   const { pool, segments } = db;
   const files = createSegmentFiles("klines", options);
   const { reader, readAt } = createStoredReads(db);
-  const alignment = createAlignment();
 
   /** The end of the last minute that is over, and of which a view knows the prices; Unix seconds. */
   function knownTo({ price }: FileView): number {
@@ -62,7 +60,7 @@ export function createKlineFiles({ clock, ...options }: Options): FileSource {
 
   function periodsAt(ticker: string, range: Period, atS: number): Promise<Periods> {
     const past = { atS, maxStatements: KLINES_AS_OF_MAX_MINUTES };
-    return periodsThen(pool, segments, { ticker, timeframes: ["M1"], range }, past, alignment);
+    return periodsThen(pool, segments, { ticker, timeframes: ["M1"], range }, past);
   }
 
   /** The months that had minutes at an instant, ascending. What changed since then may turn out to have had none. */

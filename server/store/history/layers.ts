@@ -1,6 +1,6 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { cutColumns, emptyColumns, rowFrom, rowsBetween } from "#lib/domain/columns";
-import { FEED_LAYER, type Folded, fold, joinStatements, knownAt, RANKS, type RankOf, type Statements } from "#lib/domain/fold";
+import { FEED_LAYER, type Folded, fold, joinStatements, RANKS, type RankOf, type Statements } from "#lib/domain/fold";
 import { type Period, periodOf } from "#lib/domain/period";
 import type { Queries } from "#server/store/segments/segment-store";
 import { type Segments, saidBy } from "#server/store/segments/segments";
@@ -126,9 +126,10 @@ async function readParts(client: Queries, segments: Segments, layers: readonly L
   return layers.map(({ content }) => contents.get(content) ?? NOTHING);
 }
 
-function ranksOf(timeframe: Timeframe, layers: readonly LayerRow[]): RankOf {
+/** How much each of some layers counts in a series of a timeframe. */
+export function ranksOf(timeframe: Timeframe, layers: readonly Pick<LayerRow, "layer" | "by_operator">[]): RankOf {
   const ofFeed = timeframe === "M1" ? RANKS.feed : RANKS.kept;
-  const rankOf = ({ layer, by_operator }: LayerRow) =>
+  const rankOf = ({ layer, by_operator }: Pick<LayerRow, "layer" | "by_operator">) =>
     layer === FEED_LAYER ? ofFeed : by_operator ? RANKS.operator : RANKS.source;
   const ranks = new Map(layers.map((row) => [row.layer, rankOf(row)]));
   return (layer) => ranks.get(layer) ?? RANKS.source;
@@ -153,21 +154,6 @@ interface Switched {
 async function layersOf(client: Queries, key: readonly unknown[], switched: Switched | null): Promise<KnownLayer[]> {
   const values = [...key, switched?.layer ?? null, switched?.counts ?? null];
   return (await client.query<KnownLayer>(LAYERS, values)).rows;
-}
-
-/** What showed of a period at an instant, Unix milliseconds. @param layers that counted then */
-export async function foldAt(
-  client: Queries,
-  segments: Segments,
-  timeframe: Timeframe,
-  layers: readonly LayerRow[],
-  { atMs, endMsOf }: { readonly atMs: number; readonly endMsOf: (time: number) => number },
-): Promise<Folded> {
-  const parts = await readParts(client, segments, layers);
-  return fold(
-    parts.map((part) => knownAt(part, atMs, endMsOf)),
-    ranksOf(timeframe, layers),
-  );
 }
 
 /** What would show of a period if a layer was switched. */

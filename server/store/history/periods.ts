@@ -1,14 +1,14 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import type { Timeframe } from "#lib/contract/primitives";
 import { joinColumns, type KlineColumns } from "#lib/domain/columns";
 import { FEED_LAYER, type Folded, joinStatements, type Statements } from "#lib/domain/fold";
 import type { Period } from "#lib/domain/period";
-import type { TradingAlignment } from "#lib/domain/timeframe";
 import { DAY_S, MINUTE_S, SECOND_MS } from "#lib/units";
 import type { Queries } from "#server/store/segments/segment-store";
 import type { Segments } from "#server/store/segments/segments";
-import { foldAt, foldedStatements, foldSwitched, type LayerRow, VISIBLE_ROW, type VisibleRow, visibleStatements } from "./layers";
+import { foldedStatements, foldSwitched, type LayerRow, VISIBLE_ROW, type VisibleRow, visibleStatements } from "./layers";
 import { TAIL_OF, type TailRow } from "./minutes";
+import { foldPast } from "./past-thread";
 
 /** Longer than any interval: MN1 has 31 days and an hour. */
 const INTERVAL_MAX_S = 32 * DAY_S;
@@ -16,9 +16,11 @@ const INTERVAL_MAX_S = 32 * DAY_S;
 /** A period of a series, and which it is. */
 export interface PeriodRow extends VisibleRow {
   readonly timeframe: Timeframe;
+  /** At most so many, where they are folded for this read. */
+  readonly rows: number;
   /** What is folded to know what showed; null where the row says it. */
   readonly layers?: readonly PastLayer[] | null;
-  /** Folds the period for this read; null where the row already has the result. It folds once, however often it is called. */
+  /** Folds the period for this read; null where the row already has the result. */
   readonly folded: (() => Promise<Folded>) | null;
 }
 
@@ -91,10 +93,17 @@ const THEN = `WITH said AS (
   UNION ALL SELECT 'M1', time::float8, NULL, 0, 0, '{}', '{}', '{}', ${TAIL_OF}, NULL FROM kline_tail
     WHERE ticker = $1 AND time >= $3 AND time < $4 AND time <= $5::bigint - ${MINUTE_S}`;
 
+/** Months of an instant that a read keeps while it counts them, 4 MB each: more would be all of a read's memory. */
+const FOLDED_KEPT_COUNT = 4;
+
+const statementsOf = (layers: readonly PastLayer[]) => layers.reduce((sum, { rows }) => sum + rows, 0);
+
 const byStart = (a: { readonly start: number }, b: { readonly start: number }) => a.start - b.start;
 
-function periodsOf(rows: readonly Row[], foldOf: (row: Row) => PeriodRow["folded"]): Periods {
-  const periods = rows.filter(({ tail }) => tail === null).map((row) => ({ ...row, folded: foldOf(row) }));
+const AS_STORED = { folded: null };
+
+function periodsOf(rows: readonly Row[], foldingOf: (row: Row) => Pick<PeriodRow, "folded"> & Partial<PeriodRow>): Periods {
+  const periods = rows.filter(({ tail }) => tail === null).map((row) => ({ ...row, ...foldingOf(row) }));
   return { periods: periods.sort(byStart), tail: rows.filter(({ tail }) => tail !== null).sort(byStart) };
 }
 
@@ -111,10 +120,10 @@ function once(fold: () => Promise<Folded>): () => Promise<Folded> {
 /** The periods as they show. */
 export async function periodsNow(client: Queries, query: PeriodsQuery): Promise<Periods> {
   const { rows } = await client.query<Row>(NOW, valuesOf(query));
-  return periodsOf(rows, () => null);
+  return periodsOf(rows, () => AS_STORED);
 }
 
-const EMPTY = { content: null, rows: 0, sides: 0, sources: [], struck: [], struck_by: [] };
+const UNREAD = { content: null, rows: Number.POSITIVE_INFINITY, sides: 0, sources: [], struck: [], struck_by: [] };
 
 /** The periods as they would show with a layer that does not count yet. */
 export async function periodsWith(client: Queries, segments: Segments, query: PeriodsQuery, layer: number): Promise<Periods> {
@@ -123,7 +132,7 @@ export async function periodsWith(client: Queries, segments: Segments, query: Pe
   const ofLayer = rows.map((row): PeriodRow => {
     const series = { ticker: query.ticker, timeframe: row.timeframe };
     const fold = () => foldSwitched(client, segments, series, row.start, { layer, counts: true });
-    return { ...EMPTY, ...row, folded: once(fold) };
+    return { ...UNREAD, ...row, folded: once(fold) };
   });
   const isOther = ({ timeframe, start }: PeriodRow) => !rows.some((row) => row.timeframe === timeframe && row.start === start);
   return { periods: [...periods.filter(isOther), ...ofLayer].sort(byStart), tail };
@@ -138,22 +147,38 @@ export async function periodsThen(
   segments: Segments,
   query: PeriodsQuery,
   { atS, maxStatements }: PastInstant,
-  alignment: TradingAlignment,
 ): Promise<Periods> {
   const { rows } = await client.query<Row>(THEN, [...valuesOf(query), atS]);
+  const kept = new LRUCache<Row, Promise<Folded>>({ max: FOLDED_KEPT_COUNT });
+  const counted = new Set<Row>();
   let left = maxStatements;
+
+  async function fold(timeframe: Timeframe, counting: readonly PastLayer[]): Promise<Folded> {
+    const contents = await segments.bytes(
+      client,
+      counting.map(({ content }) => content),
+    );
+    const layers = counting.map(({ layer, by_operator, content }) => ({
+      layer,
+      by_operator,
+      bytes: contents.get(content) as Uint8Array,
+    }));
+    return foldPast({ timeframe, atMs: atS * SECOND_MS, layers });
+  }
+
+  async function foldedOf(row: Row, layers: readonly PastLayer[]): Promise<Folded> {
+    if (!counted.has(row)) left -= statementsOf(layers);
+    counted.add(row);
+    if (left < 0) throw new TooManyStatements();
+    const folding = kept.get(row) ?? fold(row.timeframe, layers);
+    kept.set(row, folding);
+    return folding;
+  }
+
   const some = rows.filter(({ layers }) => layers?.length !== 0);
-  return periodsOf(some, ({ layers, timeframe }) => {
-    if (!layers) return null;
-    const endMsOf = (time: number) => alignment.nextOpenTime(timeframe, time) * SECOND_MS;
-    async function fold(counted: readonly PastLayer[]): Promise<Folded> {
-      left -= counted.reduce((sum, layer) => sum + layer.rows, 0);
-      if (left < 0) throw new TooManyStatements();
-      // A fold of many months must not keep other requests waiting.
-      await nextTurn();
-      return foldAt(client, segments, timeframe, counted, { atMs: atS * SECOND_MS, endMsOf });
-    }
-    return once(() => fold(layers));
+  return periodsOf(some, (row) => {
+    const { layers } = row;
+    return layers ? { rows: statementsOf(layers), folded: () => foldedOf(row, layers) } : AS_STORED;
   });
 }
 
@@ -167,24 +192,24 @@ function readShown(client: Queries, segments: Segments, periods: readonly Period
   );
 }
 
-/** The klines of each of some periods that has any. */
-export async function columnsOfEach(
+/** The klines of each of some periods that has any, one after the other: those of an instant are held by nobody else. */
+export async function* columnsOfEach(
   client: Queries,
   segments: Segments,
   periods: readonly PeriodRow[],
-): Promise<readonly KlineColumns[]> {
+): AsyncGenerator<KlineColumns> {
   const found = await readShown(client, segments, periods);
-  const parts: KlineColumns[] = [];
   for (const { folded, content } of periods) {
     const columns = folded === null ? found.get(content ?? "") : (await folded()).rows;
-    if (columns !== undefined) parts.push(columns);
+    if (columns !== undefined) yield columns;
   }
-  return parts;
 }
 
 /** The klines of consecutive periods. */
 export async function columnsShown(client: Queries, segments: Segments, periods: readonly PeriodRow[]): Promise<KlineColumns> {
-  return joinColumns(await columnsOfEach(client, segments, periods));
+  const parts: KlineColumns[] = [];
+  for await (const columns of columnsOfEach(client, segments, periods)) parts.push(columns);
+  return joinColumns(parts);
 }
 
 /** The klines of periods, with what was taken out. */

@@ -95,6 +95,7 @@ async function enough(
   const longest = INTERVAL_MAX_FACTOR * (TIMEFRAME_SECONDS[timeframe] / MINUTE_S);
   // An interval that begins before its months is left out.
   const needed = (limit + 1) * longest;
+  if (months.reduce((sum, { rows }) => sum + rows, 0) < needed) return { from, to };
   // A minute without the side takes its whole interval away. So can one next to the month, at either border.
   const withSide = (rows: number, sides: number) =>
     timeframe === "M1" ? sides : Math.max(0, sides - (rows - sides + 2) * (longest - 1));
@@ -137,7 +138,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
   }
 
   function periodsOf(client: Queries, asked: PeriodsQuery, at: PastInstant | null): Promise<Periods> {
-    if (at !== null) return periodsThen(client, segments, asked, at, alignment);
+    if (at !== null) return periodsThen(client, segments, asked, at);
     return pending === null ? periodsNow(client, asked) : periodsWith(client, segments, asked, pending);
   }
 
@@ -172,7 +173,7 @@ export function createReader(segments: Segments, keepIn: Queries | null = null, 
   /** The H1 klines of months, computed month by month so that other requests are answered in between. */
   async function hoursOf(client: Queries, months: readonly PeriodRow[]): Promise<KlineColumns> {
     const parts: KlineColumns[] = [];
-    for (const minutes of await columnsOfEach(client, segments, months)) {
+    for await (const minutes of columnsOfEach(client, segments, months)) {
       await nextTurn();
       parts.push(aggregateColumns(minutes, "H1", alignment));
     }

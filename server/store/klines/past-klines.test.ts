@@ -252,6 +252,32 @@ describe("with a stored week", () => {
     expect(await store.readAt(asked, nowS())).toHaveLength(1);
   });
 
+  test("days of years that were imported again are answered as they were, with each month counted once", async () => {
+    await clear();
+    const months = 30;
+    const times = Array.from({ length: months }, (_, month) => Date.UTC(2023, 6 + month, 10) / 1_000);
+    const rows = (value: number) => times.flatMap((time) => [0, 1, 2].map((minute) => kline(time + minute * 60, value)));
+    await importKlines(rows(1));
+    const atS = nowS();
+    const days = { ticker: TICKER, timeframe: "D1", from: 0, to: nowS() + 60 * DAY_S, limit: 5_000, end: "newest" } as const;
+    const before = await store.read(days);
+    await clock.advance(60_000);
+    await importKlines(rows(3));
+    expect(before).toHaveLength(months);
+    expect(await store.read(days)).not.toEqual(before);
+    expect(await store.readAt(days, atS)).toEqual(before);
+    const reader = createReader(db.segments);
+    const past = { atS, maxStatements: 3 * months };
+    // However it has to count what months have: of few klines, those of few months are read.
+    for (const limit of [1, 3, 20, 5_000])
+      for (const timeframe of ["M1", "H1", "D1"] as const) {
+        const { columns } = await reader.readAt(db.pool, { ...days, timeframe, limit }, past);
+        expect(columns.time.length).toBe(Math.min(limit, timeframe === "M1" ? 3 * months : months));
+      }
+    const few = { atS, maxStatements: 3 };
+    expect((await reader.readAt(db.pool, { ...days, timeframe: "M1", limit: 1 }, few)).columns.time.length).toBe(1);
+  });
+
   test("only minutes that changed since count for the limit, and a read that needs more is refused", async () => {
     await clear();
     const minutes = Array.from({ length: 120 }, (_, index) => kline(START_MS / 1_000 - 7_200 + index * 60, 1));
@@ -271,7 +297,7 @@ describe("with a stored week", () => {
     await db.pool.query("UPDATE history_layer SET rows = $1 WHERE rows = 120", [KLINES_AS_OF_MAX_MINUTES + 1]);
     await expect(store.readAt(asked, atS)).rejects.toMatchObject({
       id: "invalid_parameter",
-      data: { parameter: "as_of", max: KLINES_AS_OF_MAX_MINUTES, detail: expect.stringContaining("1,000,000 stored minutes") },
+      data: { parameter: "as_of", max: KLINES_AS_OF_MAX_MINUTES, detail: expect.stringContaining("15,000,000 stored minutes") },
     });
   });
 });

@@ -7,9 +7,9 @@ import { TooManyStatements } from "#server/store/history/periods";
 import type { createReader } from "#server/store/history/reader";
 import type { Queries } from "#server/store/segments/segment-store";
 
-/** Reads at once: each can hold KLINES_AS_OF_MAX_MINUTES, 84 MB, and half a second of work. */
+/** Reads at once, which share a thread: one of KLINES_AS_OF_MAX_MINUTES takes it some seconds, and 50 MB. */
 const RUNNING_MAX_COUNT = 2;
-const WAITING_MAX_COUNT = 32;
+const WAITING_MAX_COUNT = 16;
 const BUSY_RETRY_AFTER_S = 5;
 
 /**

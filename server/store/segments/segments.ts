@@ -22,6 +22,8 @@ const SIZES_KEPT_COUNT = 100_000;
  * kept is never stale.
  */
 export interface Segments {
+  /** Segments as they are stored, for a thread that decodes them. @throws as `read` */
+  bytes(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   /** @throws SegmentMissing, SegmentDamaged */
   read(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, Statements>>;
   /** Stores statements. @returns the name of the segment */
@@ -105,6 +107,16 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
 
   const knownSizes = new LRUCache<string, number>({ max: SIZES_KEPT_COUNT });
 
+  /** @throws what `use` throws; what one of them is damaged for is noted */
+  async function suspecting<Result>(ids: Iterable<string>, use: () => Promise<Result>): Promise<Result> {
+    try {
+      return await use();
+    } catch (error) {
+      if (isHistoryDamaged(error)) suspect(ids);
+      throw error;
+    }
+  }
+
   async function readAll<Kind extends Columns>(
     client: Queries,
     ids: readonly string[],
@@ -120,7 +132,7 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
       else found.set(id, columns);
     }
     if (missing.size === 0) return found;
-    try {
+    await suspecting(missing, async () => {
       for (const [id, bytes] of await store.get(client, [...missing])) {
         // Decoding ten years of minutes takes a second, in which other requests are answered.
         await nextTurn();
@@ -129,10 +141,7 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
         kept.set(id, columns);
         found.set(id, columns);
       }
-    } catch (error) {
-      if (isHistoryDamaged(error)) suspect(missing);
-      throw error;
-    }
+    });
     return found;
   }
 
@@ -164,6 +173,12 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
       settled = mark;
     },
     put,
+    bytes: (client, ids) =>
+      suspecting(ids, async () => {
+        const found = await store.get(client, ids);
+        for (const [id, bytes] of found) requireIntact(id, bytes);
+        return found;
+      }),
     read: (client, ids) => readAll(client, ids, decodeStatements),
     readTicks: (client, ids) => readAll(client, ids, decodeTicks),
     async sizes(client, ids) {
