@@ -35,6 +35,16 @@ export const COLUMN_NAMES = ["time", "open", "high", "low", "close", "tickVolume
 /** The columns of ask and mid prices of klines that have none. */
 export const NO_SIDES = unknownSides(0);
 
+/** Whether two have the same rows: the same values in each column, ask and mid prices too. */
+export function haveSameRows(a: KlineColumns, b: KlineColumns): boolean {
+  return [...COLUMN_NAMES, ...SIDE_NAMES].every((name) => {
+    const [one, other] = [a[name], b[name]];
+    if (one.length !== other.length) return false;
+    for (let row = 0; row < one.length; row += 1) if (!Object.is(one[row], other[row])) return false;
+    return true;
+  });
+}
+
 /** Columns with room for so many rows, all 0, without ask and mid prices. */
 export function emptyColumns(rows: number): KlineColumns {
   const column = () => new Float64Array(rows);

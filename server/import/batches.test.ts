@@ -88,6 +88,31 @@ test("an import is listed, undone to the klines of before, put back, and can aft
   expect(await everything("EURUSD")).toEqual(after);
 });
 
+test("an import of rows that are stored is one of its own, and changes neither a kline nor a file of what shows", async () => {
+  const rows = minutes("2024-03-30T00:00Z", 4_000, 0.9);
+  await importCommand(database, [write("USDCHF.csv", rows), "--accept-doubts"]);
+  const first = await newest();
+  const before = await everything("USDCHF");
+  const shown = async () => {
+    const text = "SELECT start::float8, content, sources FROM history_visible WHERE ticker = 'USDCHF' ORDER BY start";
+    return (await database.pool.query<{ start: number; content: string; sources: number[] }>(text)).rows;
+  };
+  const files = await shown();
+  const { text } = await importCommand(database, [write("USDCHF_again.csv", `${rows}\n`), "--accept-doubts"]);
+  const again = await newest();
+  expect(text).toMatch(/stored +0\n +already there +4,000\n +overwritten +0\n/);
+  expect(text).toContain(`This was import ${again}: it changes no kline.`);
+  expect(files).toHaveLength(2);
+  expect(await shown()).toEqual(files.map((file) => ({ ...file, sources: [again, file.sources[1]] })));
+  expect((await run("undo", String(first))).output).toContain(`no kline changes: what shows there is of import ${again}`);
+  expect(await everything("USDCHF")).toEqual(before);
+  await run("undo", String(again));
+  expect((await everything("USDCHF")).flat()).toEqual([]);
+  await run("redo", String(first));
+  expect(await everything("USDCHF")).toEqual(before);
+  expect(await shown()).toEqual(files);
+});
+
 test("what an interrupted import stored can be given up: nothing of it is put back, and its file can be imported again", async () => {
   // Weekends, too.
   const file = write("AUDUSD.csv", minutes("2023-05-01T00:00Z", 30_000, 0.66));

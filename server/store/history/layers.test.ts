@@ -67,6 +67,7 @@ const steps = fc.array(
         rows: fc.array(fc.tuple(fc.nat(14), fc.nat(2)), { minLength: 1, maxLength: 8 }),
       }),
     },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant("again" as const), which: fc.nat() }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant("correct" as const), slot: fc.nat(14), value: fc.option(fc.nat(2)) }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant("undo" as const), which: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant("redo" as const), which: fc.nat() }) },
@@ -171,7 +172,11 @@ test("klines of all timeframes are what a replay of imports, feeds, corrections,
           }
         else if (step.kind === "seal")
           await inTransaction(db.pool, (client) => sealTail(client, segments, series("M1"), timeOf(step.slot)));
-        else await setActive(step.which, step.kind === "redo");
+        else if (step.kind === "again") {
+          const layer = model.layers[step.which % Math.max(1, model.layers.length)];
+          const rows = [...(layer?.rows ?? [])].map(([time, kline]) => kline ?? time);
+          if (layer !== undefined) await addLayer(layer.timeframe, rows, layer.operator);
+        } else await setActive(step.which, step.kind === "redo");
       }
       for (const timeframe of TIMEFRAMES) {
         const expected = model.expected(timeframe);

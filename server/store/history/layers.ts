@@ -1,5 +1,5 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import { cutColumns, emptyColumns, rowFrom, rowsBetween } from "#lib/domain/columns";
+import { cutColumns, emptyColumns, haveSameRows, rowFrom, rowsBetween } from "#lib/domain/columns";
 import { FEED_LAYER, type Folded, fold, joinStatements, RANKS, type RankOf, type Statements } from "#lib/domain/fold";
 import { type Period, periodOf } from "#lib/domain/period";
 import type { Queries } from "#server/store/segments/segment-store";
@@ -102,10 +102,16 @@ export const overFeed: RankOf = (layer) => (layer === FEED_LAYER ? RANKS.feed : 
 /** How many rows have ask and mid prices. */
 const sidesOf = ({ askClose }: Statements) => askClose.reduce((count, close) => count + (Number.isNaN(close) ? 0 : 1), 0);
 
-/** Whether a file of these statements is what shows: of one layer and instant, one row for each time. */
-function isPlain({ layer, known }: Statements): boolean {
-  return layer.every((value) => value === layer[0]) && known.every((value) => Object.is(value, known[0]));
+/** Whether a file of these statements can be what shows: of one layer and instant, one kline for each time. */
+function isPlain({ time, close, layer, known }: Statements): boolean {
+  for (let row = 0; row < time.length; row += 1)
+    if (layer[row] !== layer[0] || !Object.is(known[row], known[0]) || time[row] === time[row - 1] || Number.isNaN(close[row]))
+      return false;
+  return true;
 }
+
+/** Whether the file of what a layer said is what shows. */
+const isShownAs = (said: Statements, shown: Statements) => haveSameRows(said, shown) && isPlain(said);
 
 /** Digits after the point of the prices of an instrument; 0 of one that was deleted. */
 export async function digitsOf(client: Queries, ticker: string): Promise<number> {
@@ -189,10 +195,10 @@ export async function show(
   }
   const parts = await readParts(client, segments, layers);
   const { rows, struck } = fold(parts, ranksOf(series.timeframe, layers));
-  let content: string | null = null;
-  // A layer that the release before stored does not say whether it is plain.
-  if (layers.length === 1 && only !== undefined && rows === parts[0] && isPlain(rows)) content = only.content;
-  else if (rows.time.length > 0) content = await writeSegment(client, segments, series, saidBy(rows, FEED_LAYER, Number.NaN));
+  // What shows keeps the file of the first layer that said all of it: a later one that says the same changes no file.
+  let content = layers.find((_, at) => isShownAs(parts[at] as Statements, rows))?.content ?? null;
+  if (content === null && rows.time.length > 0)
+    content = await writeSegment(client, segments, series, saidBy(rows, FEED_LAYER, Number.NaN));
   const { time } = rows;
   await client.query(SHOW, [
     ...key,
@@ -242,8 +248,7 @@ export async function addStatements(
     if (layer === FEED_LAYER && earlier !== undefined) all = fold([all], () => RANKS.feed).rows;
     const content = await writeSegment(client, segments, series, all);
     const known = Number.isNaN(said.known[0]) ? 0 : said.known[0];
-    const isShown = isPlain(all) && fold([all], () => RANKS.source).rows === all;
-    const sides = isShown ? sidesOf(all) : null;
+    const sides = isPlain(all) ? sidesOf(all) : null;
     await client.query(SAY, [...key, layer, content, all.time.length, all.time[0], all.time.at(-1), known, sides]);
     starts.push(period.from);
   }

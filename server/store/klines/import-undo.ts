@@ -97,18 +97,20 @@ export async function computeLonger(
     await reader.read(pool, { ticker, ...all }).catch(() => undefined);
 }
 
-const FILE = `SELECT content, rows, EXISTS (SELECT FROM kline_tail WHERE ticker = $1 AND $2 = 'M1' AND time >= $4 AND time <= $5) AS open
+const FILE = `SELECT content, rows, sources, EXISTS (SELECT FROM kline_tail WHERE ticker = $1 AND $2 = 'M1' AND time >= $4 AND time <= $5) AS open
   FROM history_visible WHERE ticker = $1 AND timeframe = $2 AND start = $3`;
 
 /** What is stored of a period that shows, without reading it. */
 interface ShownFile {
   readonly content: string | null;
   readonly rows: number;
+  /** Pairs of a layer and the number of rows in a row that it said. */
+  readonly sources: readonly number[];
   /** Whether minutes of it are in no file. */
   readonly open: boolean;
 }
 
-const NO_FILE: ShownFile = { content: null, rows: 0, open: false };
+const NO_FILE: ShownFile = { content: null, rows: 0, sources: [], open: false };
 
 const NOTHING = { added: 0, removed: 0, changed: 0 };
 
@@ -189,6 +191,9 @@ export async function switchImport(
     const is = await fileOf(period);
     if (open === undefined && (was.content === null || is.content === null))
       return { added: is.rows, removed: was.rows, changed: 0, others: new Set() };
+    const [source, rows] = is.sources;
+    if (open === undefined && was.content === is.content && source === number && rows === is.rows)
+      return { ...NOTHING, others: new Set() };
     const content = was.content ?? "";
     return compared(period, open ?? ((await segments.read(client, [content])).get(content) as Statements));
   }

@@ -4,6 +4,7 @@ import {
   COLUMN_NAMES,
   columnsOf,
   cutColumns,
+  haveSameRows,
   type KlineColumns,
   pickRows,
   rowFrom,
@@ -69,11 +70,12 @@ export function addCounts(a: BatchCounts, b: BatchCounts): BatchCounts {
 
 /** Whether two rows have the same values; ask and mid prices are compared where both have them. */
 export function isSame(a: KlineColumns, rowA: number, b: KlineColumns, rowB: number): boolean {
-  const differs = (name: (typeof SIDE_NAMES)[number]) => {
+  for (const name of COLUMN_NAMES) if (!Object.is(a[name][rowA], b[name][rowB])) return false;
+  for (const name of SIDE_NAMES) {
     const [one, other] = [a[name][rowA] ?? Number.NaN, b[name][rowB] ?? Number.NaN];
-    return one !== other && !Number.isNaN(one) && !Number.isNaN(other);
-  };
-  return COLUMN_NAMES.every((name) => Object.is(a[name][rowA], b[name][rowB])) && !SIDE_NAMES.some(differs);
+    if (one !== other && !Number.isNaN(one) && !Number.isNaN(other)) return false;
+  }
+  return true;
 }
 
 /** Klines of one series, ascending, without duplicates: the last one of a time wins. Counts the others. */
@@ -111,7 +113,10 @@ function rowAt({ time: times }: KlineColumns, time: number): number | undefined 
 /** What becomes of klines without duplicates that an import says. */
 function count(klines: KlineColumns, { rows, own, isCovered }: Before): BatchCounts {
   const counts: BatchCounts = { ...NO_KLINES };
-  if (rows.time.length + own.time.length === 0 && isCovered === null) return { ...counts, stored: klines.time.length };
+  if (own.time.length === 0 && isCovered === null) {
+    if (rows.time.length === 0) return { ...counts, stored: klines.time.length };
+    if (haveSameRows(rows, klines)) return { ...counts, alreadyThere: klines.time.length };
+  }
   for (const [at, time] of klines.time.entries()) {
     const [found, repeated] = [rowAt(rows, time), rowAt(own, time)];
     if (repeated !== undefined) counts[isSame(own, repeated, klines, at) ? "repeated" : "conflicting"] += 1;
@@ -147,8 +152,10 @@ async function readBefore(client: pg.ClientBase, segments: Segments, number: num
   const { rows, struck } = await readRange(client, segments, range);
   const own = await saidWithin(client, segments, range, number, range);
   if (range.timeframe === "M1") {
-    const layers = [...rows.layer, ...struck.layer].filter((layer) => layer !== FEED_LAYER);
-    const operators = layers.length === 0 ? new Set() : await operatorsAmong(client, [...layers, number]);
+    const layers = new Set(rows.layer);
+    for (const layer of struck.layer) layers.add(layer);
+    layers.delete(FEED_LAYER);
+    const operators = layers.size === 0 ? new Set() : await operatorsAmong(client, [...layers, number]);
     // A later correction shows over an earlier one.
     if (operators.size === 0 || operators.has(number)) return { rows, own, isCovered: null };
     const corrected = new Set<number>();

@@ -1,5 +1,5 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import { klineAt } from "#lib/domain/columns";
+import { klineAt, rowFrom } from "#lib/domain/columns";
 import type { Kline } from "#lib/domain/kline";
 import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "#lib/market/ports";
 import { promptQuery } from "#server/store/database/connection";
@@ -111,13 +111,14 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">, pendin
       return [...imported].sort((a, b) => a - b);
     },
     async klinesAt(ticker, timeframe, times) {
-      const asked = new Set(times);
       const [from, to] = times.reduce(([least, most], time) => [Math.min(least, time), Math.max(most, time + 1)], [
         Number.POSITIVE_INFINITY,
         0,
       ] as [number, number]);
-      const found = from < to ? await read({ ticker, timeframe, from, to, ...all }) : [];
-      return new Map(found.filter(({ time }) => asked.has(time)).map((kline) => [kline.time, kline]));
+      const { columns } = await stored.reader.read(pool, { ticker, timeframe, from, to, ...all });
+      const rows = new Map(times.map((time) => [time, rowFrom(columns.time, time)]));
+      const found = [...rows].filter(([time, row]) => columns.time[row] === time);
+      return new Map(found.map(([time, row]) => [time, klineAt(columns, row, ticker, timeframe)]));
     },
   };
 }
