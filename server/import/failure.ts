@@ -10,6 +10,14 @@ export class Unsure extends ImportFailure {
   override readonly name = "Unsure";
 }
 
+/**
+ * A file is another than the one that was judged, or whose beginning is stored: what is stored of it belongs to no file. It ends the whole
+ * import, of which nothing may show. The message says which file.
+ */
+export class FileChanged extends Error {
+  override readonly name = "FileChanged";
+}
+
 /** True for an error about one file: it cannot be imported, or needs another option. Other files are not affected. */
 export function isFileError(error: unknown): error is ImportFailure | UsageError {
   return error instanceof ImportFailure || error instanceof UsageError;

@@ -2,12 +2,11 @@ import { BACKFILLS_MAX_COUNT, type BackfillReport } from "#lib/contract/portal-a
 import { type CommandContext, defineCommand, runAsProcess, wordsOf } from "#server/cli/run-command";
 import { EXIT_DONE, UsageError } from "#server/cli/usage-error";
 import { countText } from "#server/cli/words";
-import { auditOn, COMMAND_LINE } from "#server/store/access/audit";
-import { type HistoryAdmin, redoImport, type SwitchedSeries, tryUndone, undoImport } from "#server/store/klines/import-undo";
+import { redoImport, type SwitchedSeries, tryUndone, undoImport } from "#server/store/klines/import-undo";
 import { listBackfills } from "#server/store/market/backfills";
 import { OPTIONS, readOptions, USAGE } from "./options";
 import { terminalOf } from "./progress";
-import { runImport } from "./run";
+import { recordOnCommandLine, runImport } from "./run";
 
 const named = (ticker: string, timeframe: string) => (timeframe === "M1" ? ticker : `${ticker} ${timeframe}`);
 const minute = (iso: string) => `${iso.slice(0, 16)}Z`;
@@ -108,9 +107,8 @@ async function changeNumbered(
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new UsageError(`${command} ${text}: must be the number of an import, as list prints it.`);
   const number = Number(text);
-  const record: HistoryAdmin["record"] = (client, entry) => auditOn(client, { ...COMMAND_LINE, accountId: null, ...entry });
   const series = await withDatabase((db) => {
-    const admin = { db, clock, record };
+    const admin = { db, clock, record: recordOnCommandLine };
     return trial ? tryUndone(admin, number, words.undone) : words.change(admin, number);
   });
   if (words.undone && series.length === 0)

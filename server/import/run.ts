@@ -5,17 +5,18 @@ import type { Catalogue } from "#lib/market/ports";
 import { isDatabaseAway, isHistoryAway, isHistoryDamaged } from "#lib/storage-errors";
 import type { UsageError } from "#server/cli/usage-error";
 import { countText } from "#server/cli/words";
+import { auditOn, COMMAND_LINE } from "#server/store/access/audit";
 import { type Database, reasonOf } from "#server/store/database/db";
-import type { SwitchedSeries } from "#server/store/klines/import-undo";
+import { type HistoryAdmin, type SwitchedSeries, undoImport } from "#server/store/klines/import-undo";
 import { createKlineStore } from "#server/store/klines/kline-store";
 import { createCatalogue } from "#server/store/market/catalogue";
 import { type Doubt, refusalOf } from "./checks/doubts";
 import { createPriceCheck } from "./checks/prices";
-import { ImportFailure, outcomeOf } from "./failure";
+import { FileChanged, ImportFailure, outcomeOf } from "./failure";
 import type { Source } from "./files/archives";
 import { createSourceFinder, filesOf, type SourceFinder } from "./files/sources";
-import { IMPORT_BOUNDS, type ImportBounds, judgeFile, readFile, type StoreContext, storeFile } from "./load/load";
-import { type Batch, createJobs, type Job, type JobKey, jobId, NO_JOBS, openBatch } from "./load/store";
+import { IMPORT_BOUNDS, type ImportBounds, judgeFile, type Outcome, readFile, type StoreContext, storeFile } from "./load/load";
+import { type Batch, createJobs, type Job, type JobKey, jobId, NO_JOBS, openBatch, otherFile } from "./load/store";
 import type { Options } from "./options";
 import { startProgress, type Terminal } from "./progress";
 import { type BackfillReporter, IMPORTING, NO_REPORT, reportBackfill } from "./report/backfill";
@@ -105,6 +106,10 @@ function refuse(name: string, error: ImportFailure | UsageError, kept: string, {
   return `${name}: ${error.message}`;
 }
 
+/** Whether a file that was read, or could not be read to its end, is another than the one with this digest. */
+const isOther = ({ interrupted, digest }: Pick<Outcome, "interrupted" | "digest">, before: string | null) =>
+  !interrupted && digest !== before;
+
 /** @returns what went wrong, null when nothing did */
 async function importPrepared(file: Prepared, run: Run): Promise<string | null> {
   const { options, jobs, report, summary, finished, terminal, clock } = run;
@@ -112,33 +117,37 @@ async function importPrepared(file: Prepared, run: Run): Promise<string | null> 
   report.detected(describe(file));
   const key = keyOf(file, options);
   const id = await jobId(key, source.file);
-  const found = await jobs.find(id);
+  const found = await jobs.find(id, key);
   if (found.done && !options.force) {
     summary.known();
     report.result([`  already imported (${countText(found.rows)} rows); --force imports it again`], []);
     return null;
   }
-  const job = { id, key, rows: found.done ? 0 : found.rows };
-  if (job.rows > 0) report.result([], [`  resumed: an earlier run stored the first ${countText(job.rows)} rows`]);
+  const rows = found.done ? 0 : found.rows;
+  if (rows > 0) report.result([], [`  resumed: an earlier run stored the first ${countText(rows)} rows`]);
   await run.batch.claim(listing.ticker);
   const calendar = run.catalogue.calendar(listing.ticker) ?? MISSING_CALENDAR;
-  const { doubts, outcome, read } = await judgeFile(file, job.rows, calendar, run);
+  const { doubts, outcome, read } = await judgeFile(file, rows, calendar, run);
+  if (rows > 0 && found.digest !== null && isOther(outcome, found.digest)) throw otherFile(source.name, rows);
+  const job = { id, key, rows, digest: outcome.digest };
   const kept = () => (options.dryRun ? "" : keptText(run.kept));
   if (outcome.failure !== null) {
     report.result([], malformedLines(source, outcome));
-    return refuse(source.name, outcome.failure, keptText({ name: source.name, rows: job.rows, lastMs: Number.NaN }), run);
+    return refuse(source.name, outcome.failure, keptText({ name: source.name, rows, lastMs: Number.NaN }), run);
   }
   settle(doubts, source, run);
   await run.backfill.format(format.title);
   const progress = startProgress(terminal, IMPORTING, source.sizeBytes, clock);
-  const reading = read ?? readFile(file, job.rows, progress, run);
+  const reading = read ?? readFile(file, rows, progress, run);
   const loaded = await storeFile(file, reading, job, calendar, progress, run).finally(progress.stop);
+  if (read === null && isOther(loaded, outcome.digest))
+    throw new FileChanged(`${source.name} changed while it was imported: what was read to be stored is not what was checked`);
   summary.add(file.timeframe, loaded);
   const { interrupted, counts, failure } = loaded;
   if (failure !== null) return refuse(source.name, failure, kept(), run);
   report.result(figuresOf(file, loaded, options.dryRun), odditiesOf(file, loaded));
   if (!interrupted) {
-    finished.push({ id, key, rows: counts.rows });
+    finished.push({ ...job, rows: counts.rows });
     return null;
   }
   summary.interrupt();
@@ -259,6 +268,10 @@ async function importAndReport(files: readonly string[], run: Run): Promise<numb
   return summary.exitCode();
 }
 
+/** Writes the audit entry of a change that a command makes. */
+export const recordOnCommandLine: HistoryAdmin["record"] = (client, entry) =>
+  auditOn(client, { ...COMMAND_LINE, accountId: null, ...entry });
+
 /** A hash of what a command imports and how, which is the same for the same command in the same place. */
 function commandOf({ files, ...options }: Options): string {
   const places = files.map((file) => path.resolve(file));
@@ -270,9 +283,10 @@ function commandOf({ files, ...options }: Options): string {
 /**
  * Imports files in sequence as one batch and notifies running servers. The operators' page
  * shows the progress. A file that cannot be imported does not stop the others. If the end cannot be stored for the operators'
- * page, the terminal prints a warning and the exit code stays the same. A trial stores nothing.
+ * page, the terminal prints a warning and the exit code stays the same. A trial stores nothing. Where a file changes while it is imported,
+ * or before an import of it is continued, all that the import has stored is deleted.
  * @returns the exit code
- * @throws UsageError for wrong usage; the error of pg when the database is unavailable.
+ * @throws UsageError for wrong usage; ImportFailure for a file that changed; the error of pg when the database is unavailable.
  */
 export async function runImport(context: ImportContext): Promise<number> {
   const { options, database, terminal, clock, signal, bounds = IMPORT_BOUNDS } = context;
@@ -304,10 +318,19 @@ export async function runImport(context: ImportContext): Promise<number> {
     prices: createPriceCheck(store),
     kept: { name: "", rows: 0, lastMs: Number.NaN },
   };
+  let changed: FileChanged;
   try {
     return await importAndReport(files, run);
+  } catch (error) {
+    if (!(error instanceof FileChanged)) throw error;
+    changed = error;
   } finally {
     await run.finder.close();
     await batch.close();
   }
+  // Only now: until its connection is closed, the import counts as running.
+  if (!dryRun) await undoImport({ db: database, clock, record: recordOnCommandLine }, backfill.number);
+  throw new ImportFailure(
+    `${changed.message}. Nothing of the import shows, and nothing of it is kept: run the same command again to import the file as it is now`,
+  );
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { KlineColumns } from "#lib/domain/columns";
 import { plausibleRange } from "#lib/domain/price-ranges";
 import { SECOND_MS } from "#lib/units";
@@ -82,6 +83,8 @@ export interface Outcome {
   readonly startMs: number;
   /** Whether the operator stopped it before the end of the file. */
   interrupted: boolean;
+  /** The SHA-256 of what was read; null until the file is read to its end. */
+  digest: string | null;
   /** Why the file could not be read or stored to its end; null when it could. */
   failure: ImportFailure | null;
 }
@@ -138,7 +141,7 @@ export function readFile(
     sink.row(row, line);
   };
   const reader = recognition.createReader(settings, { ...sink, row: onRow === undefined ? sink.row : watched });
-  const outcome: Outcome = { counts, malformed, misaligned, refused, startMs, interrupted: false, failure: null };
+  const outcome: Outcome = { counts, malformed, misaligned, refused, startMs, interrupted: false, digest: null, failure: null };
 
   function checkErrors(): void {
     if (counts.malformed <= options.maxErrors) return;
@@ -148,12 +151,14 @@ export function readFile(
 
   async function* parts(): AsyncGenerator<FilePart> {
     let readBytes = 0;
+    const hash = createHash("sha256");
     const part = (end: "file" | "period"): FilePart => ({ ...minutes.take(end), readRows: counts.rows, readBytes });
     const chunks = contentOf(source, (bytes) => {
       readBytes = bytes;
     });
     try {
       for await (const chunk of chunks) {
+        hash.update(chunk);
         reader.push(chunk);
         checkErrors();
         outcome.interrupted = signal.aborted;
@@ -170,7 +175,10 @@ export function readFile(
       outcome.failure = error;
       return;
     }
-    if (!outcome.interrupted) minutes.finish();
+    if (!outcome.interrupted) {
+      minutes.finish();
+      outcome.digest = hash.digest("hex");
+    }
     if (counts.crossed > 0) refused.set(CROSSED, counts.crossed);
     if (counts.misaligned > 0) refused.set(MISALIGNED, counts.misaligned);
     yield part("file");

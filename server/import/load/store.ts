@@ -5,7 +5,8 @@ import type { Clock } from "#lib/clock";
 import type { KlineColumns } from "#lib/domain/columns";
 import { sidesFromTicks } from "#lib/domain/price-sides";
 import { sortTicks, type TickColumns } from "#lib/domain/tick-columns";
-import { ImportFailure } from "#server/import/failure";
+import { countText } from "#server/cli/words";
+import { FileChanged, ImportFailure } from "#server/import/failure";
 import type { Database } from "#server/store/database/db";
 import { digitsOf, periodsOf } from "#server/store/history/layers";
 import { lockBatch, lockForChange } from "#server/store/history/lock";
@@ -151,25 +152,46 @@ export interface Job {
   readonly key: JobKey;
   /** Rows of the file that are stored, from its beginning. */
   readonly rows: number;
+  /** The SHA-256 of the file that they are of; null where it is not known. */
+  readonly digest: string | null;
 }
 
-const SAVE = `INSERT INTO import_job (id, venue, ticker, file, rows, done, batches) VALUES ($1, $2, $3, $4, $5, $6, ARRAY[$7::integer])
-  ON CONFLICT (id) DO UPDATE SET file = $4, rows = $5, done = $6, updated_at = now(), batches = ARRAY[$7::integer]`;
+const SAVE = `INSERT INTO import_job (id, venue, ticker, file, rows, done, batches, digest)
+  VALUES ($1, $2, $3, $4, $5, $6, ARRAY[$7::integer], $8)
+  ON CONFLICT (id) DO UPDATE SET file = $4, rows = $5, done = $6, updated_at = now(), batches = ARRAY[$7::integer], digest = $8`;
+
+/** What is stored of a file. */
+interface StoredJob extends Pick<Job, "rows" | "digest"> {
+  readonly done: boolean;
+}
+
+const NO_JOB: StoredJob = { rows: 0, digest: null, done: false };
+
+/** The error of an import that would continue in another file than it began with. */
+export const otherFile = (file: string, rows: number) =>
+  new FileChanged(`${file}, as it is read now, is not the file whose first ${countText(rows)} rows an earlier run stored`);
 
 /** Started imports, stored in the database. @param batch the number of the import that saves */
 export const createJobs = ({ prisma }: Pick<Database, "prisma">, batch: number) => ({
-  /** How many rows of a file are stored: by an import that shows, or so far by this one. None of a new one. */
-  async find(id: string): Promise<{ readonly rows: number; readonly done: boolean }> {
+  /**
+   * What is stored of a file: by an import that shows, or so far by this one. Nothing of a new one.
+   * @throws FileChanged where this import has stored rows of another file of this name
+   */
+  async find(id: string, { file }: JobKey): Promise<StoredJob> {
+    const other = { id: { not: id }, file, done: false, batches: { has: batch } };
+    const before = await prisma.importJob.findFirst({ where: other });
+    if (before !== null) throw otherFile(file, Number(before.rows));
     const found = await prisma.importJob.findUnique({ where: { id } });
-    const counts = found !== null && (found.done || found.batches.includes(batch));
-    return { rows: counts ? Number(found.rows) : 0, done: found?.done ?? false };
+    if (found === null || !(found.done || found.batches.includes(batch))) return NO_JOB;
+    return { rows: Number(found.rows), digest: found.digest, done: found.done };
   },
   /** Saves how far files are stored, on the connection that stores their klines. @param done whether they show */
   async save(client: pg.ClientBase, jobs: readonly Job[], done: boolean): Promise<void> {
-    for (const { id, key, rows } of jobs) await client.query(SAVE, [id, key.venue, key.ticker, key.file, rows, done, batch]);
+    for (const { id, key, rows, digest } of jobs)
+      await client.query(SAVE, [id, key.venue, key.ticker, key.file, rows, done, batch, digest]);
   },
 });
 export type Jobs = ReturnType<typeof createJobs>;
 
 /** A trial reads every file from its start. */
-export const NO_JOBS: Jobs = { find: async () => ({ rows: 0, done: false }), save: async () => undefined };
+export const NO_JOBS: Jobs = { find: async () => NO_JOB, save: async () => undefined };

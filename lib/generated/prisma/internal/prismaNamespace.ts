@@ -3517,6 +3517,7 @@ export const ImportJobScalarFieldEnum = {
   rows: 'rows',
   done: 'done',
   batches: 'batches',
+  digest: 'digest',
   updatedAt: 'updatedAt'
 } as const
 

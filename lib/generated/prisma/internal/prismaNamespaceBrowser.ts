@@ -245,6 +245,7 @@ export const ImportJobScalarFieldEnum = {
   rows: 'rows',
   done: 'done',
   batches: 'batches',
+  digest: 'digest',
   updatedAt: 'updatedAt'
 } as const
 

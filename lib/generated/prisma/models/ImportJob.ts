@@ -43,6 +43,7 @@ export type ImportJobMinAggregateOutputType = {
   file: string | null
   rows: bigint | null
   done: boolean | null
+  digest: string | null
   updatedAt: Date | null
 }
 
@@ -53,6 +54,7 @@ export type ImportJobMaxAggregateOutputType = {
   file: string | null
   rows: bigint | null
   done: boolean | null
+  digest: string | null
   updatedAt: Date | null
 }
 
@@ -64,6 +66,7 @@ export type ImportJobCountAggregateOutputType = {
   rows: number
   done: number
   batches: number
+  digest: number
   updatedAt: number
   _all: number
 }
@@ -86,6 +89,7 @@ export type ImportJobMinAggregateInputType = {
   file?: true
   rows?: true
   done?: true
+  digest?: true
   updatedAt?: true
 }
 
@@ -96,6 +100,7 @@ export type ImportJobMaxAggregateInputType = {
   file?: true
   rows?: true
   done?: true
+  digest?: true
   updatedAt?: true
 }
 
@@ -107,6 +112,7 @@ export type ImportJobCountAggregateInputType = {
   rows?: true
   done?: true
   batches?: true
+  digest?: true
   updatedAt?: true
   _all?: true
 }
@@ -205,6 +211,7 @@ export type ImportJobGroupByOutputType = {
   rows: bigint
   done: boolean
   batches: number[]
+  digest: string | null
   updatedAt: Date
   _count: ImportJobCountAggregateOutputType | null
   _avg: ImportJobAvgAggregateOutputType | null
@@ -239,6 +246,7 @@ export type ImportJobWhereInput = {
   rows?: Prisma.BigIntFilter<"ImportJob"> | bigint | number
   done?: Prisma.BoolFilter<"ImportJob"> | boolean
   batches?: Prisma.IntNullableListFilter<"ImportJob">
+  digest?: Prisma.StringNullableFilter<"ImportJob"> | string | null
   updatedAt?: Prisma.DateTimeFilter<"ImportJob"> | Date | string
 }
 
@@ -250,6 +258,7 @@ export type ImportJobOrderByWithRelationInput = {
   rows?: Prisma.SortOrder
   done?: Prisma.SortOrder
   batches?: Prisma.SortOrder
+  digest?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -264,6 +273,7 @@ export type ImportJobWhereUniqueInput = Prisma.AtLeast<{
   rows?: Prisma.BigIntFilter<"ImportJob"> | bigint | number
   done?: Prisma.BoolFilter<"ImportJob"> | boolean
   batches?: Prisma.IntNullableListFilter<"ImportJob">
+  digest?: Prisma.StringNullableFilter<"ImportJob"> | string | null
   updatedAt?: Prisma.DateTimeFilter<"ImportJob"> | Date | string
 }, "id">
 
@@ -275,6 +285,7 @@ export type ImportJobOrderByWithAggregationInput = {
   rows?: Prisma.SortOrder
   done?: Prisma.SortOrder
   batches?: Prisma.SortOrder
+  digest?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.ImportJobCountOrderByAggregateInput
   _avg?: Prisma.ImportJobAvgOrderByAggregateInput
@@ -294,6 +305,7 @@ export type ImportJobScalarWhereWithAggregatesInput = {
   rows?: Prisma.BigIntWithAggregatesFilter<"ImportJob"> | bigint | number
   done?: Prisma.BoolWithAggregatesFilter<"ImportJob"> | boolean
   batches?: Prisma.IntNullableListFilter<"ImportJob">
+  digest?: Prisma.StringNullableWithAggregatesFilter<"ImportJob"> | string | null
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"ImportJob"> | Date | string
 }
 
@@ -305,6 +317,7 @@ export type ImportJobCreateInput = {
   rows?: bigint | number
   done?: boolean
   batches?: Prisma.ImportJobCreatebatchesInput | number[]
+  digest?: string | null
   updatedAt?: Date | string
 }
 
@@ -316,6 +329,7 @@ export type ImportJobUncheckedCreateInput = {
   rows?: bigint | number
   done?: boolean
   batches?: Prisma.ImportJobCreatebatchesInput | number[]
+  digest?: string | null
   updatedAt?: Date | string
 }
 
@@ -327,6 +341,7 @@ export type ImportJobUpdateInput = {
   rows?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   done?: Prisma.BoolFieldUpdateOperationsInput | boolean
   batches?: Prisma.ImportJobUpdatebatchesInput | number[]
+  digest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -338,6 +353,7 @@ export type ImportJobUncheckedUpdateInput = {
   rows?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   done?: Prisma.BoolFieldUpdateOperationsInput | boolean
   batches?: Prisma.ImportJobUpdatebatchesInput | number[]
+  digest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -349,6 +365,7 @@ export type ImportJobCreateManyInput = {
   rows?: bigint | number
   done?: boolean
   batches?: Prisma.ImportJobCreatebatchesInput | number[]
+  digest?: string | null
   updatedAt?: Date | string
 }
 
@@ -360,6 +377,7 @@ export type ImportJobUpdateManyMutationInput = {
   rows?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   done?: Prisma.BoolFieldUpdateOperationsInput | boolean
   batches?: Prisma.ImportJobUpdatebatchesInput | number[]
+  digest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -371,6 +389,7 @@ export type ImportJobUncheckedUpdateManyInput = {
   rows?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   done?: Prisma.BoolFieldUpdateOperationsInput | boolean
   batches?: Prisma.ImportJobUpdatebatchesInput | number[]
+  digest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -390,6 +409,7 @@ export type ImportJobCountOrderByAggregateInput = {
   rows?: Prisma.SortOrder
   done?: Prisma.SortOrder
   batches?: Prisma.SortOrder
+  digest?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -405,6 +425,7 @@ export type ImportJobMaxOrderByAggregateInput = {
   file?: Prisma.SortOrder
   rows?: Prisma.SortOrder
   done?: Prisma.SortOrder
+  digest?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -415,6 +436,7 @@ export type ImportJobMinOrderByAggregateInput = {
   file?: Prisma.SortOrder
   rows?: Prisma.SortOrder
   done?: Prisma.SortOrder
+  digest?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -450,6 +472,7 @@ export type ImportJobSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   rows?: boolean
   done?: boolean
   batches?: boolean
+  digest?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["importJob"]>
 
@@ -461,6 +484,7 @@ export type ImportJobSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   rows?: boolean
   done?: boolean
   batches?: boolean
+  digest?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["importJob"]>
 
@@ -472,6 +496,7 @@ export type ImportJobSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   rows?: boolean
   done?: boolean
   batches?: boolean
+  digest?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["importJob"]>
 
@@ -483,10 +508,11 @@ export type ImportJobSelectScalar = {
   rows?: boolean
   done?: boolean
   batches?: boolean
+  digest?: boolean
   updatedAt?: boolean
 }
 
-export type ImportJobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "venue" | "ticker" | "file" | "rows" | "done" | "batches" | "updatedAt", ExtArgs["result"]["importJob"]>
+export type ImportJobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "venue" | "ticker" | "file" | "rows" | "done" | "batches" | "digest" | "updatedAt", ExtArgs["result"]["importJob"]>
 
 export type $ImportJobPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ImportJob"
@@ -502,6 +528,10 @@ export type $ImportJobPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * The number of the backfill that stored its rows.
      */
     batches: number[]
+    /**
+     * The SHA-256 of all that was read of the file before anything of it was stored.
+     */
+    digest: string | null
     updatedAt: Date
   }, ExtArgs["result"]["importJob"]>
   composites: {}
@@ -933,6 +963,7 @@ export interface ImportJobFieldRefs {
   readonly rows: Prisma.FieldRef<"ImportJob", 'BigInt'>
   readonly done: Prisma.FieldRef<"ImportJob", 'Boolean'>
   readonly batches: Prisma.FieldRef<"ImportJob", 'Int[]'>
+  readonly digest: Prisma.FieldRef<"ImportJob", 'String'>
   readonly updatedAt: Prisma.FieldRef<"ImportJob", 'DateTime'>
 }
     
