@@ -19,6 +19,8 @@ export interface Child {
   loopSeconds(): number;
   /** CPU seconds that it and its descendants that live have used so far; NaN without /proc. */
   familySeconds(): number;
+  /** Memory of it without its descendants, bytes; NaN without /proc. */
+  bytes(): number;
   /** Memory of it and its descendants, bytes. */
   familyBytes(): number;
   /** Stops it; resolves when it has exited. */
@@ -98,6 +100,7 @@ function childOf(child: ChildProcess): Child {
     cpuSeconds: () => cpuSeconds(child.pid),
     loopSeconds: () => loopSeconds(child),
     familySeconds: () => sumOf(family(child.pid).map(cpuSeconds)),
+    bytes: () => proportionalBytes(child.pid),
     familyBytes: () => familyBytes(child.pid),
     stop: () => stop(child),
   };
@@ -141,7 +144,7 @@ function loopSeconds(child: ChildProcess): number {
   }
 }
 
-function proportionalBytes(pid: number): number {
+function proportionalBytes(pid = 0): number {
   try {
     return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]) * 1024;
   } catch {

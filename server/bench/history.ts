@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
 import { manualClock } from "#lib/clock";
 import { compileCalendar } from "#lib/domain/calendar";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
@@ -12,7 +12,7 @@ import { MINUTE_S } from "#lib/units";
 import { makeBlocksHere } from "#server/feed/sandbox/block-maker";
 import { createBlockStore } from "#server/feed/sandbox/block-store";
 import { createSandboxKlines } from "#server/feed/sandbox/klines";
-import { createSandboxPrices } from "#server/feed/sandbox/prices";
+import { createSandboxPrices, type SandboxPrices } from "#server/feed/sandbox/prices";
 import type { Database } from "#server/store/database/db";
 import { say } from "#server/store/history/layers";
 import { inTransaction } from "#server/store/history/transaction";
@@ -64,14 +64,18 @@ export async function storeHistory(db: Stored, rows: number): Promise<void> {
   for await (const page of history(rows)) await store(db, "XAUUSD", columnsOf(page));
 }
 
-/** Generates `rows` synthetic M1 klines of XAUUSD, a month at a time, as imports store them. */
-async function* history(rows: number): AsyncGenerator<Kline[]> {
+/** The prices of the sandbox, as if its markets never closed. */
+function sandboxPrices(): SandboxPrices {
   const listings = new Map(SANDBOX_LISTINGS.map((listing) => [listing.ticker, listing]));
   const always = compileCalendar({ kind: "always" }, []);
   const catalogue = { list: () => SANDBOX_LISTINGS, find: (ticker: string) => listings.get(ticker), calendar: () => always };
-  const prices = createSandboxPrices({ catalogue, seed: 1 });
+  return createSandboxPrices({ catalogue, seed: 1 });
+}
+
+/** Generates `rows` synthetic M1 klines of XAUUSD, a month at a time, as imports store them. */
+async function* history(rows: number): AsyncGenerator<Kline[]> {
   const store = createSandboxKlines({
-    prices,
+    prices: sandboxPrices(),
     clock: manualClock(SANDBOX_NOW_MS),
     alignment: createAlignment(),
     blocks: createBlockStore(makeBlocksHere()),
@@ -87,11 +91,43 @@ async function* history(rows: number): AsyncGenerator<Kline[]> {
   }
 }
 
-/** Writes the history to a file, one line per kline. */
-export async function writeHistory(file: string, rows: number, header: string, line: (kline: Kline) => string): Promise<void> {
-  const out = createWriteStream(file);
-  out.write(header);
-  for await (const page of history(rows)) if (!out.write(page.map(line).join(""))) await once(out, "drain");
-  out.end();
-  await once(out, "finish");
+/** Writes texts to a file, one after the other. */
+async function writeTexts(file: string, texts: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  await pipeline(texts, createWriteStream(file));
+}
+
+const rowOf = (k: Kline) => `${k.time},${k.open},${k.high},${k.low},${k.close},${k.tick_volume},,${k.spread}\n`;
+
+/** Writes M1 klines of XAUUSD as a file to import. */
+export function writeMinutes(file: string, rows: number): Promise<void> {
+  async function* texts() {
+    yield "time,open,high,low,close,tick_volume,real_volume,spread\n";
+    for await (const page of history(rows)) yield page.map(rowOf).join("");
+  }
+  return writeTexts(file, texts());
+}
+
+/** Writes the same M1 klines as a file to copy into the table of rows. */
+export function writeRows(file: string, rows: number): Promise<void> {
+  async function* texts() {
+    for await (const page of history(rows)) yield page.map((kline) => `XAUUSD,M1,${rowOf(kline)}`).join("");
+  }
+  return writeTexts(file, texts());
+}
+
+/** Writes ticks of EURUSD as a file to import, of whole minutes. @returns how many */
+export async function writeTicks(file: string, atLeast: number): Promise<number> {
+  let count = 0;
+  function* texts() {
+    const series = sandboxPrices().series("EURUSD");
+    if (series === undefined) throw new Error("the sandbox has no EURUSD");
+    yield "time,bid,ask\n";
+    for (let minute = SANDBOX_FROM_S / MINUTE_S; count < atLeast; minute += 1) {
+      const ticks = series.ticks(minute);
+      count += ticks.length;
+      yield ticks.map(({ time_msc, bid, ask }) => `${time_msc},${bid},${ask}\n`).join("");
+    }
+  }
+  await writeTexts(file, texts());
+  return count;
 }

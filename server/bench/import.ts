@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -6,7 +7,7 @@ import { systemClock } from "#lib/clock";
 import { createLog } from "#lib/log";
 import { acquireDatabase } from "#server/database/database";
 import { readEnv } from "#server/env";
-import { ROWS_TABLE, writeHistory } from "./history";
+import { ROWS_TABLE, writeMinutes, writeRows } from "./history";
 import type { Effort } from "./load";
 import { rounded } from "./spread";
 import { comparedOf, type Row } from "./table";
@@ -18,29 +19,20 @@ const ROUNDS_MAX_COUNT = 1;
 export const IMPORT_COMMAND = ".next/spotwire/import.mjs";
 const COLUMNS = "ticker, timeframe, time, open, high, low, close, tick_volume, real_volume, spread";
 
-function seconds(work: () => void): number {
+/** How long some work takes. */
+export async function seconds(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
-  work();
+  await work();
   return (performance.now() - start) / 1000;
 }
 
 /** Measures the complete import command against psql's \copy of the same M1 rows, each into an empty table. */
 export async function benchImport({ rounds }: Effort): Promise<Row[]> {
-  if (spawnSync("psql", ["--version"]).status !== 0) throw new Error("psql is not installed");
+  requirePsql();
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
   const [plain, copy] = [path.join(folder, "XAUUSD.csv"), path.join(folder, "copy.csv")];
-  await writeHistory(
-    plain,
-    ROWS_COUNT,
-    "time,open,high,low,close,tick_volume,real_volume,spread\n",
-    (k) => `${k.time},${k.open},${k.high},${k.low},${k.close},${k.tick_volume},,${k.spread}\n`,
-  );
-  await writeHistory(
-    copy,
-    ROWS_COUNT,
-    "",
-    (k) => `XAUUSD,M1,${k.time},${k.open},${k.high},${k.low},${k.close},${k.tick_volume},,${k.spread}\n`,
-  );
+  await writeMinutes(plain, ROWS_COUNT);
+  await writeRows(copy, ROWS_COUNT);
   const log = createLog("error");
   const env = readEnv({ DATA_DIR: path.join(folder, "data"), LOG_LEVEL: "error" });
   const { db, release } = await acquireDatabase(env, log, systemClock);
@@ -52,9 +44,9 @@ export async function benchImport({ rounds }: Effort): Promise<Row[]> {
   try {
     for (let round = 0; round < Math.min(rounds, ROUNDS_MAX_COUNT); round += 1) {
       await empty();
-      times.copy.push(seconds(() => psql(url, `\\copy bench_kline (${COLUMNS}) FROM '${copy}' WITH (FORMAT csv)`)));
+      times.copy.push(await seconds(() => psql(url, copyInto("bench_kline", copy))));
       await empty();
-      times.import.push(seconds(() => runImport(url, plain)));
+      times.import.push(await seconds(() => runImport({ DATABASE_URL: url }, ...IMPORT_MINUTES, plain)));
     }
   } finally {
     await release();
@@ -73,14 +65,31 @@ export async function benchImport({ rounds }: Effort): Promise<Row[]> {
   ];
 }
 
-function psql(url: string, command: string): void {
-  execFileSync("psql", [url, "-q", "-v", "ON_ERROR_STOP=1", "-c", command], { stdio: ["ignore", "ignore", "inherit"] });
+/** Runs a program to its end. @throws Error when it fails */
+async function runProgram(program: string, args: readonly string[], env?: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"], ...(env && { env }) });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) throw new Error(`${path.basename(program)} ${args.join(" ")} ended with ${code}`);
 }
 
-function runImport(url: string, file: string): void {
-  const args = [IMPORT_COMMAND, "--venue", "live", "--ticker", "XAUUSD", "--accept-doubts", file];
-  execFileSync(process.execPath, args, {
-    env: { NODE_ENV: "production", PATH: "/usr/bin:/bin", DATABASE_URL: url, LOG_LEVEL: "error" },
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+/** @throws Error where psql is missing */
+export function requirePsql(): void {
+  if (spawnSync("psql", ["--version"]).status !== 0) throw new Error("psql is not installed");
+}
+
+/** The command of psql that copies a file of `writeRows` into a table. */
+export const copyInto = (table: string, file: string) => `\\copy ${table} (${COLUMNS}) FROM '${file}' WITH (FORMAT csv)`;
+
+/** Runs commands of psql in one session. */
+export function psql(url: string, ...commands: readonly string[]): Promise<void> {
+  return runProgram("psql", [url, "-q", "-v", "ON_ERROR_STOP=1", ...commands.flatMap((command) => ["-c", command])]);
+}
+
+/** Arguments for a file of `writeMinutes`, which come before its name. */
+export const IMPORT_MINUTES = ["--ticker", "XAUUSD", "--accept-doubts"] as const;
+
+/** Runs the import command on a database, which the setting names. */
+export function runImport(database: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<void> {
+  const env = { NODE_ENV: "production" as const, PATH: "/usr/bin:/bin", LOG_LEVEL: "error", ...database };
+  return runProgram(process.execPath, [IMPORT_COMMAND, ...args], env);
 }

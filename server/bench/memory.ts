@@ -10,12 +10,12 @@ import { DAY_MS, isoDate } from "#lib/units";
 import { familyBytes, startProcess } from "./child";
 import { audience, LISTINGS } from "./fanout";
 import type { OpenSockets } from "./fanout-clients";
-import { writeHistory } from "./history";
+import { writeMinutes } from "./history";
 import { IMPORT_COMMAND } from "./import";
 import { anyAddress, BEHIND_PROXY } from "./load";
 import { type Spotwire, startSpotwire } from "./product";
 import { rounded, spreadOf } from "./spread";
-import type { Row } from "./table";
+import { limited, type Row } from "./table";
 
 /** Pages without a session, of every kind: prerendered, rendered for each reader, and missing. */
 const PAGES = ["/", "/docs/quickstart", "/docs/limits", "/markets", "/status", "/playground", "/signin", "/no/such/page"];
@@ -35,7 +35,7 @@ const MIB = 1_048_576;
 /** What is left of 1 GB to a system and its disk cache. */
 const IDLE_MAX_MIB = 350;
 const LOADED_MAX_MIB = 700;
-const AFTER_MAX_RATIO = 1.15;
+export const AFTER_MAX_RATIO = 1.15;
 const OK = 200;
 
 /** Where Linux keeps control groups of memory, and how a limit is called there: in version 2, and in version 1. */
@@ -154,21 +154,7 @@ async function loadAll(server: Spotwire, bounded: Bounded, dataDir: string, file
 export async function benchMemory(): Promise<Row[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));
   const [dataDir, file] = [path.join(folder, "data"), path.join(folder, "XAUUSD.csv")];
-  const row = (id: string, what: string, bytes: number, maxMiB: number): Row => ({
-    id,
-    what: `${what}, MiB`,
-    against: `${maxMiB} MiB`,
-    target: 1,
-    bound: "at most",
-    own: bytes / MIB,
-    ratio: spreadOf([bytes / MIB / maxMiB]),
-  });
-  await writeHistory(
-    file,
-    IMPORTED_ROWS_COUNT,
-    "time,open,high,low,close,tick_volume,real_volume,spread\n",
-    (k) => `${k.time},${k.open},${k.high},${k.low},${k.close},${k.tick_volume},,${k.spread}\n`,
-  );
+  await writeMinutes(file, IMPORTED_ROWS_COUNT);
   const bounded = oneGigabyte();
   const server = await bounded.start(() => startSpotwire({ PORTAL: "on", DATA_DIR: dataDir, ...BEHIND_PROXY }));
   try {
@@ -181,8 +167,8 @@ export async function benchMemory(): Promise<Row[]> {
     const after = server.familyBytes();
     const load = `with ${rounded(audience().length)} streams, page readers, summaries and an import of ${rounded(IMPORTED_ROWS_COUNT)} rows`;
     return [
-      row("memory-idle", "memory, idle: market, pages and PostgreSQL", idle, IDLE_MAX_MIB),
-      row("memory-loaded", `memory ${load}`, peakBytes, LOADED_MAX_MIB),
+      limited("memory-idle", "memory, idle: market, pages and PostgreSQL", "MiB", [idle / MIB], IDLE_MAX_MIB),
+      limited("memory-loaded", `memory ${load}`, "MiB", [peakBytes / MIB], LOADED_MAX_MIB),
       {
         id: "memory-after",
         what: `memory ${AFTER_MS / 60_000} minutes after that load, MiB`,

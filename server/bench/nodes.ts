@@ -9,7 +9,7 @@ import type { Row } from "./table";
 export const MEASURED = ["20", "26"] as const;
 
 /** With the newest alone, because each takes about as long as all calls: what they compare hardly depends on the Node. */
-const NEWEST_ALONE: readonly BenchName[] = ["next", "cold", "import", "units", "memory"];
+const NEWEST_ALONE: readonly BenchName[] = ["next", "cold", "import", "units", "memory", "history"];
 
 /** The Nodes that measure a bench. */
 export const nodesOf = (name: BenchName) => (NEWEST_ALONE.includes(name) ? MEASURED.slice(-1) : MEASURED);

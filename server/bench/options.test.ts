@@ -16,7 +16,7 @@ describe("arguments of the bench", () => {
   });
 
   test.each([
-    [{}, ["dashboard"], 'Unknown bench "dashboard": use one of rest, fanout, next, cold, import, units, memory.'],
+    [{}, ["dashboard"], 'Unknown bench "dashboard": use one of rest, fanout, next, cold, import, units, memory, history.'],
     [{}, ["toString"], 'Unknown bench "toString"'],
     [{ seconds: "0" }, [], "--seconds 0: must be a number above 0, at most 600."],
     [{ seconds: "soon" }, [], "--seconds soon"],

@@ -4,7 +4,7 @@ import type { Effort } from "./load";
 /** The benches of the table. */
 const TABLE = ["rest", "fanout", "next", "cold", "import"] as const;
 /** Compare the service with itself, and are no part of the table. */
-const BESIDE = ["units", "memory"] as const;
+const BESIDE = ["units", "memory", "history"] as const;
 const BENCHES = [...TABLE, ...BESIDE];
 export type BenchName = (typeof BENCHES)[number];
 

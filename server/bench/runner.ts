@@ -1,6 +1,7 @@
 import { answerCalls } from "./calls";
 import { benchCold } from "./cold";
 import { benchFanout } from "./fanout";
+import { benchHistory } from "./history-bench";
 import { benchImport } from "./import";
 import type { Effort } from "./load";
 import { benchMemory } from "./memory";
@@ -23,6 +24,7 @@ const BENCHES: Record<BenchName, Bench> = {
   import: benchImport,
   units: benchUnits,
   memory: benchMemory,
+  history: benchHistory,
 };
 
 answerCalls({ run: ({ name, effort }: { readonly name: BenchName; readonly effort: Effort }) => BENCHES[name](effort) });

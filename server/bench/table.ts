@@ -36,6 +36,18 @@ export function comparedOf(owns: readonly number[], besides: readonly number[]):
   return { own: spreadOf(owns).median, beside: spreadOf(besides).median, ratio };
 }
 
+/** A row whose figures are compared already. */
+export function row(id: string, what: string, against: string, bound: Row["bound"], target: number, compared: Compared): Row {
+  return { id, what, against, bound, target, ...compared };
+}
+
+/** A row whose rival is the most that a figure should be, in its unit. */
+export function limited(id: string, what: string, unit: string, owns: readonly number[], most: number): Row {
+  const { median: own } = spreadOf(owns);
+  const ratio = spreadOf(owns.map((each) => each / most));
+  return row(id, `${what}, ${unit}`, `${most} ${unit}`, "at most", 1, { own, ratio });
+}
+
 /** Joins what several Nodes measured, in the order of the rows of the first. */
 export function joined(runs: Readonly<Record<string, readonly Row[]>>): TableRow[] {
   const rows = new Map<string, TableRow>();

@@ -21,8 +21,7 @@ import { acquireDatabase } from "#server/database/database";
 import { readEnv } from "#server/env";
 import { HISTORY_FROM_S, storeHistory } from "./history";
 import { startSpotwire } from "./product";
-import { spreadOf } from "./spread";
-import type { Row } from "./table";
+import { limited, type Row } from "./table";
 
 const STORED_ROWS_COUNT = 50_000;
 const CALLS_COUNT = 40;
@@ -205,15 +204,8 @@ async function measure(server: Server, worst: Worst, idle: number): Promise<Row>
   const units = CALLS_COUNT * worst.units;
   const loopMs = (server.loopSeconds() - before) * 1000 - idle * (performance.now() - startMs);
   const ms = Math.max(0, loopMs) / units;
-  return {
-    id: worst.what,
-    what: `${worst.what}: ms of event loop per unit, beside ${Math.round(bytes / units)} bytes`,
-    against: `${UNIT_MAX_MS} ms`,
-    target: 1,
-    bound: "at most",
-    own: ms,
-    ratio: spreadOf([ms / UNIT_MAX_MS]),
-  };
+  const what = `${worst.what}: event loop per unit, beside ${Math.round(bytes / units)} bytes`;
+  return limited(worst.what, what, "ms", [ms], UNIT_MAX_MS);
 }
 
 /**
