@@ -107,7 +107,7 @@ export function klinesPath({ ticker, from, to }: Window, timeframe: Timeframe): 
 }
 
 /** Copies the files of stored minutes. @returns what DuckDB reads a window from: the rows of its months that are in it */
-export async function copyFiles(client: Pick<pg.Client, "query">, folder: string): Promise<(window: Window) => string> {
+export async function copyFiles(client: pg.Client, folder: string): Promise<(window: Window) => string> {
   const { rows } = await client.query<{ ticker: string; start: number; bytes: Buffer }>(FILES);
   const file = (ticker: string, start: number) => path.join(folder, `${ticker}-${start}.parquet`);
   for (const { ticker, start, bytes } of rows) writeFileSync(file(ticker, start), bytes);

@@ -1,10 +1,9 @@
 import { Agent } from "node:http";
 import { setTimeout } from "node:timers/promises";
-import pg from "pg";
 import { MINUTE_S } from "#lib/units";
 import { askWith } from "./cold";
 import { ADD_MINUTES, HISTORY_FROM_S, ROWS_TABLE } from "./history";
-import { readHours, readPages } from "./history-reads";
+import { readHours, readPages, withClient } from "./history-reads";
 import { IMPORT_MINUTES, runImport, seconds } from "./import";
 import { AFTER_MAX_RATIO } from "./memory";
 import { type Spotwire, startSpotwire } from "./product";
@@ -48,21 +47,15 @@ async function peakDuring(server: Spotwire, work: () => Promise<void>): Promise<
 }
 
 /** Seconds that a table of rows takes to delete as many as were imported. */
-async function deleteRows(server: Spotwire, rows: number): Promise<number> {
-  const connectionString = await server.withDatabase(async ({ pool }) => String(pool.options.connectionString));
-  // A connection of its own, because those of the pool give up a query after some seconds.
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
+function deleteRows(server: Spotwire, rows: number): Promise<number> {
+  return withClient(server, async (client) => {
     await client.query(ROWS_TABLE);
     await client.query(ADD_MINUTES, ["XAUUSD", HISTORY_FROM_S, HISTORY_FROM_S + (rows - 1) * MINUTE_S]);
     await client.query("VACUUM ANALYZE bench_kline");
     const deleted = await seconds(() => client.query("DELETE FROM bench_kline WHERE ticker = 'XAUUSD' AND timeframe = 'M1'"));
     await client.query("DROP TABLE bench_kline");
     return deleted;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Rows about the memory of one part of the service. */

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import path from "node:path";
+import pg from "pg";
 import { type DataFileList, FILES_PATH } from "#lib/operations/files/declaration";
 import { openDuckDb } from "#lib/testing/duckdb";
 import { HOUR_S, MINUTE_S } from "#lib/units";
@@ -84,10 +85,18 @@ interface Measured {
   readonly year: Pair;
 }
 
+/** Works on the database of a service over a connection of its own, because those of the pool give up a query after some seconds. */
+export async function withClient<Result>(server: Spotwire, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const connectionString = await server.withDatabase(async ({ pool }) => String(pool.options.connectionString));
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  return work(client).finally(() => client.end());
+}
+
 async function measure(server: Spotwire, folder: string): Promise<Measured> {
   const agent = new Agent({ keepAlive: true });
   const ask = askWith(server, agent);
-  const fromFiles = await server.withDatabase(({ pool }) => copyFiles(pool, folder));
+  const fromFiles = await withClient(server, (client) => copyFiles(client, folder));
   const own = (index: number) => timed("hours", ROWS_COUNT, async () => rowsIn(await ask(klinesPath(hours(index), "H1"))));
   const coldMs = await own(0);
   const duckdb = await openDuckDb();
