@@ -263,7 +263,7 @@ export const PARTS = parts()
     const { createReports } = await import("#server/store/market/create-reports");
     const { registry, onStop, stage } = node;
     const history = startPlaceWatch(node);
-    onStop("history watch", async () => history?.stop());
+    onStop("history watch", history.stop);
     const checks = startReadiness({ ...node, history, draining: () => stage.now !== "serving", workers: () => node.workers });
     onStop("readiness", checks.stop);
     const ready = async () => checks.read();

@@ -3,16 +3,20 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "#lib/clock";
+import type { Kline } from "#lib/domain/kline";
+import { holdRequests } from "#lib/testing/held-server";
+import { S3_CREDENTIALS, startS3Server } from "#lib/testing/s3-server";
 import { createBucketStore } from "#server/store/segments/bucket-store";
 import { createDirectoryStore } from "#server/store/segments/directory-store";
 import type { SegmentStore } from "#server/store/segments/segment-store";
 import { createSegments } from "#server/store/segments/segments";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { mountTestDisk } from "#server/testing/disk";
-import { importCommand, storedKlines } from "#server/testing/import-command";
+import { IMPORT_NOW_MS, importCommand, storedKlines } from "#server/testing/import-command";
 import { openMinutes } from "#server/testing/import-rows";
+import { storeTail } from "#server/testing/layered";
 
 const ROWS = 3_000;
 
@@ -107,4 +111,36 @@ test("an import into a bucket that stops answering ends with why, and is continu
   await expectContinued(failed, /cannot be used: no answer within 500 ms/, store);
   server.closeAllConnections();
   server.close();
+});
+
+test("a bucket that answers late delays an import, and neither the feed's minutes nor reads of other tickers", async () => {
+  const server = await startS3Server();
+  onTestFinished(server.close);
+  const slow = await holdRequests(new URL(server.place.address).origin);
+  const place = { ...server.place, address: `${slow.address}/${server.place.bucket}` };
+  const store = createBucketStore({ place, credentials: S3_CREDENTIALS, clock: systemClock });
+  const service = over(store);
+  const minute = (ticker: string, time: number): Kline => {
+    const prices = { open: 1.2, high: 1.2, low: 1.2, close: 1.2 };
+    return { type: "kline", ticker, timeframe: "M1", time, ...prices, tick_volume: 1, real_volume: null, spread: null };
+  };
+  let ended = false;
+  const importing = importInto(store).finally(() => {
+    ended = true;
+  });
+  const others: Kline[] = [];
+  for (let at = 1; ; at += 1) {
+    const held = await Promise.race([slow.next(), importing]);
+    if (!("pass" in held)) break;
+    // The import waits for this answer.
+    others.push(minute("GBPUSD", 60 * at));
+    await storeTail(service, [minute("GBPUSD", 60 * at), minute("EURUSD", IMPORT_NOW_MS / 1_000 - 60 * at)]);
+    expect(await storedKlines(service, "GBPUSD", "M1")).toEqual(others);
+    expect(ended).toBe(false);
+    held.pass();
+  }
+  expect((await importing).exitCode).toBe(0);
+  expect(others.length).toBeGreaterThanOrEqual(3);
+  slow.open();
+  expect((await storedKlines(service, "EURUSD", "M1")).length).toBeGreaterThan(3 * ROWS - 10);
 });

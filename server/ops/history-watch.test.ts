@@ -13,7 +13,7 @@ import { createDirectoryStore } from "#server/store/segments/directory-store";
 import { objectName } from "#server/store/segments/object-name";
 import { createSegments, saidBy } from "#server/store/segments/segments";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
-import { type PlaceWatch, startDamageWatch, startPlaceWatch } from "./history-watch";
+import { startDamageWatch, startPlaceWatch } from "./history-watch";
 
 const LOOK_MS = 10_000;
 
@@ -71,7 +71,7 @@ async function store(time: number, isNamed = true): Promise<string> {
 }
 
 test("a directory whose disk is unmounted is reported until it is back, in words that name it", async () => {
-  const watch = startPlaceWatch({ db, clock, log: collectingLog(logged, "info") }) as PlaceWatch;
+  const watch = startPlaceWatch({ db, clock, log: collectingLog(logged, "info") });
   stop = watch.stop;
   await look();
   expect(watch.problem()).toBeNull();

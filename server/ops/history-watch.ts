@@ -24,16 +24,18 @@ interface DamageWatchOptions extends HistoryWatchOptions {
   readonly metrics: Pick<Metrics, "damagedHistory">;
 }
 
-/** What is known of the directory or bucket of history. */
+/** What is known of the place of history. */
 export interface PlaceWatch {
   /** Null where it can be used, else what is wrong. */
   problem(): string | null;
   stop(): Promise<void>;
 }
 
-/** Looks whether the directory or bucket of history can be used, now and then every ten seconds until stopped. Undefined without one. */
-export function startPlaceWatch({ db, clock, log }: HistoryWatchOptions): PlaceWatch | undefined {
-  if (db.segments.store.marked === undefined) return;
+/**
+ * Looks whether the files of history lie where this process has them, and whether that can be used, now and then every ten seconds until
+ * stopped: a command may move them while it runs.
+ */
+export function startPlaceWatch({ db, clock, log }: HistoryWatchOptions): PlaceWatch {
   let known: string | null = null;
   // What the database cannot say, its own check says.
   const onError = () => undefined;

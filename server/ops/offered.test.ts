@@ -100,6 +100,7 @@ const test = base.extend<{ scene: Scene }>({
       redis: undefined,
       markets,
       disk: { problem: () => null },
+      history: { problem: () => null },
       draining: () => false,
       clock,
     });

@@ -55,7 +55,8 @@ describe("readiness of a single node", () => {
     onTestFinished(() => db.close());
     const markets = marketsOf(service, (venue) => ({ feedProblem: () => problems[venue] ?? null, away: () => null }));
     const disk = { problem: () => diskProblem };
-    const checks = startReadiness({ db, redis, markets, disk, draining: () => draining, clock: systemClock });
+    const history = { problem: () => null };
+    const checks = startReadiness({ db, redis, markets, disk, history, draining: () => draining, clock: systemClock });
     onTestFinished(checks.stop);
     setRuntime({ ...service, ready: async () => checks.read() });
     onTestFinished(() => setRuntime(service));
@@ -76,7 +77,7 @@ describe("readiness of a single node", () => {
   describe("checks", () => {
     test("readiness reports every part of a node", async () => {
       await start();
-      const names = ["disk", "feed_live", "feed_sandbox", "prices_live", "prices_sandbox", "process", "store"];
+      const names = ["disk", "feed_live", "feed_sandbox", "history", "prices_live", "prices_sandbox", "process", "store"];
       expect(await asked()).toEqual({ answer: [200, "ready"], wrong: {}, names });
     });
 
@@ -134,7 +135,7 @@ describeRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
     onTestFinished(() => redis.close());
     const markets = marketsOf(service, () => ({ feedProblem: () => null, away: () => null }));
     const disk = { problem: () => null };
-    const looked = startReadiness({ ...service, redis, markets, disk, draining: () => false, clock: systemClock });
+    const looked = startReadiness({ ...service, redis, markets, disk, history: disk, draining: () => false, clock: systemClock });
     onTestFinished(looked.stop);
     const problem = `Redis refuses the user of REDIS_URL the channel ${GUIDE_PREFIX}:control: see /docs/scaling#a-redis-user-of-its-own`;
     await vi.waitUntil(() => looked.read().checks.redis === problem, SOON);

@@ -25,8 +25,7 @@ interface ReadinessOptions {
   readonly redis: Redis | undefined;
   readonly markets: Readonly<Record<Venue, RunningMarket>>;
   readonly disk: Pick<DiskWatch, "problem">;
-  /** Undefined where the files of history lie in the database. */
-  readonly history?: Pick<PlaceWatch, "problem"> | undefined;
+  readonly history: Pick<PlaceWatch, "problem">;
   readonly draining: () => boolean;
   /** Undefined where this process serves clients itself, and as long as the workers have not started. */
   readonly workers?: () => { running(): number; readonly count: number } | undefined;
@@ -85,7 +84,7 @@ export function startReadiness({
         process: leaves ? "draining" : null,
         store: problem,
         disk: disk.problem(),
-        ...(history && { history: history.problem() }),
+        history: history.problem(),
         ...(redis && { redis: redis.problem() }),
         // Events that do not arrive are missed at any hour.
         ...Object.fromEntries(VENUES.map((venue) => [feedCheck(venue), markets[venue].away()])),

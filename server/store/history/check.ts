@@ -46,8 +46,8 @@ const TABLES = [
 ] as const;
 const NAMED = `${TABLES.map(
   ([table]) =>
-    `(SELECT content FROM ${table} WHERE content > $1 AND ($2::text IS NULL OR ticker = $2) ORDER BY content LIMIT ${PAGE_COUNT})`,
-).join(" UNION ")} ORDER BY content LIMIT ${PAGE_COUNT}`;
+    `(SELECT content FROM ${table} WHERE content > $1 AND ($2::text IS NULL OR ticker = $2) ORDER BY content LIMIT $3)`,
+).join(" UNION ")} ORDER BY content LIMIT $3`;
 const NAMING = `SELECT kind, ticker, timeframe, start::float8, layer, naming.rows, b.undone_at IS NOT NULL AS undone FROM (${TABLES.map(
   ([table, columns]) => `SELECT ${columns} FROM ${table} WHERE content = $1`,
 ).join(" UNION ALL ")}) AS naming LEFT JOIN backfill b ON b.number = naming.layer ORDER BY kind, ticker, timeframe, start, layer`;
@@ -57,7 +57,8 @@ async function namingRows(client: Queries, id: string): Promise<NamingRow[]> {
 }
 
 /** @throws SegmentMissing, SegmentDamaged */
-async function requireRight({ pool, segments }: Database, id: string, naming: readonly NamingRow[]): Promise<void> {
+async function requireRight({ pool, segments }: Database, id: string): Promise<void> {
+  const naming = await namingRows(pool, id);
   const bytes = (await segments.store.get(pool, [id])).get(id) as Uint8Array;
   requireIntact(id, bytes);
   const isTicks = naming.some(({ kind }) => kind === "ticks");
@@ -66,14 +67,18 @@ async function requireRight({ pool, segments }: Database, id: string, naming: re
   if (wrong !== undefined) throw new SegmentDamaged(`segment ${id} has ${time.length} rows, and the database says ${wrong.rows}`);
 }
 
-/** What is wrong with a file; undefined where nothing is, or no row names it any more. */
-async function checkFile(db: Database, id: string): Promise<Omit<DamagedFile, "mended"> | undefined> {
+/** What is wrong with a file that is read; undefined where nothing is, or no row names it any more. */
+async function problemOf(
+  { pool }: Database,
+  id: string,
+  reading: Promise<void>,
+): Promise<Omit<DamagedFile, "mended"> | undefined> {
   try {
-    await requireRight(db, id, await namingRows(db.pool, id));
+    await reading;
     return;
   } catch (error) {
     if (!isHistoryDamaged(error)) throw error;
-    const rows = await namingRows(db.pool, id);
+    const rows = await namingRows(pool, id);
     return rows.length === 0 ? undefined : { id, problem: (error as Error).message, rows };
   }
 }
@@ -95,14 +100,32 @@ async function mend(db: Database, { id, rows }: Omit<DamagedFile, "mended">): Pr
     if (isHistoryDamaged(error)) return false;
     throw error;
   }
-  return (await checkFile(db, id)) === undefined;
+  return (await problemOf(db, id, requireRight(db, id))) === undefined;
 }
 
 /**
- * Reads every file of history that a row names, past what is in memory, some at a time, in the order of their names. What shows of
- * several layers is made again from their files.
+ * The files of history that rows name, some at a time, in the order of their names.
+ * @param ticker only those of one; null for all
+ */
+export async function* namedFiles(
+  client: Queries,
+  ticker: string | null,
+  pageCount = PAGE_COUNT,
+): AsyncGenerator<string[], void> {
+  for (let after = ""; ; ) {
+    const { rows } = await client.query<{ content: string }>(NAMED, [after, ticker, pageCount]);
+    const ids = rows.map(({ content }) => content);
+    yield ids;
+    if (ids.length < pageCount) return;
+    after = ids.at(-1) as string;
+  }
+}
+
+/**
+ * Reads every file of history that a row names. What shows of several layers is made again from their files.
  * @param ticker only those of one; null for all
  * @param found gets each file that is damaged or missing
+ * @param read throws SegmentMissing or SegmentDamaged for what is not right; by default past what is in memory, with its rows
  * @returns how many were read
  * @throws SegmentStoreAway; pg's error; the reason of the signal
  */
@@ -111,20 +134,18 @@ export async function checkHistory(
   ticker: string | null,
   signal: AbortSignal,
   found: (file: DamagedFile) => Promise<void>,
+  read: (id: string) => Promise<void> = (id) => requireRight(db, id),
 ): Promise<number> {
   let count = 0;
-  for (let after = ""; ; ) {
-    const { rows } = await db.pool.query<{ content: string }>(NAMED, [after, ticker]);
-    const ids = rows.map(({ content }) => content);
+  for await (const ids of namedFiles(db.pool, ticker)) {
     const damaged: Omit<DamagedFile, "mended">[] = [];
     await forEachSegment(ids, async (id) => {
       signal.throwIfAborted();
-      const file = await checkFile(db, id);
+      const file = await problemOf(db, id, read(id));
       if (file !== undefined) damaged.push(file);
     });
     for (const file of damaged.sort((a, b) => (a.id < b.id ? -1 : 1))) await found({ ...file, mended: await mend(db, file) });
     count += ids.length;
-    if (ids.length < PAGE_COUNT) return count;
-    after = ids.at(-1) as string;
   }
+  return count;
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { joinColumns, type KlineColumns } from "#lib/domain/columns";
-import { isHistoryDamaged } from "#lib/storage-errors";
+import { isHistoryAway, isHistoryDamaged } from "#lib/storage-errors";
 import type { Queries } from "#server/store/segments/segment-store";
 import { type Segments, saidBy } from "#server/store/segments/segments";
 import { isAsNow, type PeriodRow } from "./periods";
@@ -46,6 +46,21 @@ export function createDerived(segments: Segments, keepIn: Queries | null) {
     }
   }
 
+  /** Keeps computed klines. Where nothing can be stored now, as on a full disk, a later read computes them again. */
+  async function keep(
+    key: readonly [ticker: string, timeframe: "H1" | "D1", start: number, stamp: string],
+    columns: KlineColumns,
+  ) {
+    if (keepIn === null) return;
+    const [ticker, timeframe] = key;
+    try {
+      const content = await segments.write(keepIn, saidBy(columns, 0, Number.NaN), { ticker, timeframe }, 0);
+      await keepIn.query(DERIVE, [...key, content]);
+    } catch (error) {
+      if (!isHistoryAway(error)) throw error;
+    }
+  }
+
   return async (client: Queries, ticker: string, timeframe: "H1" | "D1", parts: readonly Derivable[]): Promise<KlineColumns> => {
     // Only current months are kept: reads of an earlier time are rare, and would overwrite them.
     const stamps = new Map(parts.filter(({ months }) => months.every(isAsNow)).map((part) => [part.start, stampOf(part)]));
@@ -60,9 +75,9 @@ export function createDerived(segments: Segments, keepIn: Queries | null) {
     for (const { start, make } of parts) {
       const columns = kept.get(start) ?? (await make());
       found.push(columns);
-      if (kept.get(start) !== undefined || !stamps.has(start) || keepIn === null || columns.time.length === 0) continue;
-      const content = await segments.write(keepIn, saidBy(columns, 0, Number.NaN), { ticker, timeframe }, 0);
-      await keepIn.query(DERIVE, [ticker, timeframe, start, stamps.get(start), content]);
+      const stamp = stamps.get(start);
+      if (kept.get(start) === undefined && stamp !== undefined && columns.time.length > 0)
+        await keep([ticker, timeframe, start, stamp], columns);
     }
     return joinColumns(found);
   };

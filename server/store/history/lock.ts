@@ -4,6 +4,12 @@ import type { Queries } from "#server/store/segments/segment-store";
 const BATCH_LOCK = 0x62617463;
 const TICKER_LOCK = 0x7469636b;
 
+/** The longest that a command waits for a lock for which others then wait in turn. */
+export const LOCK_MAX_MS = 2_000;
+
+/** Whether PostgreSQL gave up waiting for a lock. */
+export const isLockRefused = (error: unknown): boolean => (error as { code?: string } | undefined)?.code === "55P03";
+
 const TAKE = {
   /** Until the connection ends. */
   session: { batch: "pg_try_advisory_lock($1, $2)", ticker: "pg_try_advisory_lock($1, hashtext($2))" },

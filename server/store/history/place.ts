@@ -3,17 +3,21 @@ import type pg from "pg";
 import { NODE_SILENT_AFTER_S } from "#lib/contract/portal-health";
 import { isHistoryAway } from "#lib/storage-errors";
 import { EnvError } from "#server/env";
-import { MARK_NAME, type MarkedPlace, type Queries } from "#server/store/segments/segment-store";
+import { MARK_NAME, type MarkedPlace, type Queries, type SegmentStore } from "#server/store/segments/segment-store";
 import type { Segments } from "#server/store/segments/segments";
+import { LOCK_MAX_MS } from "./lock";
+import { inTransaction } from "./transaction";
 
 /** What a place is called that is the database itself. */
-const IN_DATABASE = "database";
+export const IN_DATABASE = "database";
 /** Processes that start at the same time choose the place one after the other. */
 const PLACE_LOCK = 0x706c6163;
 /** Files that are looked for in a place of which nothing is recorded. Their names are hashes, so the first ones are any. */
 const SAMPLE_COUNT = 8;
 /** Sorts before all names of segments. */
 const BEFORE_ALL = "0".repeat(64);
+/** A list of one file, however new. */
+const ANY_FILE = { beforeMs: Number.POSITIVE_INFINITY, after: BEFORE_ALL, limit: 1 };
 
 /** Where the database says that its files lie. */
 interface Recorded {
@@ -95,8 +99,7 @@ async function requireOwnFiles(client: Queries, { segments }: Placed, named: rea
   const { store } = segments;
   const there = (await segments.sizes(client, named)).size;
   if (there * 2 > named.length) return;
-  const query = { beforeMs: Number.POSITIVE_INFINITY, after: BEFORE_ALL, limit: 1 };
-  const isEmpty = store.marked === undefined || (await store.list(client, query)).length === 0;
+  const isEmpty = store.marked === undefined || (await store.list(client, ANY_FILE)).length === 0;
   if (named.length === 0 && isEmpty) return;
   if (named.length === 0)
     throw refusal(
@@ -179,4 +182,107 @@ export async function settleHistoryPlace(db: Placed): Promise<void> {
 export async function historyPlaceOf(client: Queries): Promise<string | null> {
   const { place = IN_DATABASE } = (await readRecord(client)) ?? {};
   return place === IN_DATABASE ? null : place;
+}
+
+/** A move of all files to another place, until it is recorded. */
+export interface Move {
+  /** As an operator reads it. */
+  readonly from: string;
+  readonly to: string;
+  /** Of the place that is recorded until then. */
+  readonly fromMark: string | null;
+  /** By which the row knows this move; the mark of the new place, if that is not the database. */
+  readonly mark: string;
+  /** Nothing of an earlier move lies there. */
+  readonly isFresh: boolean;
+}
+
+interface Moving extends Recorded {
+  readonly move_to: string | null;
+  readonly move_mark: string | null;
+}
+
+const MOVING = "SELECT place, mark, move_to, move_mark FROM history_place";
+const BEGIN_MOVE = "UPDATE history_place SET move_to = $1, move_mark = $2";
+const END_MOVE = "UPDATE history_place SET place = $1, mark = $2, move_to = NULL, move_mark = NULL";
+
+/** Locks the record until the transaction ends, and reads it. Every process that has opened the history has written it. */
+async function lockRecord(client: Queries): Promise<Moving> {
+  await client.query("SELECT pg_advisory_xact_lock($1)", [PLACE_LOCK]);
+  return (await client.query<Moving>(MOVING)).rows[0] ?? { place: IN_DATABASE, mark: null, move_to: null, move_mark: null };
+}
+
+const nameOf = (place: string) => (place === IN_DATABASE ? "the database" : place);
+
+/** @throws Error where what is at the target may be of another database, or of a place of which nodes may still read */
+async function requireFree(client: Queries, target: SegmentStore, found: string | null, earlier: string | null) {
+  if (target.marked === undefined || (found !== null && found === earlier)) return;
+  const { url } = target.marked;
+  const instead = "Use an empty directory or prefix, or delete what lies there if no database needs it.";
+  if (found !== null)
+    throw new Error(
+      `${url} has a file ${MARK_NAME}: it is the place of another database, or one from which this database was moved. ${instead}`,
+    );
+  if ((await target.list(client, ANY_FILE)).length > 0) throw new Error(`${url} has files of history already. ${instead}`);
+}
+
+/**
+ * Prepares the move of all files to a place, and marks that place. To begin again is to continue; to move to where they lie gives up a
+ * move that has begun.
+ * @param db whose process has settled its own place, which is the recorded one
+ * @returns null where they lie there already
+ * @throws Error where what is there is of others, with what to do; SegmentStoreAway; pg's error
+ */
+export async function beginMove({ pool }: { readonly pool: pg.Pool }, target: SegmentStore): Promise<Move | null> {
+  const { marked } = target;
+  const to = marked?.url ?? IN_DATABASE;
+  const found = (await marked?.readMark()) ?? null;
+  const move = await inTransaction(pool, async (client): Promise<Move | null> => {
+    const { place, mark: fromMark, move_mark } = await lockRecord(client);
+    if (to === place || (found !== null && found === fromMark)) {
+      await client.query(BEGIN_MOVE, [null, null]);
+      return null;
+    }
+    await requireFree(client, target, found, move_mark);
+    const mark = found ?? randomUUID();
+    // Before the place has its mark: a kill in between leaves a mark that is known.
+    await client.query(BEGIN_MOVE, [to, mark]);
+    return { from: nameOf(place), to: nameOf(to), fromMark, mark, isFresh: marked !== undefined && found === null };
+  });
+  if (move?.isFresh) await marked?.writeMark(move.mark);
+  return move;
+}
+
+/**
+ * Records the new place in the caller's transaction, which must hold the writers (`holdWriters`) since before the last file was copied.
+ * @throws Error where the record or the mark of the new place is not that of this move any more
+ */
+export async function recordMove(client: Queries, { marked }: SegmentStore, move: Move): Promise<void> {
+  const { mark, move_mark } = await lockRecord(client);
+  if (mark !== move.fromMark || move_mark !== move.mark)
+    throw new Error("Another command has begun to move the files of history, or has moved them.");
+  if (marked !== undefined && (await marked.readMark()) !== move.mark)
+    throw new Error(`${move.to} has lost its file ${MARK_NAME}: somebody else changes it.`);
+  await client.query(END_MOVE, marked === undefined ? [IN_DATABASE, null] : [marked.url, move.mark]);
+}
+
+/**
+ * Deletes the files that a move has left in the database, and gives the disk space back.
+ * @returns how many there were
+ * @throws Error where they are or will be in use, with what to do; pg's error, `isLockRefused` while a backup reads them
+ */
+export async function dropFormerFiles(pool: pg.Pool): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const { place, move_to } = await lockRecord(client);
+    if (place === IN_DATABASE) throw new Error("The files of history lie in the database: nothing was deleted.");
+    if (move_to === IN_DATABASE)
+      throw new Error(
+        "The files of history are being moved into the database: nothing was deleted. Continue with npm run history -- move database, or give that up with npm run history -- move and the URL where they lie.",
+      );
+    const { rows } = await client.query<{ count: number }>("SELECT count(*)::int AS count FROM history_content");
+    // A backup that is being made reads them.
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_MAX_MS}`);
+    await client.query("TRUNCATE history_content");
+    return rows[0]?.count ?? 0;
+  });
 }

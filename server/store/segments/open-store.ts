@@ -1,5 +1,5 @@
 import type { Clock } from "#lib/clock";
-import type { HistoryEnv } from "#lib/env-history";
+import type { HistoryEnv, Place } from "#lib/env-history";
 import { createBucketStore } from "./bucket-store";
 import { createDirectoryStore } from "./directory-store";
 import type { SegmentStore } from "./segment-store";
@@ -8,9 +8,13 @@ import type { SegmentStore } from "./segment-store";
 export function historyOptions(env: HistoryEnv, clock: Clock): { segmentStore?: SegmentStore; historyCacheMb?: number } {
   const { HISTORY_URL: place, HISTORY_CACHE_MB: historyCacheMb } = env;
   const cache = historyCacheMb === undefined ? {} : { historyCacheMb };
-  if (place === undefined) return cache;
-  if (place.kind === "directory") return { ...cache, segmentStore: createDirectoryStore({ folder: place.folder, clock }) };
-  return { ...cache, segmentStore: createBucketStore({ place, credentials: credentialsOf(env), clock }) };
+  return place === undefined ? cache : { ...cache, segmentStore: openStore(place, env, clock) };
+}
+
+/** The segments of a directory, or of a bucket with the key of these settings. */
+export function openStore(place: Place, env: HistoryEnv, clock: Clock): SegmentStore {
+  if (place.kind === "directory") return createDirectoryStore({ folder: place.folder, clock });
+  return createBucketStore({ place, credentials: credentialsOf(env), clock });
 }
 
 /** The key of the buckets. */

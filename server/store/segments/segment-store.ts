@@ -97,12 +97,21 @@ const SWEEP_LOCK = 0x73776570;
 /** Names of segments that begin with the same two digits have one lock, so that an import of thousands takes at most 256. */
 const lockOf = (id: string) => Number.parseInt(id.slice(0, 2), 16);
 
+/** A transaction that writes segments shares this lock; who records another place for them has it alone. */
+const WRITERS_LOCK = 0x70757473;
+
 /**
- * Keeps a segment from being swept until the transaction ends, although the row that names it is not committed yet. Take it before
- * `put`: a sweep that is about to drop these bytes then ends first.
+ * Until the transaction ends, keeps a segment from being swept although the row that names it is not committed yet, and the place of
+ * all segments as it is recorded. Take it before `put`: a sweep that is about to drop these bytes then ends first, and so does a move.
  */
-export async function holdFromSweep(client: Queries, id: string): Promise<void> {
-  await client.query("SELECT pg_advisory_xact_lock_shared($1, $2)", [SWEEP_LOCK, lockOf(id)]);
+export async function holdForPut(client: Queries, id: string): Promise<void> {
+  const text = "SELECT pg_advisory_xact_lock_shared($1), pg_advisory_xact_lock_shared($2, $3)";
+  await client.query(text, [WRITERS_LOCK, SWEEP_LOCK, lockOf(id)]);
+}
+
+/** Waits until no transaction has written a segment that is not committed; none can write one until the caller's transaction ends. */
+export async function holdWriters(client: Queries): Promise<void> {
+  await client.query("SELECT pg_advisory_xact_lock($1)", [WRITERS_LOCK]);
 }
 
 /** Those of the segments that no transaction is writing; none can begin to until the caller's transaction ends. It waits for none. */

@@ -7,7 +7,7 @@ import { isHistoryDamaged, SegmentMissing, SegmentStoreAway } from "#lib/storage
 import { MINUTE_MS } from "#lib/units";
 import { decodeStatements, encodeStatements, type SegmentNames } from "./parquet";
 import { segmentId } from "./parquet-file";
-import { holdFromSweep, type Queries, requireIntact, type SegmentStore } from "./segment-store";
+import { holdForPut, type Queries, requireIntact, type SegmentStore } from "./segment-store";
 import { decodeTicks, encodeTicks } from "./tick-parquet";
 
 /** Of a number, or a reference to a text. */
@@ -46,7 +46,10 @@ export interface Segments {
   readonly suspects: Set<string>;
   /** Notes some of which one is damaged or missing. */
   suspect(ids: Iterable<string>): void;
-  /** From now on writes only while the database records the place with this mark; null for the database itself. */
+  /**
+   * From now on writes only while the database records the place with this mark, null for the database itself. While it records
+   * another one, what is missing here may be there: then this is away, not damaged.
+   */
   settle(mark: string | null): void;
 }
 
@@ -78,14 +81,48 @@ function ownColumns<Kind extends Columns>(columns: Kind): Kind {
   return Object.fromEntries(own) as Kind;
 }
 
+/** A store in which what is missing may have been stored elsewhere: then `requirePlace` throws why. */
+function elsewhereOrMissing(store: SegmentStore, requirePlace: (client: Queries) => Promise<void>): SegmentStore {
+  async function there<Result>(client: Queries, work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof SegmentMissing) await requirePlace(client);
+      throw error;
+    }
+  }
+  return {
+    ...store,
+    get: (client, ids) => there(client, store.get(client, ids)),
+    sizes: (client, ids) => there(client, store.sizes(client, ids)),
+    range: (client, ...asked) => there(client, store.range(client, ...asked)),
+  };
+}
+
 /** @param cacheMegabytes how much memory decoded segments may take */
-export function createSegments(store: SegmentStore, cacheMegabytes: number): Segments {
+export function createSegments(given: SegmentStore, cacheMegabytes: number): Segments {
   const kept = new LRUCache<string, Columns>({
     maxSize: cacheMegabytes * MEGABYTE,
     // The cache takes no size of 0.
     sizeCalculation: (columns) => bytesOf(columns) + VALUE_BYTES,
   });
   const idle = setTimeout(() => kept.clear(), IDLE_MS).unref();
+
+  let settled: string | null | undefined;
+
+  /** @throws SegmentStoreAway where another process has recorded another place since this one began */
+  async function requirePlace(client: Queries): Promise<void> {
+    if (settled === undefined) return;
+    const { rows } = await client.query<{ place: string; mark: string | null }>("SELECT place, mark FROM history_place");
+    const [recorded] = rows;
+    if (recorded === undefined || recorded.mark === settled) return;
+    const place = recorded.mark === null ? "the database" : recorded.place;
+    throw new SegmentStoreAway(
+      `The files of history lie in ${place} now, not where HISTORY_URL of this process says. Set it, and start again.`,
+    );
+  }
+
+  const store = elsewhereOrMissing(given, requirePlace);
 
   /** The sizes of those that are there: one by one where one is not. */
   async function sizesThere(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -145,22 +182,11 @@ export function createSegments(store: SegmentStore, cacheMegabytes: number): Seg
     return found;
   }
 
-  let settled: string | null | undefined;
-
-  /** @throws SegmentStoreAway where another process has recorded another place, before a file was stored */
-  async function requirePlace(client: Queries): Promise<void> {
-    if (settled === undefined) return;
-    const { rows } = await client.query<{ place: string; mark: string | null }>("SELECT place, mark FROM history_place");
-    if (rows[0] !== undefined && rows[0].mark !== settled)
-      throw new SegmentStoreAway(
-        `The files of history lie in ${rows[0].place} now, not where HISTORY_URL of this process says. Set it, and start again.`,
-      );
-  }
-
   async function put(client: Queries, bytes: Uint8Array): Promise<string> {
     const id = segmentId(bytes);
+    await holdForPut(client, id);
+    // After the lock: a move that had it before has recorded another place.
     await requirePlace(client);
-    await holdFromSweep(client, id);
     await store.put(client, id, bytes);
     return id;
   }
