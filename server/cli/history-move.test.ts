@@ -241,9 +241,10 @@ test("damage with which nothing is lost is reported, and keeps no move", async (
   await folders("a", "b");
   const db = await start(urlOf("a"));
   await importMonths(db, "a.csv", "EURUSD", MONTHS);
-  // They differ in a half of the minutes, so that what shows is a file of its own.
-  await importMonths(db, "b.csv", "EURUSD", ["2025-03"], 1.1001);
-  await importCommand(db, ["--ticker", "EURUSD", "--force", at("a.csv")]);
+  // Other prices of half an hour, so that what shows is a file of its own.
+  const [header = "", ...lines] = (await readFile(at("a.csv"), "utf8")).split("\n");
+  await writeFile(at("b.csv"), [header, ...lines.slice(0, 30).map((line) => line.replaceAll("1.1", "1.1001"))].join("\n"));
+  await importCommand(db, ["--ticker", "EURUSD", "--accept-doubts", at("b.csv")]);
   const before = await eurusd(db);
   const derived = await db.segments.put(db.pool, Buffer.from("computed klines"));
   await db.pool.query(

@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import type { Timeframe } from "#lib/contract/primitives";
 import { joinColumns, type KlineColumns } from "#lib/domain/columns";
 import { FEED_LAYER, type Folded, joinStatements, type Statements } from "#lib/domain/fold";
@@ -149,7 +148,7 @@ export async function periodsThen(
   { atS, maxStatements }: PastInstant,
 ): Promise<Periods> {
   const { rows } = await client.query<Row>(THEN, [...valuesOf(query), atS]);
-  const kept = new LRUCache<Row, Promise<Folded>>({ max: FOLDED_KEPT_COUNT });
+  const kept = new Map<Row, Promise<Folded>>();
   const counted = new Set<Row>();
   let left = maxStatements;
 
@@ -172,6 +171,8 @@ export async function periodsThen(
     if (left < 0) throw new TooManyStatements();
     const folding = kept.get(row) ?? fold(row.timeframe, layers);
     kept.set(row, folding);
+    const [oldest] = kept.keys();
+    if (kept.size > FOLDED_KEPT_COUNT && oldest !== undefined) kept.delete(oldest);
     return folding;
   }
 
