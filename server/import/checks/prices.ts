@@ -1,5 +1,6 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { ascending, columnsOf, type KlineColumns } from "#lib/domain/columns";
+import { TIME_MAX_S } from "#lib/domain/period";
 import { plausibleRange } from "#lib/domain/price-ranges";
 import { TIMEFRAME_SECONDS } from "#lib/domain/timeframe";
 import { DAY_S, isoDate, SECOND_MS } from "#lib/units";
@@ -14,8 +15,8 @@ const STORED_FACTORS: readonly { readonly days: number; readonly factor: number 
   { days: 30, factor: 1.3 },
 ];
 const FURTHEST_DAYS = 30;
-/** Stored klines that are read to be compared: more hours than the rows of one write span. */
-const STORED_MAX_ROWS = 60_000;
+/** Stored klines of a timeframe that are read to be compared: the hours of fifty years. */
+const STORED_MAX_ROWS = 450_000;
 
 /** The price that an instrument had at a time, Unix seconds. */
 interface Priced {
@@ -66,17 +67,30 @@ function offKnown(days: readonly Priced[], known: readonly Priced[]): string | n
 
 type Store = Pick<KlineTable, "read">;
 
+/** The prices that are stored for a range, Unix seconds. @param own the timeframe of what they are compared with */
+type StoredPrices = (ticker: string, own: Timeframe, from: number, to: number) => Promise<Priced[]>;
+
 /**
- * The prices that are stored for a range, of days; where there are none, of shorter klines that were imported as such. Minutes
- * are not read: their days are computed, and those of this run are known.
+ * Reads prices of days; where there are none, of shorter klines that were imported as such. Minutes are not read: their days are computed.
+ * Each timeframe is read once, before this run stores anything: its own days are known.
  */
-async function storedPrices(store: Store, ticker: string, own: Timeframe, from: number, to: number): Promise<Priced[]> {
-  for (const timeframe of new Set<Timeframe>(["D1", "H4", "H1", own])) {
-    if (timeframe === "M1") continue;
-    const found = await store.read({ ticker, timeframe, from, to, limit: STORED_MAX_ROWS, end: "oldest" });
-    if (found.length > 0) return lastOfDays(columnsOf(found), timeframe);
+function createStoredPrices(store: Store): StoredPrices {
+  const kept = new Map<string, Promise<Priced[]>>();
+  async function read(ticker: string, timeframe: Timeframe): Promise<Priced[]> {
+    const found = await store.read({ ticker, timeframe, from: 0, to: TIME_MAX_S, limit: STORED_MAX_ROWS, end: "newest" });
+    return lastOfDays(columnsOf(found), timeframe);
   }
-  return [];
+  return async (ticker, own, from, to) => {
+    for (const timeframe of new Set<Timeframe>(["D1", "H4", "H1", own])) {
+      if (timeframe === "M1") continue;
+      const key = `${ticker} ${timeframe}`;
+      const all = kept.get(key) ?? read(ticker, timeframe);
+      kept.set(key, all);
+      const within = (await all).filter(({ time }) => time >= from && time < to);
+      if (within.length > 0) return within;
+    }
+    return [];
+  };
 }
 
 /** Checks what the files of a run would store, in the order in which they do. */
@@ -88,8 +102,13 @@ export interface PriceCheck {
 /** Days by ticker and day. */
 type Days = ReadonlyMap<string, ReadonlyMap<number, Priced>>;
 
+/** Makes the check of a run, before it stores anything. */
+export function createPriceCheck(store: Store): PriceCheck {
+  return checkAgainst(createStoredPrices(store), new Map());
+}
+
 /** @param known days that this run stored before */
-export function createPriceCheck(store: Store, known: Days = new Map()): PriceCheck {
+function checkAgainst(storedPrices: StoredPrices, known: Days): PriceCheck {
   /** What this run stored of each ticker by day: its days are computed at its end. */
   const stored = new Map<string, Map<number, Priced>>();
   const trackers = new Map<string, ReturnType<typeof createJumpTracker>>();
@@ -117,7 +136,7 @@ export function createPriceCheck(store: Store, known: Days = new Map()): PriceCh
       stored.set(ticker, before);
       const ofRun = [...(known.get(ticker)?.values() ?? []), ...before.values()];
       const within = ofRun.filter(({ time }) => time >= from && time < to);
-      const reason = offKnown(days, [...(await storedPrices(store, ticker, timeframe, from, to)), ...within]);
+      const reason = offKnown(days, [...(await storedPrices(ticker, timeframe, from, to)), ...within]);
       if (reason !== null) throw new ImportFailure(`it is probably not ${ticker}: ${reason}. ${insist}`);
       const jumps = trackers.get(`${ticker} ${timeframe}`) ?? createJumpTracker(timeframe);
       trackers.set(`${ticker} ${timeframe}`, jumps);
@@ -129,7 +148,7 @@ export function createPriceCheck(store: Store, known: Days = new Map()): PriceCh
       for (const day of days) before.set(dayOf(day), day);
     },
     /** A check of a file before it is stored, against the same days. What it checks does not count for other files. */
-    trial: () => createPriceCheck(store, stored),
+    trial: () => checkAgainst(storedPrices, stored),
   };
 }
 
