@@ -19,7 +19,7 @@ function show(rows: readonly Row[]): void {
 
 /**
  * Stored history from end to end: bytes, imports, undo, reads and the memory of all that. It decides what an installation with years of
- * history needs, and takes eight minutes.
+ * history needs, and takes five minutes.
  */
 export async function benchHistory({ rounds }: Effort): Promise<Row[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "spotwire-bench-"));

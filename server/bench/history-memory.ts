@@ -29,7 +29,7 @@ interface Taken {
 
 const takenBy = (server: Spotwire): Taken => ({ main: server.bytes() / MIB, family: server.familyBytes() / MIB });
 
-/** Does some work. @returns the most memory that was seen meanwhile */
+/** Runs `work`. @returns the peak memory while it ran */
 async function peakDuring(server: Spotwire, work: () => Promise<void>): Promise<Taken> {
   const ended = new AbortController();
   let peak = takenBy(server);

@@ -7,7 +7,6 @@ import { SECOND_MS } from "#lib/units";
 import type { Database } from "#server/store/database/db";
 import { placeProblem } from "#server/store/history/place";
 import { unnamedOf } from "#server/store/history/sweep";
-import { requireIntact } from "#server/store/segments/segment-store";
 
 /** A bucket asks money for each look. */
 const LOOK_INTERVAL_MS = 10 * SECOND_MS;
@@ -58,8 +57,7 @@ export function startDamageWatch({ db: { pool, segments }, metrics, clock, log }
 
   async function problemOf(id: string): Promise<string | null> {
     try {
-      const bytes = await segments.store.get(pool, [id]);
-      requireIntact(id, bytes.get(id) as Uint8Array);
+      await segments.bytes(pool, [id]);
       return null;
     } catch (error) {
       if (!isHistoryDamaged(error)) throw error;

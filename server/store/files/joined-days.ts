@@ -5,7 +5,7 @@ import { digitsOf } from "#server/store/history/layers";
 import { lockTicker } from "#server/store/history/lock";
 import { type LayerDay, replaceDay, scatteredDays, segmentsOfDay } from "#server/store/history/tick-days";
 import { inTransaction } from "#server/store/history/transaction";
-import { type Queries, requireIntact } from "#server/store/segments/segment-store";
+import type { Queries } from "#server/store/segments/segment-store";
 import type { Segments } from "#server/store/segments/segments";
 import type { FileThread } from "./file-thread";
 
@@ -22,11 +22,10 @@ async function joinDay(
   const { ticker, day } = place;
   if (!(await lockTicker(client, ticker, "transaction"))) return false;
   const parts = await segmentsOfDay(client, place);
-  const contents = await segments.store.get(
+  const contents = await segments.bytes(
     client,
     parts.map(({ content }) => content),
   );
-  for (const [id, bytes] of contents) requireIntact(id, bytes);
   const chunkless = { kind: "taken", layer: FEED_LAYER, source: "", ticks: new Uint8Array(), outcomes: null } as const;
   const stored = { day, contents, parts: parts.map(({ content, rows }) => ({ ...chunkless, content, rows })) };
   const { rows, bytes } = await thread.ticks(stored, { venue: "live", ticker }, await digitsOf(client, ticker));

@@ -20,6 +20,7 @@ import { storeBatch } from "#server/store/klines/kline-batches";
 import { createKlineStore } from "#server/store/klines/kline-store";
 import { decodeStatements } from "#server/store/segments/parquet";
 import { decodeFile } from "#server/store/segments/parquet-file";
+import { createSegments } from "#server/store/segments/segments";
 import { beginTestImport } from "#server/testing/imports";
 import { storeTail } from "#server/testing/layered";
 import { testKlines } from "#server/testing/market";
@@ -373,7 +374,7 @@ describe("trouble", () => {
     const away = async () => {
       throw new SegmentStoreAway("The bucket of stored klines cannot be used.");
     };
-    serve({ ...t.db.segments, store: { ...t.db.segments.store, get: away, sizes: away, range: away } });
+    serve(createSegments({ ...t.db.segments.store, get: away, sizes: away, range: away }, 8));
     expect(await get(file?.id ?? "")).toMatchObject(failed("service_unavailable"));
     expect(await t.ask(`${operations.files.path}?ticker=EURUSD&type=klines`)).toMatchObject(failed("service_unavailable"));
   });

@@ -4,9 +4,7 @@ import type { Listing } from "#lib/domain/instrument";
 import { Fault } from "#lib/fault";
 import type { OpenFile } from "#lib/market/file-source";
 import { createQueue } from "#lib/queue";
-import { isHistoryDamaged } from "#lib/storage-errors";
 import type { Database } from "#server/store/database/db";
-import { requireIntact } from "#server/store/segments/segment-store";
 import { csvFileOf } from "./csv-file";
 import type { FileThread } from "./file-thread";
 import type { Made, MadeFiles } from "./made-files";
@@ -52,19 +50,8 @@ export function createSegmentFiles(type: FileType, { db: { pool, segments }, mad
     return new Map(ids.map((id) => [id, found.get(id) ?? sizes.get(id) ?? 0]));
   }
 
-  async function intactBytes(content: string): Promise<Uint8Array> {
-    try {
-      const bytes = (await store.get(pool, [content])).get(content) as Uint8Array;
-      requireIntact(content, bytes);
-      return bytes;
-    } catch (error) {
-      if (isHistoryDamaged(error)) segments.suspect([content]);
-      throw error;
-    }
-  }
-
   async function wholeOf(content: string): Promise<Uint8Array> {
-    const bytes = await intactBytes(content);
+    const bytes = (await segments.bytes(pool, [content])).get(content) as Uint8Array;
     intact.set(content, true);
     sizes.set(content, bytes.length);
     return bytes;

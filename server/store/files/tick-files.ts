@@ -4,7 +4,6 @@ import type { FileSource, ListedFile } from "#lib/market/file-source";
 import { DAY_S, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { untilFound } from "#server/store/history/minutes";
 import { type DayPart, partsOfDay, tickDays } from "#server/store/history/ticks";
-import { requireIntact } from "#server/store/segments/segment-store";
 import { createSegmentFiles, type SegmentFilesOptions } from "./segment-files";
 
 /** The ticks of the last seconds of a day are stored a little after it. */
@@ -34,12 +33,8 @@ export function createTickFiles({ clock, ...options }: Options): FileSource {
   const files = createSegmentFiles("ticks", options);
   const isOver = (day: number) => clock.now() >= (day + DAY_S) * SECOND_MS + STORED_AFTER_MS;
 
-  /** The bytes of the segments among the parts of a day. @throws SegmentMissing, SegmentDamaged */
-  async function bytesOf(parts: readonly DayPart[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    const contents = await segments.store.get(pool, [...new Set(parts.flatMap(({ content }) => content ?? []))]);
-    for (const [id, bytes] of contents) requireIntact(id, bytes);
-    return contents;
-  }
+  const bytesOf = (parts: readonly DayPart[]) =>
+    segments.bytes(pool, [...new Set(parts.flatMap(({ content }) => content ?? []))]);
 
   return {
     rowsName: "ticks",

@@ -3,10 +3,11 @@ import { isHistoryDamaged, SegmentDamaged } from "#lib/storage-errors";
 import type { Database } from "#server/store/database/db";
 import { forEachSegment } from "#server/store/segments/object-name";
 import { decodeStatements } from "#server/store/segments/parquet";
-import { type Queries, requireIntact } from "#server/store/segments/segment-store";
+import type { Queries } from "#server/store/segments/segment-store";
 import { decodeTicks } from "#server/store/segments/tick-parquet";
 import { show } from "./layers";
 import { lockForChange } from "./lock";
+import { NAMING_TABLES } from "./sweep";
 import { inTransaction } from "./transaction";
 
 /** Files that one statement looks up. */
@@ -38,18 +39,18 @@ export interface DamagedFile {
   readonly mended: boolean;
 }
 
-const TABLES = [
-  ["history_layer", "'layer' AS kind, ticker, timeframe, start, layer, rows"],
-  ["history_visible", "'visible', ticker, timeframe, start, NULL, rows"],
-  ["history_derived", "'derived', ticker, timeframe, start, NULL, NULL"],
-  ["tick_segment", "'ticks', ticker, NULL, day, layer, rows"],
-] as const;
-const NAMED = `${TABLES.map(
-  ([table]) =>
-    `(SELECT content FROM ${table} WHERE content > $1 AND ($2::text IS NULL OR ticker = $2) ORDER BY content LIMIT $3)`,
+const NAMED = `${NAMING_TABLES.map(
+  (table) => `(SELECT content FROM ${table} WHERE content > $1 AND ($2::text IS NULL OR ticker = $2) ORDER BY content LIMIT $3)`,
 ).join(" UNION ")} ORDER BY content LIMIT $3`;
-const NAMING = `SELECT kind, ticker, timeframe, start::float8, layer, naming.rows, b.undone_at IS NOT NULL AS undone FROM (${TABLES.map(
-  ([table, columns]) => `SELECT ${columns} FROM ${table} WHERE content = $1`,
+/** The columns of NamingRow. */
+const COLUMNS: Readonly<Record<(typeof NAMING_TABLES)[number], string>> = {
+  history_layer: "'layer' AS kind, ticker, timeframe, start, layer, rows",
+  history_visible: "'visible' AS kind, ticker, timeframe, start, NULL AS layer, rows",
+  history_derived: "'derived' AS kind, ticker, timeframe, start, NULL AS layer, NULL AS rows",
+  tick_segment: "'ticks' AS kind, ticker, NULL AS timeframe, day AS start, layer, rows",
+};
+const NAMING = `SELECT kind, ticker, timeframe, start::float8, layer, naming.rows, b.undone_at IS NOT NULL AS undone FROM (${NAMING_TABLES.map(
+  (table) => `SELECT ${COLUMNS[table]} FROM ${table} WHERE content = $1`,
 ).join(" UNION ALL ")}) AS naming LEFT JOIN backfill b ON b.number = naming.layer ORDER BY kind, ticker, timeframe, start, layer`;
 
 async function namingRows(client: Queries, id: string): Promise<NamingRow[]> {
@@ -59,8 +60,7 @@ async function namingRows(client: Queries, id: string): Promise<NamingRow[]> {
 /** @throws SegmentMissing, SegmentDamaged */
 async function requireRight({ pool, segments }: Database, id: string): Promise<void> {
   const naming = await namingRows(pool, id);
-  const bytes = (await segments.store.get(pool, [id])).get(id) as Uint8Array;
-  requireIntact(id, bytes);
+  const bytes = (await segments.bytes(pool, [id])).get(id) as Uint8Array;
   const isTicks = naming.some(({ kind }) => kind === "ticks");
   const { time } = isTicks ? await decodeTicks(bytes) : await decodeStatements(bytes);
   const wrong = naming.find(({ rows }) => rows !== null && rows !== time.length);

@@ -65,8 +65,7 @@ function createCopies(
     async copy(id: string): Promise<void> {
       if (right.has(id)) return;
       if (isFresh || !(await isRight(id))) {
-        const bytes = (await segments.store.get(pool, [id])).get(id) as Uint8Array;
-        requireIntact(id, bytes);
+        const bytes = (await segments.bytes(pool, [id])).get(id) as Uint8Array;
         await target.put(pool, id, bytes);
         if (!(await isRight(id)))
           throw new SegmentStoreAway(`${to} returns other bytes of ${objectName(id)} than were written to it.`);
@@ -108,7 +107,7 @@ async function finish({ pool }: Database, move: Move, copying: Copying, { target
     });
     return true;
   } catch (error) {
-    // A damaged file is told of by the next pass.
+    // The next pass reports a damaged file.
     if (error instanceof LateError || isLockRefused(error) || isHistoryDamaged(error)) return false;
     throw error;
   }
@@ -116,8 +115,8 @@ async function finish({ pool }: Database, move: Move, copying: Copying, { target
 
 /**
  * Copies all files of history to another place while the service runs, reads each one back and compares its hash, and then records the
- * new place. Files that are stored meanwhile are copied in further passes, the last ones while writers wait. Files in the former place
- * stay as they are. It may be ended at any moment, and continues with what it has when it is begun again.
+ * new place. Files that are stored in the meantime are copied in further passes; during the last pass, writers wait. Files in the former
+ * place are not changed. It can be stopped at any moment, and continues where it stopped when it is run again.
  *
  * From the moment of the record, a process that has the former place stores no file (`Segments.settle`), and reads those that it has.
  * @throws Error where the target is of others, or writers did not pause in time, with what to do; SegmentStoreAway; pg's error; the

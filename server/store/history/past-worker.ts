@@ -1,5 +1,4 @@
 import type { Timeframe } from "#lib/contract/primitives";
-import { COLUMN_NAMES, SIDE_NAMES } from "#lib/domain/columns";
 import { type Folded, fold, knownAt } from "#lib/domain/fold";
 import { createAlignment } from "#lib/domain/timeframe";
 import { SECOND_MS } from "#lib/units";
@@ -29,11 +28,6 @@ async function foldPast({ timeframe, atMs, layers }: PastOrder): Promise<Folded>
 }
 
 answerOrders(foldPast, ({ rows, struck }) => {
-  const columns = [...COLUMN_NAMES, ...SIDE_NAMES, "known", "layer"] as const;
-  return [
-    ...new Set([
-      ...columns.map((name) => rows[name].buffer as ArrayBuffer),
-      ...Object.values(struck).map(({ buffer }) => buffer as ArrayBuffer),
-    ]),
-  ];
+  const columns: readonly (Float64Array | Int32Array)[] = [...Object.values(rows), ...Object.values(struck)];
+  return [...new Set(columns.map(({ buffer }) => buffer as ArrayBuffer))];
 });

@@ -6,6 +6,7 @@ import { EnvError } from "#server/env";
 import { MARK_NAME, type MarkedPlace, type Queries, type SegmentStore } from "#server/store/segments/segment-store";
 import type { Segments } from "#server/store/segments/segments";
 import { LOCK_MAX_MS } from "./lock";
+import { NAMING_TABLES } from "./sweep";
 import { inTransaction } from "./transaction";
 
 /** What a place is called that is the database itself. */
@@ -32,9 +33,9 @@ interface Placed {
   readonly segments: Segments;
 }
 
-const NAMED = ["history_layer", "history_visible", "history_derived", "tick_segment"]
-  .map((table) => `(SELECT content FROM ${table} WHERE content IS NOT NULL ORDER BY content LIMIT ${SAMPLE_COUNT})`)
-  .join(" UNION ");
+const SAMPLE = NAMING_TABLES.map(
+  (table) => `(SELECT content FROM ${table} WHERE content IS NOT NULL ORDER BY content LIMIT ${SAMPLE_COUNT})`,
+).join(" UNION ");
 const REPORTING = `SELECT FROM node_report WHERE reported_at > clock_timestamp() - interval '${NODE_SILENT_AFTER_S} seconds' LIMIT 1`;
 const RECORD = `INSERT INTO history_place (place, mark) VALUES ($1, $2)
   ON CONFLICT (one) DO UPDATE SET place = excluded.place, mark = excluded.mark`;
@@ -46,8 +47,8 @@ async function readRecord(client: Queries): Promise<Recorded | undefined> {
 const writeRecord = (client: Queries, { place, mark }: Recorded) => client.query(RECORD, [place, mark]);
 
 /** Some of the files that rows name. */
-async function namedFiles(client: Queries): Promise<string[]> {
-  return (await client.query<{ content: string }>(NAMED)).rows.map(({ content }) => content);
+async function sampleOf(client: Queries): Promise<string[]> {
+  return (await client.query<{ content: string }>(SAMPLE)).rows.map(({ content }) => content);
 }
 
 /** What this process is set to, as the beginning of a refusal. */
@@ -116,7 +117,7 @@ async function requireOwnFiles(client: Queries, { segments }: Placed, named: rea
 async function claim(client: Queries, db: Placed): Promise<string | null> {
   const { marked } = db.segments.store;
   const found = (await marked?.readMark()) ?? null;
-  const named = await namedFiles(client);
+  const named = await sampleOf(client);
   await requireOwnFiles(client, db, named, found);
   if (marked === undefined) {
     await writeRecord(client, { place: IN_DATABASE, mark: null });
@@ -131,7 +132,7 @@ async function claim(client: Queries, db: Placed): Promise<string | null> {
 
 /** A place may be changed until the first file is stored, while no node uses it. */
 async function isUnused(client: Queries): Promise<boolean> {
-  return (await namedFiles(client)).length === 0 && (await client.query(REPORTING)).rowCount === 0;
+  return (await sampleOf(client)).length === 0 && (await client.query(REPORTING)).rowCount === 0;
 }
 
 /** The same at a start: what cannot be reached is taken for the recorded place, whose URL it has. */
@@ -165,17 +166,7 @@ async function settle(client: Queries, db: Placed): Promise<string | null> {
  * @throws EnvError with what to do; SegmentStoreAway; pg's error
  */
 export async function settleHistoryPlace(db: Placed): Promise<void> {
-  const client = await db.pool.connect();
-  try {
-    await client.query("BEGIN");
-    const mark = await settle(client, db);
-    await client.query("COMMIT");
-    client.release();
-    db.segments.settle(mark);
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+  db.segments.settle(await inTransaction(db.pool, (client) => settle(client, db)));
 }
 
 /** Where the files of the history of a database lie, if not in itself. */

@@ -2,6 +2,7 @@ import type pg from "pg";
 import { HOUR_MS } from "#lib/units";
 import { claimForSweep, type Queries } from "#server/store/segments/segment-store";
 import type { Segments } from "#server/store/segments/segments";
+import { inTransaction } from "./transaction";
 
 /** A segment is written before the row that names it is committed: by no transaction as long before as this. */
 const UNNAMED_MAX_MS = HOUR_MS;
@@ -18,11 +19,11 @@ interface Swept {
   readonly segments: Segments;
 }
 
+/** The tables whose rows name segments: what none of them names is deleted. */
+export const NAMING_TABLES = ["history_layer", "history_visible", "history_derived", "tick_segment"] as const;
+
 const UNNAMED = `SELECT id FROM unnest($1::text[]) AS id
-  WHERE NOT EXISTS (SELECT FROM history_layer WHERE content = id)
-    AND NOT EXISTS (SELECT FROM history_visible WHERE content = id)
-    AND NOT EXISTS (SELECT FROM history_derived WHERE content = id)
-    AND NOT EXISTS (SELECT FROM tick_segment WHERE content = id)`;
+  WHERE ${NAMING_TABLES.map((table) => `NOT EXISTS (SELECT FROM ${table} WHERE content = id)`).join(" AND ")}`;
 
 /** Those of the segments that no row names. */
 export async function unnamedOf(client: Queries, ids: readonly string[]): Promise<string[]> {
@@ -31,20 +32,13 @@ export async function unnamedOf(client: Queries, ids: readonly string[]): Promis
 }
 
 /** Deletes segments in a transaction that keeps others from writing them meanwhile. @returns how many */
-async function dropAll({ pool, segments }: Swept, ids: readonly string[], beforeMs: number) {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN");
+function dropAll({ pool, segments }: Swept, ids: readonly string[], beforeMs: number): Promise<number> {
+  return inTransaction(pool, async (client) => {
     // Rows that were committed before the lock was had are seen only by a statement that begins after it.
     const dropped = await unnamedOf(client, await claimForSweep(client, ids));
     await segments.store.drop(client, dropped, beforeMs);
-    await client.query("COMMIT");
-    client.release();
     return dropped.length;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+  });
 }
 
 /**

@@ -16,12 +16,19 @@ export const STORED_LATER = "BEGIN; SET LOCAL synchronous_commit = off";
 /** Begins a read-only transaction in which every query sees the database as of one moment. */
 export const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
+/** Ends a transaction without storing anything, and its connection, so that an unknown state never reaches the next user. */
+export async function rollBack(client: pg.PoolClient): Promise<void> {
+  // Its locks are free before the caller goes on: the server notices only later that a connection has ended.
+  await client.query({ text: "ROLLBACK", query_timeout: ROLLBACK_MAX_MS } as pg.QueryConfig).catch(() => undefined);
+  client.release(true);
+}
+
 /**
  * Runs `work` in a transaction, and retries it when it collides with another writer.
  * @throws what `work` or the database throws; then everything is rolled back
  */
 export async function inTransaction<Result>(
-  pool: pg.Pool,
+  pool: Pick<pg.Pool, "connect">,
   work: (client: pg.PoolClient) => Promise<Result>,
   begin: "BEGIN" | typeof STORED_LATER | typeof BEGIN_SNAPSHOT = "BEGIN",
 ): Promise<Result> {
@@ -34,10 +41,7 @@ export async function inTransaction<Result>(
       client.release();
       return result;
     } catch (error) {
-      // Its locks are free before the caller goes on: the server notices only later that a connection has ended.
-      await client.query({ text: "ROLLBACK", query_timeout: ROLLBACK_MAX_MS } as pg.QueryConfig).catch(() => undefined);
-      // Destroys the connection, so that its unknown state never reaches the next user.
-      client.release(true);
+      await rollBack(client);
       const { code = "" } = error as { code?: string };
       if (attempt >= ATTEMPTS_COUNT || !COLLISION_CODES.includes(code)) throw error;
     }

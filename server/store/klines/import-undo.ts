@@ -11,7 +11,7 @@ import { lockBatch, lockForChange } from "#server/store/history/lock";
 import { readRange } from "#server/store/history/minutes";
 import { createReader } from "#server/store/history/reader";
 import { ticksOfLayers } from "#server/store/history/tick-days";
-import { inTransaction } from "#server/store/history/transaction";
+import { inTransaction, rollBack } from "#server/store/history/transaction";
 import type { Segments } from "#server/store/segments/segments";
 import { isSame } from "./kline-batches";
 
@@ -299,8 +299,7 @@ export async function tryUndone(admin: HistoryAdmin, number: number, undone: boo
     await client.query("BEGIN");
     return await change({ ...admin, record: async () => undefined }, client, number, undone);
   } finally {
-    // Its connection ends, and with it the transaction.
-    client.release(true);
+    await rollBack(client);
   }
 }
 

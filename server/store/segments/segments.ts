@@ -22,7 +22,7 @@ const SIZES_KEPT_COUNT = 100_000;
  * kept is never stale.
  */
 export interface Segments {
-  /** Segments as they are stored, for a thread that decodes them. @throws as `read` */
+  /** Segments as they are stored, past what is in memory. @throws as `read` */
   bytes(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   /** @throws SegmentMissing, SegmentDamaged */
   read(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, Statements>>;
@@ -154,6 +154,14 @@ export function createSegments(given: SegmentStore, cacheMegabytes: number): Seg
     }
   }
 
+  async function intactBytes(client: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    return suspecting(ids, async () => {
+      const found = await store.get(client, ids);
+      for (const [id, bytes] of found) requireIntact(id, bytes);
+      return found;
+    });
+  }
+
   async function readAll<Kind extends Columns>(
     client: Queries,
     ids: readonly string[],
@@ -199,12 +207,7 @@ export function createSegments(given: SegmentStore, cacheMegabytes: number): Seg
       settled = mark;
     },
     put,
-    bytes: (client, ids) =>
-      suspecting(ids, async () => {
-        const found = await store.get(client, ids);
-        for (const [id, bytes] of found) requireIntact(id, bytes);
-        return found;
-      }),
+    bytes: intactBytes,
     read: (client, ids) => readAll(client, ids, decodeStatements),
     readTicks: (client, ids) => readAll(client, ids, decodeTicks),
     async sizes(client, ids) {
