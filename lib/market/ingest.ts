@@ -3,6 +3,7 @@ import { type IngestReceipt, TickLine, type TickRejection } from "#lib/contract/
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_BYTES, INGEST_MAX_LINES, INGEST_REJECTIONS_LISTED_COUNT } from "#lib/contract/limits";
 import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
+import { createTurnBudget } from "#lib/turn-budget";
 import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Leader, Outcomes } from "./ports";
 import type { SentBody } from "./question";
@@ -11,6 +12,12 @@ import type { SentBody } from "./question";
 const CompiledTickLine = z.compile(TickLine);
 /** The price fields of a line: a number that cannot be a price (0, -1) is a bad price, not a malformed line. */
 const PRICES: ReadonlySet<unknown> = new Set(["bid", "ask"]);
+
+/** Longest work on pushed ticks in one turn of the event loop, or little more. */
+const TURN_MAX_MS = 5;
+
+/** Await it before ticks are parsed and pushed. */
+export const turnForTicks = createTurnBudget(TURN_MAX_MS);
 
 /** Counts accepted and rejected lines. */
 export function createReceipt<Rejection extends string>() {
@@ -106,6 +113,7 @@ export async function ingestBody(
   const limits = { bodyMaxBytes: INGEST_MAX_BYTES, lineMaxBytes: INGEST_LINE_MAX_BYTES };
   try {
     for await (const lines of readLines(body, limits)) {
+      await turnForTicks();
       const room = INGEST_MAX_LINES - receipt.received();
       await takeLines(lines.slice(0, room), { mayPush, push, receipt });
       if (lines.length > room) throw new BodyTooLong();

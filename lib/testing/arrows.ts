@@ -17,6 +17,7 @@ const GROUND = [
   "lib/fault",
   "lib/log",
   "lib/storage-errors",
+  "lib/turn-budget",
   "lib/with-timeout",
   "lib/repeat",
   "lib/queue",

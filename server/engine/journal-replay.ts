@@ -38,10 +38,10 @@ async function survey(journals: JournalFolder, { stored, kept }: StoredPlaces) {
   let unstored: Unstored | undefined;
   let isKept = true;
   const recent = new Map<string, Tick[]>();
-  for await (const line of journals.lines()) {
-    const { atMs, ticks } = line;
-    if (countBefore(line, stored) < ticks.length) unstored = { firstMs: unstored?.firstMs ?? atMs, lastMs: atMs };
-    isKept &&= countBefore(line, kept) === ticks.length;
+  for await (const entry of journals.entries()) {
+    const { atMs, ticks } = entry;
+    if (countBefore(entry, stored) < ticks.length) unstored = { firstMs: unstored?.firstMs ?? atMs, lastMs: atMs };
+    isKept &&= countBefore(entry, kept) === ticks.length;
     for (const tick of ticks) {
       const known = recent.get(tick.ticker);
       if (known === undefined) recent.set(tick.ticker, [tick]);
@@ -127,9 +127,9 @@ async function replay(options: ReplayOptions, journals: JournalFolder, writer: V
   const engine = unstored && (await restoreEngine(options, unstored));
   const writing = createReplayWriter(options, writer);
   let count = 0;
-  for await (const line of journals.lines()) {
-    const { journal, first, atMs, ticks } = line;
-    const [stored, kept] = [countBefore(line, writer.places.stored), countBefore(line, writer.places.kept)];
+  for await (const entry of journals.entries()) {
+    const { journal, first, atMs, ticks } = entry;
+    const [stored, kept] = [countBefore(entry, writer.places.stored), countBefore(entry, writer.places.kept)];
     for (const [index, tick] of ticks.entries()) {
       writing.reach({ journal, ticks: first + index + 1 });
       const isNew = index >= stored;

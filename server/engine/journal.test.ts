@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ async function left(number: number, groups: readonly (readonly Tick[])[], maxByt
 
 async function unstoredIn(journals: JournalFolder, stored = NOTHING): Promise<Tick[]> {
   const found: Tick[] = [];
-  for await (const line of journals.lines()) found.push(...line.ticks.slice(countBefore(line, stored)));
+  for await (const entry of journals.entries()) found.push(...entry.ticks.slice(countBefore(entry, stored)));
   return found;
 }
 
@@ -113,24 +113,25 @@ describe("a journal", () => {
     await journals.release();
   });
 
-  test("a torn line is skipped, and what is written after it is read", async () => {
+  test("an entry that is torn is not read, and is said", async () => {
     await left(1, [ticks(0, 2), ticks(2, 4)]);
     const [name = ""] = await fileNames();
     const file = path.join(folder, name);
-    const lines = (await readFile(file, "utf8")).split("\n");
-    await writeFile(file, `${lines[0]}\n${lines[1]?.slice(0, 30)}`);
-    const said: Record<string, unknown>[] = [];
-    expect(await unstored(NOTHING, collectingLog(said, "warn"))).toEqual(ticks(0, 2));
-    expect(said).toMatchObject([{ msg: "the journal has lines that are torn or damaged; they were skipped", lines: 1 }]);
-    await appendFile(file, `\n${lines[1]}\n`);
-    expect(await unstored(NOTHING)).toEqual(ticks(0, 4));
+    const bytes = await readFile(file);
+    for (const cut of [1, 60, bytes.length / 2 - 3]) {
+      await writeFile(file, bytes.subarray(0, bytes.length - cut));
+      const said: Record<string, unknown>[] = [];
+      expect(await unstored(NOTHING, collectingLog(said, "warn"))).toEqual(ticks(0, 2));
+      expect(said).toMatchObject([{ msg: "the journal has entries that are torn or damaged; they were skipped", entries: 1 }]);
+    }
   });
 
-  test("a damaged line is not believed", async () => {
+  test("a damaged entry is not believed, and those behind it are read", async () => {
     await left(1, [ticks(0, 1), ticks(1, 2)]);
     const [name = ""] = await fileNames();
-    const text = await readFile(path.join(folder, name), "utf8");
-    await writeFile(path.join(folder, name), text.replace("1.1,1.1001", "9.1,9.1001"));
+    const bytes = await readFile(path.join(folder, name));
+    bytes[40] = (bytes[40] ?? 0) ^ 1;
+    await writeFile(path.join(folder, name), bytes);
     expect(await unstored(NOTHING)).toEqual(ticks(1, 2));
   });
 
@@ -184,6 +185,66 @@ describe("a journal", () => {
     await next.close();
     expect(await fileNames()).toEqual([]);
     await again.release();
+  });
+
+  test("a write is made at once, unless the disk is slow; whether it still is, is tried again", async () => {
+    const clock = manualClock(START_MS);
+    let nowMs = 0;
+    let writeMs = 0.02;
+    const stopwatch = () => {
+      nowMs += writeMs;
+      return nowMs;
+    };
+    const said: Record<string, unknown>[] = [];
+    const journals = await takeJournals({ folder, clock, log: collectingLog(said, "warn"), stopwatch });
+    const journal = await journals.begin(1);
+    const write = () => {
+      journal.add(tick(journal.added()));
+      return journal.written(journal.added() - 1);
+    };
+    // A file is opened first.
+    expect(write()).toBeInstanceOf(Promise);
+    expect(await write()).toBe(true);
+    for (let index = 0; index < 10; index += 1) expect(write()).toBe(true);
+    // A machine that has no time for the process for once.
+    writeMs = 25;
+    expect(write()).toBe(true);
+    writeMs = 0.02;
+    for (let index = 0; index < 100; index += 1) expect(write()).toBe(true);
+    writeMs = 5;
+    const slow = Array.from({ length: 20 }, write);
+    expect(slow[0]).toBe(true);
+    expect(slow.at(-1)).toBeInstanceOf(Promise);
+    expect(await Promise.all(slow)).toEqual(slow.map(() => true));
+    expect(said).toMatchObject([{ msg: "the disk of the journal is slow; pushes wait for it" }]);
+    await clock.advance(9_999);
+    expect(write()).toBeInstanceOf(Promise);
+    expect(await write()).toBe(true);
+    writeMs = 0.02;
+    await clock.advance(1);
+    expect(write()).toBe(true);
+    const count = journal.added();
+    await journal.close();
+    await journals.release();
+    expect(await unstored(NOTHING)).toEqual(ticks(0, count));
+  });
+
+  test("what waits when the file is deleted, because the disk is full, is read from the one that is made again", async () => {
+    const journals = await take();
+    const journal = await journals.begin(1);
+    const write = async () => {
+      journal.add(tick(journal.added()));
+      return journal.written(journal.added() - 1);
+    };
+    for (let index = 0; index < 3; index += 1) expect(await write()).toBe(true);
+    await journal.close();
+    await rm(path.join(folder, "1-0.journal"));
+    // Its handle is closed: the write fails, and the next one opens the file.
+    expect(await write()).toBe(false);
+    expect(await write()).toBe(true);
+    await journal.close();
+    await journals.release();
+    expect(await unstored(NOTHING)).toEqual([tick(4)]);
   });
 
   test("a full journal says so, and takes no more", async () => {

@@ -1,12 +1,13 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { writeSync } from "node:fs";
+import { constants, type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { crc32 } from "node:zlib";
 import type { Clock } from "#lib/clock";
 import type { Tick } from "#lib/domain/tick";
 import type { Logger } from "#lib/log";
 import { MIB_BYTES } from "#lib/units";
 import { takeLock } from "#server/database/embedded/lock";
 import type { JournalPlace } from "#server/store/klines/kline-writer";
+import { type Entry, EntryDraft, entriesIn } from "./journal-entries";
 
 /**
  * Size of all files together, while the database takes nothing: about four million ticks. Past this, pushes are refused, and ticks
@@ -17,9 +18,19 @@ const JOURNAL_MAX_BYTES = 256 * MIB_BYTES;
 const FILES_COUNT = 32;
 /** Ticks that wait for a slow disk; further ones are not journaled. */
 const WAITING_MAX_TICKS = 100_000;
+/**
+ * A disk that takes longer for a write, on average, would stop all that the process does meanwhile: the writes after it are
+ * asynchronous, for so long.
+ */
+const SLOW_MS = 1;
+const SLOW_FOR_MS = 10_000;
+/** The share of the last write in the average: one that a busy machine held up, for some ten milliseconds, is not a slow disk. */
+const LAST_SHARE = 1 / 32;
 /** The number of the writer, and the number of the first tick. */
 const FILE_NAME = /^(\d+)-(\d+)\.journal$/;
 const LOCK_FILE = "lock";
+/** Not to append: what a failed write left of an entry is written over. */
+const OPENED = constants.O_WRONLY | constants.O_CREAT;
 /** Error codes of a folder in which nothing can be written: then a push waits until its ticks are stored. */
 const UNWRITABLE_CODES = ["EROFS", "EACCES", "EPERM", "ENOSPC", "EDQUOT", "ENOTDIR", "EEXIST"];
 
@@ -28,14 +39,9 @@ class JournalError extends Error {
   override readonly name = "JournalError";
 }
 
-/** Ticks that were taken one after the other. */
-interface JournalLine {
-  /** The number of its journal, and that of the first tick in it. */
+/** An entry, and the number of its journal. */
+interface JournalEntry extends Entry {
   readonly journal: number;
-  readonly first: number;
-  /** Unix milliseconds at which they were written. */
-  readonly atMs: number;
-  readonly ticks: readonly Tick[];
 }
 
 /** The journal of a running venue: the ticks that it took and has not stored, or not kept. */
@@ -46,15 +52,23 @@ export interface Journal {
   added(): number;
   /**
    * True once all ticks that were added, from number `from` on, are in the files, where a kill of the process leaves them; false
-   * when one of them is not.
+   * when one of them is not. At once, unless the disk is slow.
    */
-  written(from: number): Promise<boolean>;
+  written(from: number): boolean | Promise<boolean>;
   /** True while the files have no room for more ticks. */
   isFull(): boolean;
   /** The first `ticks` ticks are stored and kept: deletes files that hold no others. */
   stored(ticks: number): Promise<void>;
   /** Deletes everything, when all ticks are stored. */
   close(): Promise<void>;
+}
+
+/** A file that this process writes. */
+interface WrittenFile {
+  readonly file: string;
+  /** The number of its first tick. */
+  readonly first: number;
+  bytes: number;
 }
 
 interface JournalFile extends JournalPlace {
@@ -66,7 +80,7 @@ export interface JournalFolder {
   /** Highest number of a journal in it; 0 without any. */
   readonly newest: number;
   /** The ticks that earlier processes took, in their order. @throws JournalError when a file cannot be read */
-  lines(): AsyncGenerator<JournalLine>;
+  entries(): AsyncGenerator<JournalEntry>;
   /** Deletes what is in it and begins the journal of a writer. */
   begin(number: number): Promise<Journal>;
   /** Gives it back. */
@@ -78,28 +92,8 @@ interface JournalOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly maxBytes?: number;
-}
-
-type Packed = [ticker: string, time: number, bid: number, ask: number, volume?: number];
-
-/** As JSON, but faster than JSON.stringify: it is done for every tick. The tickers of a catalogue need no escapes. */
-const packed = ({ ticker, time_msc, bid, ask, volume }: Tick) =>
-  `["${ticker}",${time_msc},${bid},${ask}${volume === undefined ? "" : `,${volume}`}]`;
-const unpack = ([ticker, time_msc, bid, ask, volume]: Packed): Tick => ({ ticker, time_msc, bid, ask, volume });
-const checksum = (text: string) => crc32(text).toString(16).padStart(8, "0");
-
-/** A line: checksum, then number of its first tick, time of writing and the ticks as JSON. */
-function lineOf(first: number, atMs: number, ticks: readonly Tick[]): string {
-  const text = `[${first},${atMs},[${ticks.map(packed).join()}]]`;
-  return `${checksum(text)} ${text}\n`;
-}
-
-/** The number of the first tick of a line, and its ticks; null for a line that is torn or damaged. */
-function readLine(line: string): { readonly first: number; readonly atMs: number; readonly ticks: Tick[] } | null {
-  const text = line.slice(9);
-  if (line.slice(0, 8) !== checksum(text)) return null;
-  const [first, atMs, packed] = JSON.parse(text) as [number, number, Packed[]];
-  return { first, atMs, ticks: packed.map(unpack) };
+  /** Milliseconds of a clock that only measures how long a write takes. */
+  readonly stopwatch?: () => number;
 }
 
 /** The journals of a folder in their order. Files that are none are left alone. */
@@ -115,38 +109,64 @@ async function filesIn(folder: string): Promise<JournalFile[]> {
   return files.sort((a, b) => a.journal - b.journal || a.ticks - b.ticks);
 }
 
-/** How many of the ticks of a line, from the first, are before a place. */
-export function countBefore({ journal, first, ticks }: JournalLine, place: JournalPlace): number {
+/** How many of the ticks of an entry, from the first, are before a place. */
+export function countBefore({ journal, first, ticks }: JournalEntry, place: JournalPlace): number {
   const end = journal < place.journal ? Number.POSITIVE_INFINITY : journal === place.journal ? place.ticks : 0;
   return Math.min(ticks.length, Math.max(0, end - first));
 }
 
-async function* linesOf(folder: string, log: Logger): AsyncGenerator<JournalLine> {
+async function* entriesOf(folder: string, log: Logger): AsyncGenerator<JournalEntry> {
   for (const { name, journal } of await filesIn(folder)) {
     const file = path.join(folder, name);
-    const text = await readFile(file, "utf8").catch((error: Error) => {
+    const bytes = await readFile(file).catch((error: Error) => {
       throw new JournalError(
         `The journal ${file} cannot be read: ${error.message}. It may have ticks that were acknowledged and are not stored. Let this user read it, or move it away to start without them.`,
       );
     });
     let damaged = 0;
-    for (const line of text.split("\n")) {
-      if (line === "") continue;
-      const read = readLine(line);
-      if (read === null) {
-        damaged += 1;
-        continue;
-      }
-      yield { journal, ...read };
+    for (const entry of entriesIn(bytes)) {
+      if (entry === null) damaged += 1;
+      else yield { journal, ...entry };
     }
-    // The last line of a killed process may be torn: its ticks were not acknowledged.
-    if (damaged > 0) log.warn({ file, lines: damaged }, "the journal has lines that are torn or damaged; they were skipped");
+    // The last entry of a killed process may be torn: its ticks were not acknowledged.
+    if (damaged > 0) log.warn({ file, entries: damaged }, "the journal has entries that are torn or damaged; they were skipped");
   }
 }
 
-/** Writes the journal of a writer to files of a folder that begin with its number. */
-function createJournal({ folder, clock, log, maxBytes = JOURNAL_MAX_BYTES }: JournalOptions, number: number): Journal {
-  let waiting: Tick[] = [];
+/** Times writes, to find out whether the disk is slow. */
+function createDiskWatch({ folder, clock, log, stopwatch = () => performance.now() }: JournalOptions) {
+  let averageMs = 0;
+  let slowUntilMs = Number.NEGATIVE_INFINITY;
+  return {
+    isSlow: () => clock.now() < slowUntilMs,
+    time(write: () => number): number {
+      const startMs = stopwatch();
+      try {
+        return write();
+      } finally {
+        averageMs += (stopwatch() - startMs - averageMs) * LAST_SHARE;
+        if (averageMs > SLOW_MS) {
+          averageMs = 0;
+          // Once, while it stays slow.
+          if (clock.now() - slowUntilMs > SLOW_FOR_MS)
+            log.warn({ folder }, "the disk of the journal is slow; pushes wait for it");
+          slowUntilMs = clock.now() + SLOW_FOR_MS;
+        }
+      }
+    },
+  };
+}
+
+/**
+ * Writes the journal of a writer to files of a folder that begin with its number. A write is made at once, in the turn of the event
+ * loop that asks for it, unless the disk is slow: a busy event loop would learn of an asynchronous write only after the messages of a
+ * whole turn, so that the answer to each push would be as late.
+ */
+function createJournal(options: JournalOptions, number: number): Journal {
+  const { folder, clock, log, maxBytes = JOURNAL_MAX_BYTES } = options;
+  const disk = createDiskWatch(options);
+  /** The ticks that wait. */
+  const draft = new EntryDraft();
   let added = 0;
   /** Number of the first tick that waits. */
   let begun = 0;
@@ -154,66 +174,105 @@ function createJournal({ folder, clock, log, maxBytes = JOURNAL_MAX_BYTES }: Jou
   /** True while a tick that waits could not be kept. */
   let overrun = false;
   let bytes = 0;
-  let files: { readonly file: string; readonly first: number; bytes: number }[] = [];
+  let files: WrittenFile[] = [];
   let handle: FileHandle | undefined;
   let failing = false;
   /** Behind the last tick that could not be written. */
   let lostEnd = 0;
-  let last: Promise<void> = Promise.resolve();
-  /** The write that has not begun. */
+  /** The asynchronous write under way. */
+  let present: Promise<void> | undefined;
+  /** The one behind it, which takes what comes until then. */
   let next: Promise<void> | undefined;
 
-  async function store(text: string, first: number): Promise<void> {
-    let current = files.at(-1);
-    if (current === undefined || current.bytes >= maxBytes / FILES_COUNT) {
-      await handle?.close();
-      handle = undefined;
-      current = { file: path.join(folder, `${number}-${first}.journal`), first, bytes: 0 };
-      files.push(current);
-    }
-    handle ??= await open(current.file, "a", 0o600);
-    // After a failure the last line may be torn; what follows begins a line of its own.
-    const line = Buffer.from(failing ? `\n${text}` : text);
-    const { bytesWritten } = await handle.write(line);
-    current.bytes += bytesWritten;
-    bytes += bytesWritten;
-    if (bytesWritten < line.length) throw new Error("the disk took only a part of a line");
-  }
+  const isFull = (file: WrittenFile) => file.bytes >= maxBytes / FILES_COUNT;
 
-  async function writeWaiting(): Promise<void> {
-    const ticks = waiting;
-    const first = begun;
-    const end = added;
-    if (overrun) lostEnd = end;
-    begun = end;
-    next = undefined;
-    waiting = [];
-    overrun = false;
-    if (ticks.length === 0) return;
-    try {
-      await store(lineOf(first, clock.now(), ticks), first);
-    } catch (error) {
-      if (!failing) log.error({ err: error, folder }, "the journal cannot be written; pushes wait until they are stored");
-      failing = true;
-      lostEnd = end;
-      await handle?.close().catch(() => undefined);
-      handle = undefined;
-      return;
-    }
+  function wrote(file: WrittenFile, entry: Buffer, bytesWritten: number): void {
+    if (bytesWritten < entry.length) throw new Error("the disk took only a part of an entry");
+    file.bytes += bytesWritten;
+    bytes += bytesWritten;
     if (failing) log.info({ folder }, "the journal is written again");
     failing = false;
   }
 
+  function failed(error: unknown, end: number): void {
+    if (!failing) log.error({ err: error, folder }, "the journal cannot be written; pushes wait until they are stored");
+    failing = true;
+    lostEnd = end;
+    handle?.close().catch(() => undefined);
+    handle = undefined;
+  }
+
+  /** Writes an entry asynchronously, to the next file when the one before is full. */
+  async function writeLater(entry: Buffer, first: number): Promise<void> {
+    let file = files.at(-1);
+    if (file === undefined || isFull(file)) {
+      await handle?.close();
+      handle = undefined;
+      file = { file: path.join(folder, `${number}-${first}.journal`), first, bytes: 0 };
+      files.push(file);
+    }
+    if (handle === undefined) {
+      handle = await open(file.file, OPENED, 0o600);
+      // Somebody may have deleted it to make room.
+      const missing = Math.max(0, file.bytes - (await handle.stat()).size);
+      file.bytes -= missing;
+      bytes -= missing;
+    }
+    wrote(file, entry, (await handle.write(entry, 0, entry.length, file.bytes)).bytesWritten);
+  }
+
+  /** Writes what waits; undefined when that is done. */
+  function begin(): Promise<void> | undefined {
+    const isEmpty = draft.count === 0;
+    const first = begun;
+    const end = added;
+    if (overrun) lostEnd = end;
+    begun = end;
+    overrun = false;
+    if (isEmpty) return undefined;
+    const entry = draft.seal(first, clock.now());
+    const file = files.at(-1);
+    if (handle === undefined || file === undefined || isFull(file) || disk.isSlow()) {
+      const done = () => {
+        present = undefined;
+      };
+      present = writeLater(Buffer.from(entry), first)
+        .catch((error: unknown) => failed(error, end))
+        .then(done);
+    } else
+      try {
+        const { fd } = handle;
+        const written = disk.time(() => writeSync(fd, entry, 0, entry.length, file.bytes));
+        wrote(file, entry, written);
+      } catch (error) {
+        failed(error, end);
+      }
+    draft.clear();
+    return present;
+  }
+
+  function write(): Promise<void> | undefined {
+    if (present === undefined) return begin();
+    next ??= present.then(() => {
+      next = undefined;
+      return begin();
+    });
+    return next;
+  }
+
   return {
     add(tick) {
+      // Those of a turn make one entry.
+      if (added === begun) queueMicrotask(write);
       added += 1;
-      if (waiting.length < WAITING_MAX_TICKS && bytes < maxBytes) waiting.push(tick);
+      if (draft.count < WAITING_MAX_TICKS && bytes < maxBytes) draft.add(tick);
       else overrun = true;
-      next ??= last.then(writeWaiting);
-      last = next;
     },
     added: () => added,
-    written: (from) => last.then(() => lostEnd <= from),
+    written(from) {
+      const isWritten = () => lostEnd <= from;
+      return write()?.then(isWritten) ?? isWritten();
+    },
     isFull: () => bytes >= maxBytes,
     async stored(ticks) {
       storedTicks = ticks;
@@ -226,7 +285,7 @@ function createJournal({ folder, clock, log, maxBytes = JOURNAL_MAX_BYTES }: Jou
       );
     },
     async close() {
-      await last;
+      await write();
       await handle?.close();
       if (storedTicks === added)
         await remove(
@@ -270,7 +329,7 @@ export async function takeJournals(options: JournalOptions): Promise<JournalFold
   const files = await filesIn(folder);
   return {
     newest: files.at(-1)?.journal ?? 0,
-    lines: () => linesOf(folder, log),
+    entries: () => entriesOf(folder, log),
     async begin(number) {
       await remove(
         files.map(({ name }) => path.join(folder, name)),

@@ -384,7 +384,7 @@ test("a writer begins above the newest journal, and a push waits for its own tic
     begun.push(number);
     return journal;
   };
-  const folder = { newest: 6, lines: async function* () {}, begin };
+  const folder = { newest: 6, entries: async function* () {}, begin };
   const scene = await beginWith(folder);
   expect([scene.asked, begun]).toEqual([[[null, 6]], [8]]);
   const keep = (stored: boolean) => scene.writing.keep(producerOf([null], stored))(BATCH.slice(0, 1));

@@ -70,8 +70,10 @@ export async function beginWriting(options: WritingOptions): Promise<Writing> {
         const from = journal?.added() ?? 0;
         const judged = await push(ticks);
         if (journal === undefined) return judged;
-        const journaled = await withTimeout(journal.written(from), JOURNAL_MAX_MS, clock).catch(() => false);
-        if (journaled || (await stored())) return judged;
+        const written = journal.written(from);
+        const isJournaled =
+          typeof written === "boolean" ? written : await withTimeout(written, JOURNAL_MAX_MS, clock).catch(() => false);
+        if (isJournaled || (await stored())) return judged;
         throw notKept("Ticks can be neither journaled nor stored right now. Send them again.");
       },
   };

@@ -6,7 +6,7 @@ import type { IngestParams, IngestResult } from "#lib/contract/stream-ingest";
 import { Fault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import { createReceipt, pushable, pushRead, readTick } from "#lib/market/ingest";
+import { createReceipt, pushable, pushRead, readTick, turnForTicks } from "#lib/market/ingest";
 import type { Market, Outcomes } from "#lib/market/ports";
 import type { Admission } from "./handshake";
 
@@ -99,9 +99,9 @@ export class Feeder {
 
   async #run(): Promise<void> {
     this.#running = true;
-    // Messages that came in the same turn make one batch.
-    await Promise.resolve();
     while (this.#waiting.length > 0 && !this.#options.closed()) {
+      // Messages that come meanwhile are in the same batch.
+      await turnForTicks();
       const batch = this.#next(this.#options.market.leader.pushMaxTicks);
       const ticks = batch.flatMap(({ params }) => params.ticks);
       try {
