@@ -81,8 +81,8 @@ interface TickGroup {
 function createTickQueue(maxCount: number, leftOut: (ticks: number) => void) {
   let closed: TickGroup[] = [];
   let open: TickGroup = { chunks: [], count: 0, taken: 0 };
-  /** The chunks of the open group that take more ticks, by ticker and source. */
-  const filling = new Map<string, TickChunk>();
+  /** The chunks of the open group that take more ticks, by ticker: one of each source. */
+  const filling = new Map<string, TickChunk[]>();
   let count = 0;
   let waiting = 0;
 
@@ -93,11 +93,11 @@ function createTickQueue(maxCount: number, leftOut: (ticks: number) => void) {
   }
 
   function chunkOf(ticker: string, source: string): TickChunk {
-    const key = `${ticker} ${source}`;
-    const known = filling.get(key);
-    if (known !== undefined && known.outcomes.length < TICKS_GROUP_COUNT) return known;
+    const known = filling.get(ticker) ?? [];
+    const filled = known.find((chunk) => chunk.source === source && chunk.outcomes.length < TICKS_GROUP_COUNT);
+    if (filled !== undefined) return filled;
     const chunk = { id: randomUUID(), ticker, source, numbers: [], outcomes: [] };
-    filling.set(key, chunk);
+    filling.set(ticker, [...known, chunk]);
     open.chunks.push(chunk);
     return chunk;
   }

@@ -55,7 +55,7 @@ export function createProjection({ catalogue, store, clock, epoch, sinceMs, reme
       if (events.length === 0) return;
       view.apply(events);
       if (remembers) recent.apply(events);
-      for (const { type, record, restored } of events) if (type === "quote" && !restored) watch.tick(record.time_msc);
+      for (const event of events) if (event.type === "quote" && !event.restored) watch.tick(event.record.time_msc);
       for (const listener of listeners) listener(events);
     },
     follow(listener) {

@@ -92,6 +92,11 @@ export function createView(): View {
 
 /** Inserts a kline by open time; usually it replaces the last row or follows it. */
 function place(rows: Kline[], record: Kline): void {
+  const last = rows.length - 1;
+  if (rows[last]?.time === record.time) {
+    rows[last] = record;
+    return;
+  }
   const index = rows.findLastIndex(({ time }) => time <= record.time);
   if (rows[index]?.time === record.time) rows[index] = record;
   else rows.splice(index + 1, 0, record);
