@@ -1,6 +1,6 @@
-import WebSocket from "ws";
 import { STREAM_PATH } from "#lib/contract/stream";
 import { answerCalls } from "./calls";
+import { type CloseClient, openClient, type Reaction } from "./client-socket";
 import { elapsedMs, stampNow, stampOf } from "./stamp";
 
 /** The clients of the fan-out bench, in a process of their own. It counts messages and parses one of many. */
@@ -36,8 +36,7 @@ interface Dialect {
   readonly path: string;
   /** The first message of a client. */
   hello(tickers: readonly string[]): string | undefined;
-  /** What a connecting client answers to a message: a text, that it is subscribed, that it was refused, or nothing. */
-  react(text: string, tickers: readonly string[]): { readonly say: string } | "acked" | "refused" | undefined;
+  react(text: string, tickers: readonly string[]): Reaction;
 }
 
 const DIALECTS: Record<DialectName, Dialect> = {
@@ -46,7 +45,7 @@ const DIALECTS: Record<DialectName, Dialect> = {
     hello: (tickers) => JSON.stringify({ method: "subscribe", params: { stream: "quote", tickers } }),
     react(text) {
       if (text.startsWith('{"type":"error"') || text.includes('"rejected":[{')) return "refused";
-      return text.startsWith('{"type":"ack"') ? "acked" : undefined;
+      return text.startsWith('{"type":"ack"') ? "open" : undefined;
     },
   },
   // Packets of Engine.IO, whose first digit is their type, and in them those of Socket.IO.
@@ -56,59 +55,41 @@ const DIALECTS: Record<DialectName, Dialect> = {
     react(text, tickers) {
       if (text.startsWith("0{")) return { say: "40" };
       if (text.startsWith("40{")) return { say: `420${JSON.stringify(["subscribe", { tickers }])}` };
-      return text.startsWith("430") ? "acked" : undefined;
+      return text.startsWith("430") ? "open" : undefined;
     },
   },
 };
 
-const sockets = new Set<WebSocket>();
+const clients = new Set<CloseClient>();
 let messages = 0;
 let lost = 0;
 let latencies: number[] = [];
 
-function take(bytes: Buffer): void {
+function take(bytes: Buffer, from: number, to: number): string | undefined {
+  if (to - from === PING.length) return PONG;
   messages += 1;
-  if (messages % SAMPLE_EVERY !== 0 || latencies.length >= SAMPLES_MAX_COUNT) return;
-  const text = bytes.toString();
+  if (messages % SAMPLE_EVERY !== 0 || latencies.length >= SAMPLES_MAX_COUNT) return undefined;
+  const text = bytes.toString("utf8", from, to);
   const { type, event, data } = JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
   if (type === "quote" && event === "update") latencies.push(elapsedMs(stampOf(data.bid), stampNow()));
+  return undefined;
 }
 
-/** Resolves when the socket is subscribed. */
-function openOne({ url, dialect, key }: OpenSockets, tickers: readonly string[]): Promise<void> {
+/** Resolves when the client is subscribed. */
+async function openOne({ url, dialect, key }: OpenSockets, tickers: readonly string[]): Promise<void> {
   const { path, hello, react } = DIALECTS[dialect];
-  return new Promise((resolve, reject) => {
-    const socket = new WebSocket(new URL(path, url.replace("http", "ws")), {
-      headers: { authorization: `Bearer ${key}` },
-      perMessageDeflate: false,
-    });
-    let isOpen = false;
-    const first = hello(tickers);
-    socket.on("open", () => first !== undefined && socket.send(first));
-    socket.on("message", (bytes: Buffer) => {
-      if (isOpen && bytes.length === PING.length) {
-        // A ping of Engine.IO.
-        socket.send(PONG);
-        return;
-      }
-      if (isOpen) {
-        take(bytes);
-        return;
-      }
-      const reaction = react(bytes.toString(), tickers);
-      if (reaction === "refused") reject(new Error(`a socket was refused: ${bytes}`));
-      else if (reaction === "acked") {
-        isOpen = true;
-        sockets.add(socket);
-        resolve();
-      } else if (reaction !== undefined) socket.send(reaction.say);
-    });
-    socket.on("close", () => {
-      if (sockets.delete(socket)) lost += 1;
-      else reject(new Error("a socket was closed"));
-    });
-    socket.on("error", reject);
+  const close = await openClient({
+    url: new URL(path, url),
+    headers: { authorization: `Bearer ${key}` },
+    hello: hello(tickers),
+    react: (text) => react(text, tickers),
+    take,
+    lost() {
+      lost += 1;
+      clients.delete(close);
+    },
   });
+  clients.add(close);
 }
 
 async function open(asked: OpenSockets): Promise<void> {
@@ -130,9 +111,8 @@ function received(): Received {
 }
 
 function close(): void {
-  const open = [...sockets];
-  sockets.clear();
-  for (const socket of open) socket.terminate();
+  for (const closeOne of clients) closeOne();
+  clients.clear();
 }
 
 answerCalls({ open, received, close });

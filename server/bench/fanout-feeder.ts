@@ -10,8 +10,17 @@ const SPREAD_POINTS = 12;
 /** A push fails after this. */
 const ANSWER_MAX_MS = 30_000;
 
+/** What was acknowledged. */
+interface Acknowledged {
+  readonly ticks: number;
+  /** From the sending of each push to its answer, ms. */
+  readonly pushesMs: readonly number[];
+}
+
 /** Pushes ticks at a fixed rate until stopped. */
 interface Feeder {
+  /** What was acknowledged since the last call. */
+  acknowledged(): Acknowledged;
   /** Stops; resolves when the last push was answered. @throws Error when a push was rejected */
   stop(): Promise<void>;
 }
@@ -54,12 +63,15 @@ export function startFeeder({ url, key, listings, perSecond }: FeederOptions): F
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/x-ndjson" };
   const intervalMs = 1000 / perSecond / count;
   let problem: Error | undefined;
+  let ticks = 0;
+  let pushesMs: number[] = [];
   let turn = 0;
   let nextMs = performance.now();
 
   function push(lane: Lane): void {
     if (lane.waiting) return;
     lane.waiting = true;
+    const sentMs = performance.now();
     const post = request(`${url}${PATH}`, { method: "POST", agent, headers }, (response) => {
       let text = "";
       response.setEncoding("utf8");
@@ -68,6 +80,7 @@ export function startFeeder({ url, key, listings, perSecond }: FeederOptions): F
       });
       response.on("end", () => {
         lane.waiting = false;
+        pushesMs.push(performance.now() - sentMs);
         check(lane, text);
       });
     });
@@ -81,6 +94,7 @@ export function startFeeder({ url, key, listings, perSecond }: FeederOptions): F
 
   function check(lane: Lane, text: string): void {
     const { data } = JSON.parse(text);
+    ticks += data?.accepted ?? 0;
     if (data?.accepted !== lane.listings.length) problem ??= new Error(`not all ticks of a push were accepted: ${text}`);
   }
 
@@ -94,6 +108,12 @@ export function startFeeder({ url, key, listings, perSecond }: FeederOptions): F
   }, 1);
 
   return {
+    acknowledged() {
+      const acknowledged = { ticks, pushesMs };
+      ticks = 0;
+      pushesMs = [];
+      return acknowledged;
+    },
     async stop() {
       clearInterval(timer);
       while (problem === undefined && lanes.some(({ waiting }) => waiting)) await wait(10);

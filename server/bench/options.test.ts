@@ -7,7 +7,7 @@ const read = (given: Partial<Parameters<typeof readOptions>[0]["values"]> = {}, 
 
 describe("arguments of the bench", () => {
   test("without names, those of the table run, in their order", () => {
-    expect(read().chosen).toEqual(["rest", "fanout", "next", "cold", "import"]);
+    expect(read().chosen).toEqual(["rest", "push", "fanout", "next", "cold", "import"]);
     expect(read().effort).toMatchObject({ seconds: 0.4, rounds: 3 });
   });
 
@@ -16,7 +16,7 @@ describe("arguments of the bench", () => {
   });
 
   test.each([
-    [{}, ["dashboard"], 'Unknown bench "dashboard": use one of rest, fanout, next, cold, import, units, memory, history.'],
+    [{}, ["dashboard"], 'Unknown bench "dashboard": use one of rest, push, fanout, next, cold, import, units, memory, history.'],
     [{}, ["toString"], 'Unknown bench "toString"'],
     [{ seconds: "0" }, [], "--seconds 0: must be a number above 0, at most 600."],
     [{ seconds: "soon" }, [], "--seconds soon"],
@@ -25,6 +25,7 @@ describe("arguments of the bench", () => {
     [{ rounds: "1.5" }, [], "--rounds 1.5"],
     [{ rounds: "8" }, [], "--rounds 8"],
     [{ write: "mine" }, ["rest"], "--write: the table is written from one whole run; name no benches."],
+    [{ write: "mine", against: "main" }, [], "--write: the table has no place for another commit; leave out --against."],
     [{ write: "" }, [], "--write: say what machine it was"],
   ])("a wrong argument is named: %o %o", (given, names, words) => {
     expect(() => read(given, names)).toThrow(words);

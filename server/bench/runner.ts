@@ -7,6 +7,7 @@ import type { Effort } from "./load";
 import { benchMemory } from "./memory";
 import { benchNext } from "./next";
 import type { BenchName } from "./options";
+import { benchPush } from "./push";
 import { benchRest } from "./rest";
 import type { Row } from "./table";
 import { benchUnits } from "./units";
@@ -18,6 +19,7 @@ type Bench = (effort: Effort) => Promise<Row[]>;
 
 const BENCHES: Record<BenchName, Bench> = {
   rest: benchRest,
+  push: benchPush,
   fanout: benchFanout,
   next: benchNext,
   cold: benchCold,

@@ -68,7 +68,15 @@ function figures({ own, beside, ratio }: Compared): string {
   return `${rounded(ratio.median)} × (${rounded(ratio.low)} to ${rounded(ratio.high)}): ${values}`;
 }
 
-/** Rows as a Markdown table with aligned columns, one for each Node, as the formatter of the repository wants it. */
+/** A Markdown table with aligned columns, as the formatter of the repository wants it. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const rule = widths.map((width) => "-".repeat(width));
+  const lines = [head, rule, ...rows].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | "));
+  return `${lines.map((line) => `| ${line} |`).join("\n")}\n`;
+}
+
+/** Rows as a Markdown table, with a column for each Node. */
 export function tableText(rows: readonly TableRow[]): string {
   const nodes = [...new Set(rows.flatMap(({ on }) => Object.keys(on)))];
   const head = ["case", "beside", ...nodes.map((node) => `Node ${node}`), "reach"];
@@ -79,10 +87,7 @@ export function tableText(rows: readonly TableRow[]): string {
     });
     return [row.what, row.against, ...shown, verdictOf(row)];
   });
-  const widths = head.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]?.length ?? 0)));
-  const rule = widths.map((width) => "-".repeat(width));
-  const lines = [head, rule, ...cells].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | "));
-  return `${lines.map((line) => `| ${line} |`).join("\n")}\n`;
+  return markdownTable(head, cells);
 }
 
 /** A row as one item of a Markdown list. */
