@@ -33,7 +33,7 @@ export async function commitOf(ref: string): Promise<string> {
 }
 
 /**
- * Checks out a commit and builds it as its own scripts do, in a folder that is kept until another commit is asked for.
+ * Checks out a commit and builds it with its own scripts, in a folder that is kept until another commit is requested.
  * @throws Error with npm's output when it cannot be built
  */
 export async function buildAt(commit: string): Promise<Built> {

@@ -1,6 +1,7 @@
 import { STREAM_PATH } from "#lib/contract/stream";
 import { answerCalls } from "./calls";
 import { type CloseClient, openClient, type Reaction } from "./client-socket";
+import { quantile } from "./spread";
 import { elapsedMs, stampNow, stampOf } from "./stamp";
 
 /** The clients of the fan-out bench, in a process of their own. It counts messages and parses one of many. */
@@ -103,7 +104,7 @@ async function open(asked: OpenSockets): Promise<void> {
 
 function received(): Received {
   const sorted = Float64Array.from(latencies).sort();
-  const result = { messages, p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN, lost };
+  const result = { messages, p99Ms: quantile(sorted, 0.99), lost };
   messages = 0;
   lost = 0;
   latencies = [];

@@ -149,7 +149,7 @@ async function measure(one: StreamServer, clients: Child, seconds: number): Prom
   }
 }
 
-/** Messages to a thousand sockets, how late they come, and how late pushes are answered meanwhile. */
+/** Measures fan-out to a thousand sockets: the cost and latency of a message, and the latency of pushes under this load. */
 export async function benchFanout({ seconds, rounds }: Effort): Promise<Row[]> {
   const clients = startProcess("server/bench/fanout-clients.ts");
   const started: StreamServer[] = [];

@@ -8,36 +8,34 @@ import { nodesOf, type Runner, startNewest, startRunners } from "./nodes";
 import { OPTIONS, readOptions, USAGE } from "./options";
 import { joined, type Row, type TableRow, tableText } from "./table";
 
-type Named = (name: string, text: string) => void;
+type Say = (name: string, text: string) => void;
 
-/** Measures benches in this checkout and at another commit, in turn. */
+/** Measures benches in this checkout and at another commit, in turn. @returns a table of each, and whether all succeeded */
 async function compareAgainst(
   { effort, chosen }: Pick<ReturnType<typeof readOptions>, "effort" | "chosen">,
   commit: string,
-  say: Named,
-): Promise<boolean> {
+  say: Say,
+): Promise<{ readonly tables: readonly string[]; readonly succeeded: boolean }> {
   say(commit, "is checked out and built, unless it was before …");
   const built = await buildAt(commit);
-  const [own, other] = [await startNewest(), await startNewest(built.folder)];
-  stopAtExit([own, other]);
-  let succeeded = true;
+  const both = { here: await startNewest(), there: await startNewest(built.folder) };
+  stopAtExit(Object.values(both));
+  const tables: string[] = [];
   for (const name of chosen) {
-    const runs: { here: Row[][]; there: Row[][] } = { here: [], there: [] };
+    const runs: Record<keyof typeof both, Row[][]> = { here: [], there: [] };
     try {
       for (let round = 0; round < effort.rounds; round += 1) {
         say(name, `round ${round + 1} of ${effort.rounds} …`);
-        const turn = [() => own.run(name, { ...effort, rounds: 1 }).then((rows) => runs.here.push(rows))];
-        turn.push(() => other.run(name, { ...effort, rounds: 1 }).then((rows) => runs.there.push(rows)));
-        // Who is first changes, so that a busier machine favours none.
-        for (const measure of round % 2 === 0 ? turn : turn.reverse()) await measure();
+        // Which is first changes, so that a busier machine favours neither.
+        for (const which of round % 2 === 0 ? (["here", "there"] as const) : (["there", "here"] as const))
+          runs[which].push(await both[which].run(name, { ...effort, rounds: 1 }));
       }
-      process.stdout.write(againstText(runs, built.commit));
+      tables.push(againstText(runs, built.commit));
     } catch (error) {
-      succeeded = false;
       say(name, `failed: ${error instanceof Error ? error.message : error}. Does ${built.commit} have this bench?`);
     }
   }
-  return succeeded;
+  return { tables, succeeded: tables.length === chosen.length };
 }
 
 function stopAtExit(runners: readonly Runner[]): void {
@@ -57,11 +55,15 @@ const benchCommand = defineCommand({
   options: OPTIONS,
   async run({ values, positionals }, { clock, errors, print }) {
     const { effort, chosen, write, against } = readOptions({ values, names: positionals });
-    const say: Named = (name, text) => errors.write(`${name}: ${text}\n`);
+    const say: Say = (name, text) => errors.write(`${name}: ${text}\n`);
     const commit = against === undefined ? undefined : await commitOf(against);
     // The sources as they are now, even if nobody built since.
     await bundleServer();
-    if (commit !== undefined) return (await compareAgainst({ effort, chosen }, commit, say)) ? EXIT_DONE : EXIT_FAILED;
+    if (commit !== undefined) {
+      const { tables, succeeded } = await compareAgainst({ effort, chosen }, commit, say);
+      print(tables.join("\n"));
+      return succeeded ? EXIT_DONE : EXIT_FAILED;
+    }
     const runners = await startRunners();
     stopAtExit([...runners.values()]);
     const rows: TableRow[] = [];

@@ -1,5 +1,3 @@
-import { Agent, request } from "node:http";
-import { json } from "node:stream/consumers";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
 import type { Listing } from "#lib/domain/instrument";
 import { operations } from "#lib/operations/declarations";
@@ -18,7 +16,6 @@ interface Pushed {
   readonly server: Contestant;
   /** Of accounts of their own, because each has a limit. All push at once. */
   readonly keys: readonly string[];
-  readonly agent: Agent;
 }
 
 let step = 0;
@@ -36,28 +33,22 @@ function lines(listings: readonly Listing[]): string {
 }
 
 /** @throws Error when a tick is not accepted */
-async function push({ server, agent }: Pushed, key: string, text: string): Promise<void> {
+async function push(url: string, key: string, text: string): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, "content-type": body?.mediaType ?? "" };
-  const answer = await new Promise<{ data?: { accepted: number } }>((resolve, reject) => {
-    const post = request(server.url + path, { method: "POST", agent, headers }, (response) =>
-      json(response).then(resolve as (value: unknown) => void, reject),
-    );
-    post.on("error", reject);
-    post.end(text);
-  });
+  const response = await fetch(url + path, { method: "POST", headers, body: text });
+  const answer = (await response.json()) as { readonly data?: { readonly accepted: number } };
   if (answer.data?.accepted !== TICKS_COUNT) throw new Error(`not all ticks were accepted: ${JSON.stringify(answer)}`);
 }
 
 /** Pushes for some seconds, each key the next batch after the answer to the last. @returns processor time of a tick, µs */
-async function pushFor(pushed: Pushed, seconds: number): Promise<number> {
-  const { server, keys } = pushed;
+async function pushFor({ server, keys }: Pushed, seconds: number): Promise<number> {
   const untilMs = performance.now() + seconds * 1_000;
   const startS = server.cpuSeconds();
   let count = 0;
   const each = keys.map(async (key, index) => {
     // Two that push one instrument would overtake each other.
     const listings = LIVE_LISTINGS.filter((_, listing) => listing % keys.length === index);
-    for (; performance.now() < untilMs; count += 1) await push(pushed, key, lines(listings));
+    for (; performance.now() < untilMs; count += 1) await push(server.url, key, lines(listings));
   });
   await Promise.all(each);
   return ((server.cpuSeconds() - startS) * US_PER_S) / (count * TICKS_COUNT);
@@ -65,13 +56,12 @@ async function pushFor(pushed: Pushed, seconds: number): Promise<number> {
 
 /** What a tick of a large push costs, beside reading the same lines. */
 export async function benchPush({ seconds, rounds, warmUpCpuS }: Effort): Promise<Row[]> {
-  const agent = new Agent({ keepAlive: true });
   const started: Pushed[] = [];
   try {
     const service = await startSpotwire({ LIVE_FEED: "push" });
     const keys = service.liveKeys;
-    started.push({ server: service, keys, agent });
-    started.push({ server: await startChild("server/bench/fanout-rivals.ts", {}, ["sockets"]), keys, agent });
+    started.push({ server: service, keys });
+    started.push({ server: await startChild("server/bench/fanout-rivals.ts", {}, ["sockets"]), keys });
     const measured = started.map((): number[] => []);
     for (const pushed of started) {
       const warmS = pushed.server.cpuSeconds() + warmUpCpuS;
@@ -83,7 +73,6 @@ export async function benchPush({ seconds, rounds, warmUpCpuS }: Effort): Promis
     const what = `push of ${TICKS_COUNT.toLocaleString("en-US")} ticks: µs of processor time a tick`;
     return [row("push", what, "`node:http` that parses the same lines", "at most", 3.5, comparedOf(owns, besides))];
   } finally {
-    agent.destroy();
     await Promise.all(started.map(({ server }) => server.stop()));
   }
 }

@@ -6,7 +6,7 @@ export interface Spread {
 }
 
 /** The value below which this share of the sorted values lies, between two of them where it falls between. */
-export function quantile(sorted: readonly number[], share: number): number {
+export function quantile(sorted: ArrayLike<number>, share: number): number {
   const place = (sorted.length - 1) * share;
   const [below, above] = [sorted[Math.floor(place)] ?? Number.NaN, sorted[Math.ceil(place)] ?? Number.NaN];
   return below + (above - below) * (place - Math.floor(place));

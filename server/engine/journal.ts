@@ -19,8 +19,8 @@ const FILES_COUNT = 32;
 /** Ticks that wait for a slow disk; further ones are not journaled. */
 const WAITING_MAX_TICKS = 100_000;
 /**
- * A disk that takes longer for a write, on average, would stop all that the process does meanwhile: the writes after it are
- * asynchronous, for so long.
+ * When writes take longer than SLOW_MS on average, they would block the event loop: further writes are asynchronous for
+ * SLOW_FOR_MS.
  */
 const SLOW_MS = 1;
 const SLOW_FOR_MS = 10_000;

@@ -100,7 +100,7 @@ export class Feeder {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#waiting.length > 0 && !this.#options.closed()) {
-      // Messages that come meanwhile are in the same batch.
+      // Messages that arrive during the wait join this batch.
       await turnForTicks();
       const batch = this.#next(this.#options.market.leader.pushMaxTicks);
       const ticks = batch.flatMap(({ params }) => params.ticks);
