@@ -302,10 +302,16 @@ describe("deliveries", () => {
     const ann = await owner();
     const { webhook } = await add(ann);
     let [now, most] = [0, 0];
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
     const send: Send = async () => {
       now += 1;
       most = Math.max(most, now);
-      await new Promise((resolve) => setImmediate(resolve));
+      // No answer comes before as many as may be are under way, and any more would have begun.
+      if (now === WEBHOOK_SENDING_MAX_COUNT) setImmediate(answer);
+      await answered;
       now -= 1;
       return { status: 200, problem: null };
     };
