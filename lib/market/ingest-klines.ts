@@ -13,7 +13,7 @@ import { judgePlausible, plausibleRange } from "#lib/domain/price-ranges";
 import { Fault } from "#lib/fault";
 import { MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
 import type { Minutes } from "./coverage";
-import { createReceipt, outcomesOf } from "./ingest";
+import { createReceipt } from "./ingest";
 import type { KlinePush, Mended, Mending } from "./mending";
 import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
@@ -136,14 +136,7 @@ export async function ingestKlinesBody(
   const parsed = await parseBody(body, scene);
   const klines = parsed.map(({ kline }) => kline).filter((kline) => typeof kline !== "string");
   const { outcomes, number } = await market.mend(klines, { replace: push.replace, by: { keyId: push.keyId, label: push.label } });
-  const reasons = outcomesOf<KlineRejection>(
-    parsed.map(({ kline }) => kline),
-    outcomes,
-  );
-  for (const [index, { number: line }] of parsed.entries()) {
-    const reason = reasons[index];
-    if (reason) receipt.reject(line, reason);
-    else receipt.accept();
-  }
+  const judged = outcomes.values();
+  for (const { number: line, kline } of parsed) receipt.add(line, typeof kline === "string" ? kline : judged.next().value);
   return { ...receipt.result(), import: number };
 }

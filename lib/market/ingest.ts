@@ -5,7 +5,7 @@ import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { createTurnBudget } from "#lib/turn-budget";
 import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
-import type { Leader, Outcomes } from "./ports";
+import type { Leader } from "./ports";
 import type { SentBody } from "./question";
 
 /** The schema as one function; what it refuses is read again by the schema itself, for the issues. */
@@ -26,13 +26,16 @@ export function createReceipt<Rejection extends string>() {
   let accepted = 0;
   let rejected = 0;
   return {
-    accept(): void {
-      accepted += 1;
-    },
-    reject(line: number, reason: Rejection): void {
+    /** @throws Error without an outcome: it must not count as accepted */
+    add(line: number, outcome: Rejection | null | undefined): void {
+      if (outcome === undefined) throw new Error(`no outcome of line ${line}`);
+      if (outcome === null) {
+        accepted += 1;
+        return;
+      }
       rejected += 1;
-      reasons[reason] = (reasons[reason] ?? 0) + 1;
-      if (rejections.length < INGEST_REJECTIONS_LISTED_COUNT) rejections.push({ line, reason });
+      reasons[outcome] = (reasons[outcome] ?? 0) + 1;
+      if (rejections.length < INGEST_REJECTIONS_LISTED_COUNT) rejections.push({ line, reason: outcome });
     },
     received: () => accepted + rejected,
     result: () => ({ received: accepted + rejected, accepted, rejected, reasons, rejections }),
@@ -66,34 +69,6 @@ export function readTick(value: unknown, mayPush: MayPush): Tick | TickRejection
   return onlyPrices ? "bad_price" : "malformed_line";
 }
 
-type Push = Leader["push"];
-
-/**
- * The outcome of each item of a batch, in order. An item that is already a reason keeps it; every other item gets the next of `judged`.
- * @param judged the outcomes of the items that are not reasons, in order
- * @throws Error when there are too few or too many: a missing outcome must not count as accepted
- */
-export function outcomesOf<Reason extends string>(
-  items: readonly (object | Reason)[],
-  judged: readonly (Reason | null)[],
-): (Reason | null)[] {
-  let at = 0;
-  const outcomes = items.map((item): Reason | null => {
-    if (typeof item === "string") return item;
-    const outcome = judged[at];
-    at += 1;
-    if (outcome === undefined) throw new Error(`no outcome of item ${at}`);
-    return outcome;
-  });
-  if (at !== judged.length) throw new Error(`${judged.length} outcomes of ${at} items`);
-  return outcomes;
-}
-
-/** Pushes the ticks among what was read; returns what became of each, also of what was no tick. @throws what `push` throws */
-export async function pushRead(read: readonly (Tick | TickRejection)[], push: Push): Promise<Outcomes> {
-  return outcomesOf<TickRejection>(read, await push(read.filter((tick) => typeof tick !== "string")));
-}
-
 /**
  * Ingests a pushed NDJSON body line by line as it arrives; each line is judged on its own. The next lines are read only
  * after the engine has applied the previous ones and the recorder has room, so a fast feeder is slowed down, not
@@ -104,7 +79,7 @@ export async function pushRead(read: readonly (Tick | TickRejection)[], push: Pu
  */
 export async function ingestBody(
   body: AsyncIterable<Uint8Array> | null,
-  push: Push,
+  push: Leader["push"],
   tickers: readonly string[],
 ): Promise<IngestReceipt> {
   const receipt = createReceipt<TickRejection>();
@@ -115,7 +90,9 @@ export async function ingestBody(
     for await (const lines of readLines(body, limits)) {
       await turnForTicks();
       const room = INGEST_MAX_LINES - receipt.received();
-      await takeLines(lines.slice(0, room), { mayPush, push, receipt });
+      const taken = lines.slice(0, room);
+      const outcomes = await push(taken.map((line) => parseLine(line, mayPush)));
+      for (const [at, { number }] of taken.entries()) receipt.add(number, outcomes[at]);
       if (lines.length > room) throw new BodyTooLong();
     }
   } catch (error) {
@@ -129,25 +106,6 @@ export async function ingestBody(
     });
   }
   return receipt.result();
-}
-
-interface Taking {
-  readonly mayPush: MayPush;
-  readonly push: Push;
-  readonly receipt: ReturnType<typeof createReceipt<TickRejection>>;
-}
-
-/** Pushes the ticks of one chunk, and records the outcome of each line in order. */
-async function takeLines(lines: readonly Line[], { mayPush, push, receipt }: Taking): Promise<void> {
-  const outcomes = await pushRead(
-    lines.map((line) => parseLine(line, mayPush)),
-    push,
-  );
-  for (const [index, { number }] of lines.entries()) {
-    const reason = outcomes[index];
-    if (reason) receipt.reject(number, reason);
-    else receipt.accept();
-  }
 }
 
 /** @throws Fault invalid_parameter for a compressed body */

@@ -26,7 +26,7 @@ export function createLeader({ market, push, mend, clock }: LeaderOptions): Lead
     refuse(`The ${venue} venue does not accept pushed ticks. Start the service with LIVE_FEED=push, or with push in that list.`);
   return {
     pushMaxTicks: PUSH_MAX_TICKS,
-    push: async (ticks) => (push === null ? takesNoTicks() : push(ticks)),
+    push: async (read) => (push === null ? takesNoTicks() : push(read)),
     takeTicks: async (body, tickers) => (push === null ? takesNoTicks() : ingestBody(body, push, tickers)),
     takeKlines: async (body, pushed) =>
       mend === null

@@ -165,13 +165,18 @@ interface FeedState {
   readonly keepsTicks: boolean;
 }
 
-/** What became of pushed ticks, in order: null for an accepted one. */
-export type Outcomes = readonly (TickRejection | null)[];
+/** What became of a tick: null when it was accepted. */
+export type Outcome = TickRejection | null;
 
 /** Takes what is pushed to a venue: the process that leads it, or one that sends it there. */
 export interface Leader {
-  /** Resolves once the ticks are in the engine and a kill cannot lose them. @throws Fault service_unavailable when none could be taken */
-  push(ticks: readonly Tick[]): Promise<Outcomes>;
+  /**
+   * Resolves once the ticks are in the engine and a kill cannot lose them.
+   * @param read ticks, and for what was none the reason
+   * @returns what became of each, in order; a reason stays as it is
+   * @throws Fault service_unavailable when none could be taken
+   */
+  push(read: readonly (Tick | TickRejection)[]): Promise<readonly Outcome[]>;
   /** Most ticks of one `push` of which it tells what became of each. */
   readonly pushMaxTicks: number;
   /**

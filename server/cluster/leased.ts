@@ -72,15 +72,12 @@ async function beginLeasedWriting(
         if (!(await writer.write(minutes, quotes, ticks, writer.places))) throw refused();
       },
     },
-    keep:
-      ({ push, stored }) =>
-      async (ticks) => {
-        const judged = await push(ticks);
-        if ((await options.appender.appended()) || (!redis.connected() && (await stored()))) return judged;
-        const detail = lost.aborted
-          ? "Another node now takes the ticks of this venue."
-          : "Neither Redis nor the database takes ticks right now.";
-        throw new Fault("service_unavailable", { detail, retry_after: PUSH_RETRY_AFTER_S });
-      },
+    keep: () => async (stored) => {
+      if ((await options.appender.appended()) || (!redis.connected() && (await stored()))) return;
+      const detail = lost.aborted
+        ? "Another node now takes the ticks of this venue."
+        : "Neither Redis nor the database takes ticks right now.";
+      throw new Fault("service_unavailable", { detail, retry_after: PUSH_RETRY_AFTER_S });
+    },
   };
 }

@@ -89,6 +89,7 @@ async function openNode(
     passedOn,
     forward: ({ venue, tickers }: Pushing, to: string | undefined, body: AsyncIterable<Uint8Array> | null) =>
       door.leaderAt(venue, () => to).takeTicks(body, tickers),
+    push: (to: string, read: Parameters<Push>[0]) => door.leaderAt("live", () => to).push(read),
     forwardKlines: ({ venue, ...push }: Pushing & KlinePush, to: string | undefined, body: AsyncIterable<Uint8Array> | null) =>
       door.leaderAt(venue, () => to).takeKlines(body, push),
   };
@@ -97,10 +98,12 @@ async function openNode(
 /** Accepts and stores every tick. */
 function taking() {
   const ticks: Tick[] = [];
-  const push: Push = async (more) => {
-    ticks.push(...more);
-    return more.map(({ bid }) => (bid === 2 ? ("duplicate" as const) : null));
-  };
+  const push: Push = async (read) =>
+    read.map((tick) => {
+      if (typeof tick === "string") return tick;
+      ticks.push(tick);
+      return tick.bid === 2 ? "duplicate" : null;
+    });
   return { ticks, push };
 }
 
@@ -127,6 +130,34 @@ describe("ticks pushed to a node without the lease", () => {
     expect(ticks.map(({ bid }) => bid)).toEqual([1, 2, 3]);
     expect(holder.paths).toEqual([FORWARDED_TICKS_PATH]);
     expect(await asked.forward(LIVE, holder.address, null)).toMatchObject({ received: 0 });
+  });
+
+  test("what was read as a reason is not sent, and each tick gets its own outcome", async () => {
+    const { ticks, push } = taking();
+    const [asked, holder] = [await openNode(), await openNode({ live: push })];
+    const [one, two, three] = [1, 2, 3].map((bid): Tick => ({ ticker: "EURUSD", time_msc: bid, bid, ask: 4 }));
+    const read = ["malformed_line", one, two, "unknown_ticker", three, two] as Tick[];
+    const outcomes = ["malformed_line", null, "duplicate", "unknown_ticker", null, "duplicate"];
+    expect(await asked.push(holder.address, read)).toEqual(outcomes);
+    expect(ticks).toEqual([one, two, three, two]);
+    expect(await asked.push(holder.address, ["bad_price"])).toEqual(["bad_price"]);
+    expect(await asked.push(holder.address, [])).toEqual([]);
+    expect(holder.paths).toHaveLength(1);
+  });
+
+  test("ticks of which the lease holder's receipt does not tell do not count as accepted", async () => {
+    const asked = await openNode();
+    const tick: Tick = { ticker: "EURUSD", time_msc: 1, bid: 1, ask: 2 };
+    const receipt = { received: 2, accepted: 1, rejected: 1, reasons: { duplicate: 1 } };
+    const receipts = [
+      { ...receipt, received: 1, rejections: [{ line: 2, reason: "duplicate" }] },
+      { ...receipt, rejections: [] },
+      { ...receipt, rejections: [{ line: 3, reason: "duplicate" }] },
+    ];
+    for (const data of receipts) {
+      const address = await listen((_request, response) => response.end(JSON.stringify({ code: 0, data })));
+      await expect(asked.push(address, [tick, tick])).rejects.toMatchObject(NOBODY);
+    }
   });
 
   test("the lease holder rejects tickers that the key may not push, as many as a key may be limited to", async () => {

@@ -10,7 +10,7 @@ import { Ticker, VENUES, type Venue } from "#lib/contract/primitives";
 import { Fault } from "#lib/fault";
 import { requestIdOf } from "#lib/http/request-id";
 import { failureOf, jsonHeaders, successBody, toResponse } from "#lib/http/respond";
-import type { Leader } from "#lib/market/ports";
+import type { Leader, Outcome } from "#lib/market/ports";
 import type { RunningMarket } from "#server/market/market";
 import { postTo } from "./post-to";
 import { openBody, sealBody } from "./sealed-body";
@@ -172,12 +172,21 @@ export function createTickForwarder({ secret, markets, clock }: TickForwarderOpt
         takeTicks,
         // A receipt lists only so many rejected ticks.
         pushMaxTicks: INGEST_REJECTIONS_LISTED_COUNT,
-        async push(ticks) {
-          if (ticks.length === 0) return [];
-          const lines = ticks.map((tick) => JSON.stringify(tick)).join("\n");
-          const { rejections } = await takeTicks(bodyOf(lines), []);
-          const reasons = new Map(rejections.map(({ line, reason }) => [line, reason]));
-          return ticks.map((_, index) => reasons.get(index + 1) ?? null);
+        async push(read) {
+          /** Where in `read` the tick of each line is. */
+          const places = [...read.keys()].filter((at) => typeof read[at] !== "string");
+          const outcomes = read.map((tick): Outcome => (typeof tick === "string" ? tick : null));
+          if (places.length === 0) return outcomes;
+          const lines = places.map((at) => JSON.stringify(read[at])).join("\n");
+          const { received, rejected, rejections } = await takeTicks(bodyOf(lines), []);
+          // A line that is not told of must not count as accepted.
+          if (received !== places.length || rejected !== rejections.length) throw elsewhere();
+          for (const { line, reason } of rejections) {
+            const at = places[line - 1];
+            if (at === undefined) throw elsewhere();
+            outcomes[at] = reason;
+          }
+          return outcomes;
         },
         async takeKlines(body, { tickers, replace, keyId, label }) {
           const answer = await send({ venue, tickers, klines: { replace, keyId, label } }, address(), body);

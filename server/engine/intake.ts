@@ -1,127 +1,113 @@
+import type { Clock } from "#lib/clock";
 import type { TickRejection } from "#lib/contract/ingest";
 import type { Venue } from "#lib/contract/primitives";
 import type { Tick } from "#lib/domain/tick";
-import { outcomesOf } from "#lib/market/ingest";
-import type { Catalogue, MarketView } from "#lib/market/ports";
+import { Fault } from "#lib/fault";
+import type { Leader, Outcome } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
-import type { MarketEvent } from "#server/events/event";
+import { withTimeout } from "#lib/with-timeout";
 import type { MarketFeed } from "#server/feed/feed";
-import type { FeedFilter } from "#server/feed/filter/feed-filter";
-import type { createEngine } from "./engine";
+import type { createRefusals } from "./interruptions";
+import type { createJudge } from "./judge";
+import type { Recorder } from "./recorder";
 
-type Outcome = TickRejection | null;
+/** A push that finds no room in the recorder, or is not stored in time, fails after this. */
+const PUSH_WAIT_MAX_MS = 5_000;
+const PUSH_RETRY_AFTER_S = 5;
 
 /**
- * Events that are published together. Those of a large batch would all be alive when the young ones are collected, so that each
- * was copied, and would have left the caches before they are read.
+ * Keeps the ticks of a push where a kill of this process cannot lose them. Call it before the first of them is decided.
+ * @returns call it after the last one; it resolves once all of them are kept. `stored` resolves true once they are stored, false when
+ * that takes too long. @throws Fault service_unavailable when they may be lost
+ * @throws Fault service_unavailable while nothing more can be kept
  */
-const PUBLISHED_EVENTS = 256;
+export type Keep = () => (stored: () => Promise<boolean>) => Promise<void>;
 
 interface IntakeOptions {
-  readonly engine: Pick<ReturnType<typeof createEngine>, "judge" | "ingest">;
-  /** Gets the events of the ticks that were taken, in order: those of a large batch in parts. */
-  readonly publish: (events: readonly MarketEvent[]) => void;
-  /** The instant of a tick, Unix milliseconds. */
-  readonly nowMs: (tick: Tick) => number;
-  /**
-   * Called with why a tick was refused, null where it was taken, and when it came. A held one is not decided before its fate is
-   * known.
-   */
-  readonly decided: (tick: Tick, outcome: Outcome, receivedMs: number) => void;
-  /** The wall clock, Unix milliseconds. */
-  readonly wallMs: () => number;
-  /** Counts what became of ticks. */
-  readonly count: (outcomes: readonly Outcome[]) => void;
-  readonly filter: FeedFilter | undefined;
-  readonly catalogue: Pick<Catalogue, "find" | "calendar" | "list">;
-  readonly view: Pick<MarketView, "quote" | "recentKlines">;
+  readonly venue: Venue;
+  readonly judge: ReturnType<typeof createJudge>["judge"];
+  /** Absent where nothing is stored. */
+  readonly recorder: Pick<Recorder, "hasRoom" | "room" | "written"> | undefined;
+  /** Absent where nothing is pushed. */
+  readonly keep?: Keep | undefined;
+  /** Throws the fault with which pushes are refused while nothing more may be stored; absent where nothing is pushed. */
+  readonly requireRoom?: (() => void) | undefined;
+  readonly feed?: Pick<MarketFeed, "choice"> | undefined;
+  readonly refusals: ReturnType<typeof createRefusals>;
+  readonly clock: Clock;
+  readonly metrics: Pick<Metrics, "ticks">;
+  /** Ends all waiting. */
+  readonly stopping: AbortSignal;
 }
 
-/** Decides which ticks reach an engine: not what it refuses, and not what cannot be true. */
-export function createIntake({ engine, publish, nowMs, wallMs, decided, count, filter, catalogue, view }: IntakeOptions) {
-  const filtering = filter?.open({
-    catalogue,
-    quoteOf: view.quote,
-    closeOf: (ticker) => view.recentKlines(ticker, "D1").at(-1)?.close,
-    settled(tick, outcome) {
-      count([outcome]);
-      decided(tick, outcome, arrivals.get(tick) ?? receivedMs);
-    },
-  });
-  let events: MarketEvent[] = [];
-  let receivedMs = 0;
-  /** When ticks came that are held. */
-  const arrivals = new WeakMap<Tick, number>();
+/** The way of all ticks into a venue. */
+export interface Intake {
+  /** Takes the ticks of the feed, however long they have to wait until there is room. */
+  feed(ticks: readonly Tick[]): Promise<void>;
+  /** As Leader says. */
+  readonly push: Leader["push"];
+}
 
-  function decide(tick: Tick, outcome: Outcome, cameMs = receivedMs): Outcome {
-    if (outcome === null) engine.ingest(tick, events);
-    decided(tick, outcome, cameMs);
-    return outcome;
+function fallenBehind(): Fault {
+  const detail = "The database has fallen behind, so ticks are not accepted right now.";
+  return new Fault("service_unavailable", { detail, retry_after: PUSH_RETRY_AFTER_S });
+}
+
+/** Makes the way in: waits for room, has ticks judged, and answers a push once what it brought is kept. */
+export function createIntake(options: IntakeOptions): Intake {
+  const { venue, judge, recorder, keep, requireRoom, refusals, clock, metrics, stopping } = options;
+  const choice = options.feed?.choice;
+
+  async function room(): Promise<void> {
+    if (recorder === undefined || recorder.hasRoom()) return;
+    await Promise.race([recorder.room(stopping), clock.wait(PUSH_WAIT_MAX_MS, stopping)]);
+    if (!recorder.hasRoom()) throw fallenBehind();
   }
 
-  function take(tick: Tick): Outcome {
-    const atMs = nowMs(tick);
-    const rejection = engine.judge(tick, atMs);
-    if (filtering === undefined) return decide(tick, rejection);
-    if (rejection !== null) {
-      filtering.refused(tick, rejection, atMs);
-      return decide(tick, rejection);
-    }
-    const reason = filtering.judge(tick, atMs);
-    for (const held of filtering.released()) count([decide(held, engine.judge(held, atMs), arrivals.get(held))]);
-    if (!filtering.holds()) return decide(tick, reason);
-    arrivals.set(tick, receivedMs);
-    return reason;
+  /** True once everything decided so far is stored; false when that takes too long, or the venue stops before. */
+  async function stored(): Promise<boolean> {
+    if (recorder === undefined) return true;
+    const written = recorder.written(stopping).then(() => !stopping.aborted);
+    return withTimeout(written, PUSH_WAIT_MAX_MS, clock, stopping).catch(() => false);
   }
 
-  function publishMade(): void {
-    if (events.length === 0) return;
-    const made = events;
-    events = [];
-    publish(made);
+  /** Judges what was pushed; where there are other providers, only ticks for which pushes are in force are taken. */
+  function judgePushed(read: readonly (Tick | TickRejection)[]): Outcome[] {
+    if (choice === undefined) return judge(read);
+    const standby: Outcome[] = [];
+    const taken = read.map((tick) => {
+      if (typeof tick === "string" || choice.pushed(tick)) return tick;
+      standby.push("standby");
+      return "standby";
+    });
+    metrics.ticks(venue, standby);
+    return judge(taken);
+  }
+
+  async function accept(read: readonly (Tick | TickRejection)[]): Promise<Outcome[]> {
+    requireRoom?.();
+    await room();
+    const kept = keep?.();
+    const outcomes = judgePushed(read);
+    await kept?.(stored);
+    return outcomes;
   }
 
   return {
-    /** Takes ticks in order; returns why each was refused, null where it was taken. */
-    take(ticks: readonly Tick[]): Outcome[] {
-      receivedMs = wallMs();
-      const outcomes = ticks.map((tick) => {
-        const outcome = take(tick);
-        if (events.length >= PUBLISHED_EVENTS) publishMade();
-        return outcome;
-      });
-      publishMade();
-      // A held tick is counted when its fate is known.
-      count(filtering === undefined ? outcomes : outcomes.filter((outcome) => outcome !== "spike"));
-      return outcomes;
+    async feed(ticks) {
+      await recorder?.room(stopping);
+      judge(ticks);
     },
-    /** Gives up ticks that have been held for too long. */
-    expire(atMs: number): void {
-      filtering?.expire(atMs);
+    async push(read) {
+      const atMs = clock.now();
+      try {
+        const outcomes = await accept(read);
+        refusals.taken(read, atMs);
+        return outcomes;
+      } catch (error) {
+        refusals.refused(read, atMs);
+        throw error;
+      }
     },
-  };
-}
-
-interface PushTakerOptions {
-  readonly feed?: Pick<MarketFeed, "choice"> | undefined;
-  readonly metrics: Pick<Metrics, "ticks">;
-  readonly venue: Venue;
-}
-
-/** Takes pushed ticks, where there are other providers only those for which pushes are in force. */
-export function createPushTaker(
-  { feed, metrics, venue }: PushTakerOptions,
-  take: (ticks: readonly Tick[]) => (TickRejection | null)[],
-) {
-  const { choice } = feed ?? {};
-  if (choice === undefined) return take;
-  return (ticks: readonly Tick[]) => {
-    const read = ticks.map((tick) => (choice.pushed(tick) ? tick : ("standby" as const)));
-    const outcomes = outcomesOf<TickRejection>(read, take(read.filter((tick) => tick !== "standby")));
-    metrics.ticks(
-      venue,
-      outcomes.filter((outcome) => outcome === "standby"),
-    );
-    return outcomes;
   };
 }

@@ -2,39 +2,22 @@ import { expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
 import type { Listing } from "#lib/domain/instrument";
 import type { Tick } from "#lib/domain/tick";
-import { Fault } from "#lib/fault";
 import { SECOND_MS } from "#lib/units";
-import { reportInterruption, reportRefusals } from "./interruptions";
+import { createRefusals, reportInterruption } from "./interruptions";
 
 const START_MS = Date.UTC(2026, 0, 7, 12);
 const tick = (ticker: string): Tick => ({ ticker, time_msc: START_MS, bid: 1, ask: 2 });
 
-test("tickers whose pushes were refused for long lack ticks once they are taken again; short refusals are sent again", async () => {
-  const clock = manualClock(START_MS);
+test("tickers whose pushes were refused for long lack ticks once they are taken again; short refusals are sent again", () => {
   const told: unknown[] = [];
-  let refusing = true;
-  const push = reportRefusals(
-    async (ticks) => {
-      if (refusing) throw new Fault("service_unavailable", { detail: "full" });
-      return ticks.map(() => null);
-    },
-    {
-      catalogue: { list: () => [], find: (ticker) => (ticker === "NOBODY" ? undefined : ({} as Listing)) },
-      lacks: (...lack) => void told.push(lack),
-      clock,
-    },
-  );
-  const refused = (ticker: string) => expect(push([tick(ticker)])).rejects.toMatchObject({ id: "service_unavailable" });
-  await refused("EURUSD");
-  await refused("NOBODY");
-  await clock.advance(5 * SECOND_MS);
-  await refused("EURUSD");
-  await refused("XAUUSD");
-  await clock.advance(5 * SECOND_MS);
-  refusing = false;
-  expect(await push([tick("EURUSD"), tick("XAUUSD"), tick("GBPUSD")])).toEqual([null, null, null]);
-  expect(told).toEqual([[["EURUSD"], START_MS, START_MS + 10 * SECOND_MS, "refused"]]);
-  await push([tick("EURUSD"), tick("NOBODY")]);
+  const find = (ticker: string) => (ticker === "NOBODY" ? undefined : ({} as Listing));
+  const { refused, taken } = createRefusals({ find }, (...lack) => void told.push(lack));
+  refused([tick("EURUSD"), "malformed_line", tick("NOBODY")], START_MS);
+  refused([tick("EURUSD"), tick("XAUUSD")], START_MS + 5 * SECOND_MS);
+  const againMs = START_MS + 10 * SECOND_MS;
+  taken([tick("EURUSD"), "malformed_line", tick("XAUUSD"), tick("GBPUSD"), tick("EURUSD")], againMs);
+  expect(told).toEqual([[["EURUSD"], START_MS, againMs, "refused"]]);
+  taken([tick("EURUSD"), tick("NOBODY")], againMs + 60 * SECOND_MS);
   expect(told).toHaveLength(1);
 });
 

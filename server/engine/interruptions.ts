@@ -10,9 +10,7 @@ import type { FeedStart, MarketFeed } from "#server/feed/feed";
 const RESENT_MAX_MS = 10 * SECOND_MS;
 
 /** Told of ticks of these tickers from `fromMs` to `toMs` (Unix ms) that lack. */
-export type Lacks = (tickers: readonly string[], fromMs: number, toMs: number, reason: LackReason) => void;
-
-type Push = (ticks: readonly Tick[]) => Promise<(TickRejection | null)[]>;
+type Lacks = (tickers: readonly string[], fromMs: number, toMs: number, reason: LackReason) => void;
 
 interface Started {
   readonly feed?: Pick<MarketFeed, "keepsTime"> | undefined;
@@ -36,30 +34,31 @@ export function reportInterruption(
 }
 
 /**
- * The same pushes; reports tickers whose ticks were refused for long, once a push is taken again. Only listed tickers are
- * remembered: a key may send any others while pushes are refused, and there is no end of them.
+ * Remembers the tickers whose pushes are refused; reports those that were refused for long once a push of them is taken. Only listed
+ * tickers are remembered: a key may send any others while pushes are refused, and there is no end of them.
  */
-export function reportRefusals(
-  push: Push,
-  { catalogue, lacks, clock }: Pick<Started, "catalogue" | "clock"> & { readonly lacks: Lacks | undefined },
-): Push {
+export function createRefusals(catalogue: Pick<Catalogue, "find">, lacks: Lacks | undefined) {
   /** Since when each ticker has been refused, Unix ms. */
-  const refused = new Map<string, number>();
-  return async (ticks) => {
-    const atMs = clock.now();
-    try {
-      const judged = await push(ticks);
-      const taken = new Set(ticks.map(({ ticker }) => ticker));
-      for (const ticker of taken) {
-        const sinceMs = refused.get(ticker);
+  const since = new Map<string, number>();
+  return {
+    /** @param atMs when the push came, Unix ms */
+    refused(read: readonly (Tick | TickRejection)[], atMs: number): void {
+      for (const tick of read) {
+        if (typeof tick === "string" || since.has(tick.ticker) || catalogue.find(tick.ticker) === undefined) continue;
+        since.set(tick.ticker, atMs);
+      }
+    },
+    /** @param atMs when the push came, Unix ms */
+    taken(read: readonly (Tick | TickRejection)[], atMs: number): void {
+      if (since.size === 0) return;
+      for (const tick of read) {
+        if (typeof tick === "string") continue;
+        const { ticker } = tick;
+        const sinceMs = since.get(ticker);
         if (sinceMs === undefined) continue;
-        refused.delete(ticker);
+        since.delete(ticker);
         if (atMs - sinceMs >= RESENT_MAX_MS) lacks?.([ticker], sinceMs, atMs, "refused");
       }
-      return judged;
-    } catch (error) {
-      for (const { ticker } of ticks) if (!refused.has(ticker) && catalogue.find(ticker) !== undefined) refused.set(ticker, atMs);
-      throw error;
-    }
+    },
   };
 }

@@ -5,14 +5,12 @@ import type { Venue } from "#lib/contract/primitives";
 import { isClosed, type Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import { createAlignment, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
-import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
 import type { Mended, Mending } from "#lib/market/mending";
 import type { Catalogue, ChangedMinutes, KlineStore } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { repeat } from "#lib/repeat";
 import { MINUTE_MS } from "#lib/units";
-import { withTimeout } from "#lib/with-timeout";
 import type { MarketEvent } from "#server/events/event";
 import { type FeedStart, type MarketFeed, PUSH } from "#server/feed/feed";
 import type { FeedFilter } from "#server/feed/filter/feed-filter";
@@ -21,17 +19,15 @@ import type { Projection } from "#server/view/projection";
 import { readCorrections } from "./corrections";
 import { createEngine, type RestoredTicker } from "./engine";
 import { hydrateAll, hydrateTicker } from "./hydrate";
-import { createIntake, createPushTaker } from "./intake";
-import { type Lacks, reportInterruption } from "./interruptions";
+import { createIntake, type Intake, type Keep } from "./intake";
+import { createRefusals, reportInterruption } from "./interruptions";
 import type { Journal } from "./journal";
+import { createJudge } from "./judge";
 import { createMinuteKeeper, type LeasedMender, type MinuteKeeper } from "./mending";
 import { createRecorder, type KlineWriter, type Recorder } from "./recorder";
 
 /** How often the engine sees the clock, so that klines close and sessions change without a tick. */
 const ADVANCE_INTERVAL_MS = 100;
-/** A push that finds no room in the recorder, or is not stored in time, fails after this. */
-const PUSH_WAIT_MAX_MS = 5_000;
-const PUSH_RETRY_AFTER_S = 5;
 /** How long a takeover waits for a feed to deliver the time before it; after this the clock continues without. */
 const BACKFILL_MAX_MS = 2_000;
 
@@ -51,6 +47,10 @@ interface ProducerOptions {
   journal?: Pick<Journal, "add"> | undefined;
   /** True where ticks are pushed. */
   acceptsPush: boolean;
+  /** Throws the fault with which pushes are refused while nothing more may be stored; absent where nothing is pushed. */
+  requireRoom?: (() => void) | undefined;
+  /** Keeps what is pushed; absent where nothing is. */
+  keep?: Keep | undefined;
   /** The last ticks that an earlier process took, where they are known. */
   recent?: ReadonlyMap<string, readonly Tick[]> | undefined;
   /** Where the feed starts, and whether this is a takeover from another producer. */
@@ -73,17 +73,11 @@ interface ProducerOptions {
 }
 
 /** Produces the events of a venue from feed, engine and recorder; one per venue in an installation. */
-export interface Producer {
+export interface Producer extends Pick<Intake, "push"> {
   /** Unix ms the venue has reached: the clock, or the position of a feed with its own time. */
   now(): number;
-  /** Validates ticks and applies the accepted ones. @throws Fault service_unavailable when too many rows wait to be stored */
-  push(ticks: readonly Tick[]): Promise<(TickRejection | null)[]>;
-  /** True once everything taken so far is stored; false when that takes too long, or this producer stops before. */
-  stored(): Promise<boolean>;
   /** Stores closed minutes after the fact, as MinuteKeeper does; absent where nothing is stored. */
   mend?: ((klines: readonly Kline[], mending: Mending) => Promise<Mended>) | undefined;
-  /** Told of ticks that lack; absent where nothing is stored. */
-  lacks?: Lacks | undefined;
   /**
    * Recomputes open klines; call it after stored history of a ticker (undefined: of any) was rewritten. Closed klines of these
    * minutes are published as corrections.
@@ -157,18 +151,6 @@ function createEngineClock({ feed, start, clock }: Pick<ProducerOptions, "feed" 
   };
 }
 
-function fallenBehind(): Fault {
-  const detail = "The database has fallen behind, so ticks are not accepted right now.";
-  return new Fault("service_unavailable", { detail, retry_after: PUSH_RETRY_AFTER_S });
-}
-
-/** True once everything recorded so far is stored; false when that takes too long, or the signal aborts. */
-async function storedInTime(recorder: Recorder | undefined, clock: Clock, signal: AbortSignal): Promise<boolean> {
-  if (recorder === undefined) return true;
-  const written = recorder.written(signal).then(() => !signal.aborted);
-  return withTimeout(written, PUSH_WAIT_MAX_MS, clock, signal).catch(() => false);
-}
-
 /** Restores engine and view from the store and the view, then runs the feed. The view is correct once it resolves. */
 export async function startProducer(options: ProducerOptions): Promise<Producer> {
   const { venue, catalogue, store, writer, feed, start, epoch, projection, clock, metrics } = options;
@@ -200,7 +182,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
     const events = engine.advance(nowMs);
     advancedMs = nowMs;
     publish(events);
-    intake.expire(nowMs);
+    judging.expire(nowMs);
   }
 
   /** Forgets open klines whose minutes are all gone, because an import was undone. */
@@ -212,7 +194,7 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       projection.forget(ticker, (kline) => !gone(kline));
   }
 
-  const intake = createIntake({
+  const judging = createJudge({
     engine,
     publish,
     filter: options.filter,
@@ -280,16 +262,13 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
   const onState = (problem: string | null) => {
     feedProblem = problem;
   };
+  const refusals = createRefusals(catalogue, keeper?.lacks);
+  const intake = createIntake({ ...options, judge: judging.judge, recorder, refusals, stopping: stopping.signal });
   const turning = repeat({ clock, signal: stopping.signal, pause: ADVANCE_INTERVAL_MS }, advance).then(advance);
   const running: Promise<void>[] = [turning, keeper?.run() ?? Promise.resolve()];
   const recordingUntil = new AbortController();
   const recorded = recorder?.run(recordingUntil.signal);
   if (feed) {
-    /** A feed waits as long as it takes; a push times out. */
-    const takeFed = async (ticks: readonly Tick[]) => {
-      await recorder?.room(stopping.signal);
-      intake.take(ticks);
-    };
     const opened = feed.open({
       ...start,
       skipped,
@@ -298,27 +277,20 @@ export async function startProducer(options: ProducerOptions): Promise<Producer>
       standby: notes.standby,
       ...(keeper && keptBy(keeper)),
     });
-    const supervised = { feed: opened, name: feed.name, take: takeFed, onState, onLost: feed.lost, clock, log };
+    const supervised = { feed: opened, name: feed.name, take: intake.feed, onState, onLost: feed.lost, clock, log };
     running.push(superviseFeed(supervised, stopping.signal));
   }
 
-  const takePushed = createPushTaker(options, intake.take);
   return {
     now: time.now,
-    async push(ticks) {
-      if (recorder === undefined || recorder.hasRoom()) return takePushed(ticks);
-      await Promise.race([recorder.room(stopping.signal), clock.wait(PUSH_WAIT_MAX_MS, stopping.signal)]);
-      if (recorder.hasRoom()) return takePushed(ticks);
-      throw fallenBehind();
-    },
-    stored: () => storedInTime(recorder, clock, stopping.signal),
-    ...(keeper && { mend: keeper.mend, lacks: keeper.lacks }),
+    push: intake.push,
+    mend: keeper?.mend,
     historyChanged,
     feedProblem: () => feedProblem,
     async stop() {
       stopping.abort();
       await Promise.all(running);
-      intake.expire(time.now() + MINUTE_MS);
+      judging.expire(time.now() + MINUTE_MS);
       recordingUntil.abort();
       await recorded;
       await keeper?.save();

@@ -2,9 +2,9 @@ import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { withTimeout } from "#lib/with-timeout";
 import type { KlineTable } from "#server/store/klines/kline-store";
+import type { Keep } from "./intake";
 import type { Journal, JournalFolder } from "./journal";
 import { type ReplayOptions, replayJournals } from "./journal-replay";
-import type { Producer } from "./producer";
 import type { KlineWriter } from "./recorder";
 
 /** The longest wait for the journal. */
@@ -24,8 +24,7 @@ export interface Writing {
   readonly journal?: Journal | undefined;
   /** The last ticks that an earlier process took, by ticker, if it did not end in an orderly way: they may be sent again. */
   readonly recent?: ReadonlyMap<string, readonly Tick[]> | undefined;
-  /** Pushes that are accepted once a kill of this process cannot lose them. @throws Fault service_unavailable otherwise */
-  keep(producer: Pick<Producer, "push" | "stored">): Producer["push"];
+  readonly keep: Keep;
 }
 
 function notKept(detail: string): Fault {
@@ -63,18 +62,17 @@ export async function beginWriting(options: WritingOptions): Promise<Writing> {
     },
     journal,
     recent,
-    keep:
-      ({ push, stored }) =>
-      async (ticks) => {
-        requireKeeping();
-        const from = journal?.added() ?? 0;
-        const judged = await push(ticks);
-        if (journal === undefined) return judged;
+    keep() {
+      requireKeeping();
+      const from = journal?.added() ?? 0;
+      return async (stored) => {
+        if (journal === undefined) return;
         const written = journal.written(from);
         const isJournaled =
           typeof written === "boolean" ? written : await withTimeout(written, JOURNAL_MAX_MS, clock).catch(() => false);
-        if (isJournaled || (await stored())) return judged;
+        if (isJournaled || (await stored())) return;
         throw notKept("Ticks can be neither journaled nor stored right now. Send them again.");
-      },
+      };
+    },
   };
 }

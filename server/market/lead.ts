@@ -6,7 +6,6 @@ import { createLeader } from "#lib/market/leader";
 import type { Catalogue, ChangedMinutes, KlineStore, Leader, Market } from "#lib/market/ports";
 import { unofferedOf } from "#lib/market/status";
 import type { Metrics } from "#lib/metrics";
-import { reportRefusals } from "#server/engine/interruptions";
 import type { LeasedMender } from "#server/engine/mending";
 import { type Producer, startProducer } from "#server/engine/producer";
 import type { EventLog } from "#server/event-log/event-log";
@@ -91,17 +90,6 @@ function leasedMender(
   };
 }
 
-/** The same work, unless `requireRoom` refuses it. */
-function withRoom<Args extends readonly unknown[], Result>(
-  requireRoom: LeadOptions["requireRoom"],
-  work: (...args: Args) => Promise<Result>,
-): (...args: Args) => Promise<Result> {
-  return async (...args) => {
-    requireRoom?.();
-    return work(...args);
-  };
-}
-
 /**
  * Leads a venue for a turn: makes its events from the feed and from what is pushed, and writes them. It continues from what the
  * leader before it appended and stored, under a new epoch.
@@ -149,6 +137,7 @@ export async function lead(turn: Turn, options: LeadOptions, { events, projectio
     writer: writing?.writer,
     journal: writing?.journal,
     recent: writing?.recent,
+    keep: writing?.keep,
     mender: mender && leasedMender(mender, turn, options.announceHistoryChange),
     start: { originMs: turn.originMs, ...(before && { fromMs: before.reachedMs }) },
     epoch,
@@ -160,12 +149,16 @@ export async function lead(turn: Turn, options: LeadOptions, { events, projectio
     onStoredLate: () => (own === projection ? own.forget(undefined, () => true) : options.announceHistoryChange?.()),
   });
   appender.begin();
-  const { lacks, mend, historyChanged, stop } = producer;
-  const push = withRoom(requireRoom, writing?.keep(producer) ?? producer.push);
+  const { push, mend, historyChanged, stop } = producer;
   const leader = createLeader({
     market: { venue, catalogue, timeAt },
-    push: acceptsPush ? reportRefusals(push, { catalogue, lacks, clock }) : null,
-    mend: mend ? withRoom(requireRoom, mend) : null,
+    push: acceptsPush ? push : null,
+    mend: mend
+      ? async (klines, mending) => {
+          requireRoom?.();
+          return mend(klines, mending);
+        }
+      : null,
     clock,
   });
   return {

@@ -205,7 +205,7 @@ describe("what a feeder sends", () => {
 
   test("a node without the lease forwards, in batches whose rejections its receipt can name", async () => {
     const bodies: number[] = [];
-    const push: Leader["push"] = async (ticks) => {
+    const push = async (ticks: readonly Tick[]) => {
       bodies.push(ticks.length);
       return ticks.map(({ time_msc }) => (time_msc % 1_000 === 2 ? ("too_late" as const) : null));
     };

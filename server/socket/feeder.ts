@@ -6,8 +6,8 @@ import type { IngestParams, IngestResult } from "#lib/contract/stream-ingest";
 import { Fault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import { createReceipt, pushable, pushRead, readTick, turnForTicks } from "#lib/market/ingest";
-import type { Market, Outcomes } from "#lib/market/ports";
+import { createReceipt, pushable, readTick, turnForTicks } from "#lib/market/ingest";
+import type { Market, Outcome } from "#lib/market/ports";
 import type { Admission } from "./handshake";
 
 const FULL_RETRY_AFTER_S = 1;
@@ -122,27 +122,22 @@ export class Feeder {
   }
 
   /** @throws Fault when nothing, or not all, could be stored */
-  async #store(values: readonly unknown[]): Promise<Outcomes> {
+  async #store(values: readonly unknown[]): Promise<readonly Outcome[]> {
     const { market, access, admission, principal } = this.#options;
     const key = principal();
     requireAccess(key, "market:ingest", "Pushing ticks", admission);
     const { allowed, retryAfterS } = await access.takeTicks(key, values.length, admission.address);
     if (!allowed) throw new Fault("rate_limited", { detail: "Too many ticks are pushed.", retry_after: retryAfterS });
     const mayPush = pushable(key.tickers);
-    const read = values.map((value) => readTick(value, mayPush));
-    return pushRead(read, market.leader.push);
+    return market.leader.push(values.map((value) => readTick(value, mayPush)));
   }
 
-  #answer(batch: readonly Waiting[], outcomes: Outcomes): void {
+  #answer(batch: readonly Waiting[], outcomes: readonly Outcome[]): void {
     let at = 0;
     for (const { params, done } of batch) {
-      const own = outcomes.slice(at, at + params.ticks.length);
-      at += params.ticks.length;
       const receipt = createReceipt<TickRejection>();
-      for (const [index, reason] of own.entries()) {
-        if (reason === null) receipt.accept();
-        else receipt.reject(index, reason);
-      }
+      for (const index of params.ticks.keys()) receipt.add(index, outcomes[at + index]);
+      at += params.ticks.length;
       const { rejections, ...counts } = receipt.result();
       done({ seq: params.seq, ...counts, rejections: rejections.map(({ line: index, reason }) => ({ index, reason })) });
     }

@@ -104,7 +104,7 @@ interface Taking {
 
 /** Accepts everything. */
 const ACCEPTING: Taking = {
-  push: async (ticks) => ticks.map(() => null),
+  push: async (read) => read.map((tick) => (typeof tick === "string" ? tick : null)),
   mend: async (klines) => ({ outcomes: klines.map(() => null), number: 1, changed: [] }),
 };
 

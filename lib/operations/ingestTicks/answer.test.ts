@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import { TickLine, type TickRejection } from "#lib/contract/ingest";
+import { TickLine } from "#lib/contract/ingest";
 import { INGEST_MAX_LINES, INGEST_PUSH_MIN_TICKS } from "#lib/contract/limits";
 import type { Tick } from "#lib/domain/tick";
 import { Fault, isFault } from "#lib/fault";
-import { outcomesOf, readTick } from "#lib/market/ingest";
+import { readTick } from "#lib/market/ingest";
 import { createLeader } from "#lib/market/leader";
 import type { Leader, Market } from "#lib/market/ports";
 import type { SentBody } from "#lib/market/question";
@@ -20,9 +20,9 @@ function venueOf({ push }: Pick<Leader, "push">): Market {
 }
 
 function market(taken: Tick[]): Market {
-  const push = async (ticks: readonly Tick[]): Promise<(TickRejection | null)[]> => {
-    taken.push(...ticks);
-    return ticks.map(() => null);
+  const push: Leader["push"] = async (read) => {
+    taken.push(...read.filter((tick) => typeof tick !== "string"));
+    return read.map((tick) => (typeof tick === "string" ? tick : null));
   };
   return venueOf({ push });
 }
@@ -127,9 +127,8 @@ describe("a pushed body", () => {
   });
 });
 
-test("too few or too many outcomes for a batch are an error, and do not count as accepted", () => {
-  const tick = { ticker: "EURUSD" };
-  expect(outcomesOf([tick, "malformed_line", tick], [null, "duplicate"])).toEqual([null, "malformed_line", "duplicate"]);
-  expect(() => outcomesOf([tick, tick], [null])).toThrow("no outcome of item 2");
-  expect(() => outcomesOf([tick], [null, null])).toThrow("2 outcomes of 1 items");
+test("a line without an outcome is an error, and does not count as accepted", async () => {
+  const body = () => sentBody(LINE.repeat(2));
+  const answer = takeTicks({ sent: body(), market: venueOf({ push: async () => [null] }), tickers: [] });
+  await expect(answer).rejects.toThrow("no outcome of line 2");
 });

@@ -47,15 +47,15 @@ function looksLike({ ticker, bid, ask }: HeldBackTick, { catalogue, quoteOf }: V
   return catalogue.list().find((listing) => listing.ticker !== ticker && isLike(listing.ticker))?.ticker ?? null;
 }
 
-/** Makes the guard of a venue. Its memory is bounded; nothing that it keeps out is dropped without a trace. */
+/** Makes the filter of a venue. Its memory is bounded; nothing that it keeps out is dropped without a trace. */
 export function createFeedFilter({ name, off, metrics }: FeedFilterOptions): FeedFilter {
   const counts = new Map<HeldBackReason, number>();
   let newest: HeldBackTick[] = [];
   let wide = 0;
-  let newestGate: VenueFilterOptions | undefined;
+  let newestOptions: VenueFilterOptions | undefined;
   const withLikeness = (tick: HeldBackTick): HeldBackTick => {
-    if (newestGate === undefined || (tick.reason !== "implausible_price" && tick.reason !== "spike")) return tick;
-    return { ...tick, looks_like: looksLike(tick, newestGate) };
+    if (newestOptions === undefined || (tick.reason !== "implausible_price" && tick.reason !== "spike")) return tick;
+    return { ...tick, looks_like: looksLike(tick, newestOptions) };
   };
 
   function add({ ticker, time_msc, bid, ask }: Tick, reason: HeldBackReason, at_ms: number): void {
@@ -69,7 +69,7 @@ export function createFeedFilter({ name, off, metrics }: FeedFilterOptions): Fee
   return {
     open(options) {
       const { catalogue, quoteOf, closeOf, settled } = options;
-      newestGate = options;
+      newestOptions = options;
       const filter = createTickFilter({
         listingOf: catalogue.find,
         calendarOf: catalogue.calendar,
