@@ -40,12 +40,14 @@ const TRIM = `
     SELECT id FROM (
       SELECT id, row_number() OVER (PARTITION BY webhook_id ORDER BY created_at DESC, id DESC) AS place FROM webhook_delivery) AS placed
      WHERE place > ${WEBHOOK_DELIVERIES_MAX_COUNT})`;
-// Every node may ask: a delivery is claimed by one of them.
+// Every node may ask: a delivery is claimed by one of them. Where the limited query is a condition of the update instead, the database may
+// read it again for each row, skips those it has claimed itself, and claims more.
 const CLAIM = `
+  WITH due AS MATERIALIZED (
+    SELECT id FROM webhook_delivery WHERE next_at <= $1 ORDER BY next_at LIMIT ${WEBHOOK_SENDING_MAX_COUNT} FOR UPDATE SKIP LOCKED)
   UPDATE webhook_delivery AS d SET attempts = attempts + 1, next_at = $2
-    FROM webhook AS w
-   WHERE w.id = d.webhook_id AND d.id IN (
-     SELECT id FROM webhook_delivery WHERE next_at <= $1 ORDER BY next_at LIMIT ${WEBHOOK_SENDING_MAX_COUNT} FOR UPDATE SKIP LOCKED)
+    FROM due, webhook AS w
+   WHERE d.id = due.id AND w.id = d.webhook_id
   RETURNING d.id, d.webhook_id, d.type, d.body, d.attempts, w.url, w.secret, w.paused_at IS NOT NULL AS paused`;
 const RECORD = `
   UPDATE webhook_delivery SET state = $2, next_at = $3, sent_at = $4, status = $5, problem = $6 WHERE id = $1`;
