@@ -16,9 +16,9 @@ const PUSH_WAIT_MAX_MS = 5_000;
 const PUSH_RETRY_AFTER_S = 5;
 
 /**
- * Keeps the ticks of a push where a kill of this process cannot lose them. Call it before the first of them is decided.
- * @returns call it after the last one; it resolves once all of them are kept. `stored` resolves true once they are stored, false when
- * that takes too long. @throws Fault service_unavailable when they may be lost
+ * Begins to keep the ticks of a push where a kill of this process cannot lose them. Call it before the first of them is judged.
+ * @returns call it after the last one: it resolves once all of them are kept, or `stored` resolves true because they are in the
+ * store. It throws Fault service_unavailable when they may be lost
  * @throws Fault service_unavailable while nothing more can be kept
  */
 export type Keep = () => (stored: () => Promise<boolean>) => Promise<void>;
