@@ -138,5 +138,6 @@ export async function ingestKlinesBody(
   const { outcomes, number } = await market.mend(klines, { replace: push.replace, by: { keyId: push.keyId, label: push.label } });
   const judged = outcomes.values();
   for (const { number: line, kline } of parsed) receipt.add(line, typeof kline === "string" ? kline : judged.next().value);
+  if (judged.next().done !== true) throw new Error("more outcomes than klines");
   return { ...receipt.result(), import: number };
 }

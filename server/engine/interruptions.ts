@@ -16,7 +16,7 @@ interface Started {
   readonly feed?: Pick<MarketFeed, "keepsTime"> | undefined;
   readonly acceptsPush: boolean;
   readonly start: Pick<FeedStart, "fromMs">;
-  readonly catalogue: Pick<Catalogue, "list" | "find">;
+  readonly catalogue: Pick<Catalogue, "list">;
   readonly projection: { readonly view: Pick<MarketView, "quote"> };
   readonly clock: Clock;
 }

@@ -1,5 +1,4 @@
 import type { Clock } from "#lib/clock";
-import type { TickRejection } from "#lib/contract/ingest";
 import { TICK_MAX_AHEAD_MS } from "#lib/contract/limits";
 import type { Venue } from "#lib/contract/primitives";
 import { isClosed, type Kline } from "#lib/domain/kline";
@@ -7,7 +6,7 @@ import type { Tick } from "#lib/domain/tick";
 import { createAlignment, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
 import type { Logger } from "#lib/log";
 import type { Mended, Mending } from "#lib/market/mending";
-import type { Catalogue, ChangedMinutes, KlineStore } from "#lib/market/ports";
+import type { Catalogue, ChangedMinutes, KlineStore, Outcome } from "#lib/market/ports";
 import type { Metrics } from "#lib/metrics";
 import { repeat } from "#lib/repeat";
 import { MINUTE_MS } from "#lib/units";
@@ -116,13 +115,13 @@ function keptBy({ watch, mend, lacks }: MinuteKeeper): Pick<FeedStart, "life" | 
 function createNotes(options: ProducerOptions, keeper: MinuteKeeper | undefined, recorder: Recorder | undefined) {
   const { feed, sourceOf, journal, clock } = options;
   const isPushed = ({ ticker }: Tick) => feed === undefined || feed.choice?.providerOf(ticker) === PUSH;
-  function keep(tick: Tick, outcome: TickRejection | null, receivedMs: number, source = sourceOf?.(tick.ticker)): void {
+  function keep(tick: Tick, outcome: Outcome, receivedMs: number, source = sourceOf?.(tick.ticker)): void {
     // There is no end of unknown tickers; and a duplicate is kept already.
     if (sourceOf === undefined || source === undefined || outcome === "unknown_ticker" || outcome === "duplicate") return;
     recorder?.keep(tick, outcome, receivedMs, source);
   }
   return {
-    decided(tick: Tick, rejection: TickRejection | null, receivedMs: number): void {
+    decided(tick: Tick, rejection: Outcome, receivedMs: number): void {
       if (rejection === null) journal?.add(tick);
       if (rejection === "too_late") keeper?.watch.late(tick.ticker, tick.time_msc);
       else if (rejection === null && isPushed(tick)) keeper?.watch.pushed(tick.ticker, tick.time_msc);

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "#lib/clock";
-import type { TickRejection } from "#lib/contract/ingest";
 import type { Kline } from "#lib/domain/kline";
 import type { Tick } from "#lib/domain/tick";
 import { TAKEN } from "#lib/domain/tick-columns";
 import type { Logger } from "#lib/log";
-import type { LastQuote } from "#lib/market/ports";
+import type { LastQuote, Outcome } from "#lib/market/ports";
 import { repeat } from "#lib/repeat";
 import type { Listener } from "#server/events/event";
 import { addTick, type TickChunk } from "#server/store/history/tick-tail";
@@ -42,7 +41,7 @@ export interface KlineWriter {
 export interface Recorder {
   readonly record: Listener;
   /** Keeps a tick and what became of it: null where it was taken. @param source the provider, or push */
-  keep(tick: Tick, outcome: TickRejection | null, receivedMs: number, source: string): void;
+  keep(tick: Tick, outcome: Outcome, receivedMs: number, source: string): void;
   /** Number of rows that wait to be written. */
   pending(): number;
   /** False while too many rows wait. */
@@ -106,7 +105,7 @@ function createTickQueue(maxCount: number, leftOut: (ticks: number) => void) {
     count: () => count,
     /** Number of the ticks that were taken and wait. */
     waiting: () => waiting,
-    add(tick: Tick, outcome: TickRejection | null, receivedMs: number, source: string): void {
+    add(tick: Tick, outcome: Outcome, receivedMs: number, source: string): void {
       if (open.count >= TICKS_WRITE_COUNT) close();
       if (outcome === null) {
         open.taken += 1;

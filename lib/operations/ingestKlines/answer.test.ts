@@ -23,14 +23,18 @@ const line = (more: object) => JSON.stringify({ ticker: "EURUSD", time: MINUTE_S
 /** Pushes a body with a key for EURUSD and XAUUSD; returns the receipt, or the fault. */
 async function push(
   body: string,
-  { outcome = null as MendOutcome, replace = undefined as "all" | undefined, mends = true } = {},
+  { outcome = null as MendOutcome, replace = undefined as "all" | undefined, mends = true, more = 0 } = {},
 ) {
   const stored: Kline[] = [];
   const mendings: Mending[] = [];
   const mend: MendedMarket["mend"] = async (klines, mending) => {
     stored.push(...klines);
     mendings.push(mending);
-    return { outcomes: klines.map(() => outcome), number: outcome === null ? 4 : null, changed: [] };
+    return {
+      outcomes: Array.from({ length: klines.length + more }, () => outcome),
+      number: outcome === null ? 4 : null,
+      changed: [],
+    };
   };
   const about = { venue: "live" as const, catalogue: createSandboxCatalogue(), timeAt: (wallMs: number) => wallMs };
   const leader = createLeader({ market: about, push: null, mend: mends ? mend : null, clock: manualClock(NOW_MS) });
@@ -101,6 +105,14 @@ test("klines that the store did not take are rejected with the reason", async ()
     rejections: [{ line: 1, reason: "watched" }],
   });
   expect(mendings[0]?.replace).toBe("all");
+});
+
+test.each([
+  [-1, "no outcome of line 3"],
+  [1, "more outcomes than klines"],
+])("with %i outcomes more than klines nothing is said of any of them", async (more, problem) => {
+  const body = [line({}), "nonsense", line({ time: MINUTE_S - 60 })].join("\n");
+  await expect(push(body, { more })).rejects.toThrow(problem);
 });
 
 test("a batch past the limits is refused, and nothing of it is stored", async () => {
