@@ -237,7 +237,7 @@ function recordPush(client: pg.ClientBase, change: Pick<AuditedChange, "action" 
 }
 
 /** The klines of the live venue; during the start their reads wait for the database like all other reads of the start. */
-async function openLive({
+export async function openLive({
   db,
   startUp: { run },
   clock,
@@ -252,6 +252,8 @@ async function openLive({
     lacking,
     read: (query) => run(() => table.read(query)),
     lastQuotes: (atMs) => run(() => table.lastQuotes(atMs)),
+    importedTimes: (...asked) => run(() => table.importedTimes(...asked)),
+    minutesSince: (...asked) => run(() => table.minutesSince(...asked)),
     async beginWriter(token, above) {
       const writer = await run(() => table.beginWriter(token, above));
       return writer && { ...writer, write: (...batch) => run(() => writer.write(...batch)) };
