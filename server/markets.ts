@@ -19,9 +19,8 @@ import { createFileThread } from "#server/store/files/file-thread";
 import { createKlineFiles } from "#server/store/files/kline-files";
 import { createMadeFiles } from "#server/store/files/made-files";
 import { createTickFiles } from "#server/store/files/tick-files";
-import { createKlineStore, type KlineTable } from "#server/store/klines/kline-store";
-import { followLacking } from "#server/store/klines/lacking-minutes";
 import { createMinuteMender } from "#server/store/klines/mended-minutes";
+import { openLive } from "#server/store/klines/open-live";
 import { readPin } from "#server/store/market/feed-pin";
 import { leadWithLease, NEVER_LEAD_NODES } from "./cluster/leased";
 import { takeJournals } from "./engine/journal";
@@ -234,31 +233,6 @@ export async function followMarkets(options: FollowOptions): Promise<Record<Venu
 /** The audit entry of an import that pushed klines begin. */
 function recordPush(client: pg.ClientBase, change: Pick<AuditedChange, "action" | "target" | "after">): Promise<void> {
   return auditOn(client, { ...change, ...SYSTEM, accountId: null });
-}
-
-/** The klines of the live venue; during the start their reads wait for the database like all other reads of the start. */
-export async function openLive({
-  db,
-  startUp: { run },
-  clock,
-  log,
-  onStop,
-}: Pick<MarketsOptions, "db" | "startUp" | "clock" | "log" | "onStop">): Promise<KlineTable> {
-  const table = createKlineStore(db);
-  const lacking = await run(() => followLacking({ db, clock, log }));
-  onStop("minutes that lack ticks", lacking.stop);
-  return {
-    ...table,
-    lacking,
-    read: (query) => run(() => table.read(query)),
-    lastQuotes: (atMs) => run(() => table.lastQuotes(atMs)),
-    importedTimes: (...asked) => run(() => table.importedTimes(...asked)),
-    minutesSince: (...asked) => run(() => table.minutesSince(...asked)),
-    async beginWriter(token, above) {
-      const writer = await run(() => table.beginWriter(token, above));
-      return writer && { ...writer, write: (...batch) => run(() => writer.write(...batch)) };
-    },
-  };
 }
 
 /** The feed of the providers that LIVE_FEED names; undefined when it names none. */

@@ -5,7 +5,7 @@ import { createLog } from "#lib/log";
 import { SECOND_MS } from "#lib/units";
 import { createStartUp } from "#server/store/database/db";
 import { testDatabase } from "#server/testing/database";
-import { openLive } from "./markets";
+import { openLive } from "./open-live";
 
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
 const log = createLog("silent");
