@@ -95,6 +95,20 @@ describe("the status page", () => {
     expect(await page.getByText("TESTSTALE").count()).toBe(1);
     expect(await page.getByRole("img", { name: /^REST, last 24 hours/ }).count()).toBe(1);
     expect(await page.getByText("Operational", { exact: true }).count()).toBe(3);
+    const countdowns = await page.getByText(/^(opens|closes) in /).allTextContents();
+    expect(countdowns.length).toBeGreaterThan(0);
+    for (const text of countdowns) expect(text).toMatch(/ in (\d+ d )?\d\d:\d\d:\d\d$/);
+    await page.close();
+  });
+
+  test("keeps all in its place on a phone when the service stops answering, also in the fonts of the system", async () => {
+    const { page, shift } = await visit({ width: 390 });
+    await page.route(/\.woff2$/, (route) => route.abort());
+    await page.route("**/status.json", (route) => route.abort());
+    await page.goto(`${product.baseUrl}/status`);
+    await page.getByRole("heading", { level: 1, name: "Can't reach the service" }).waitFor(WAIT);
+    await page.getByText("No response").first().waitFor(WAIT);
+    expect(await shift()).toBeLessThan(LAYOUT_SHIFT_MAX);
     await page.close();
   });
 
@@ -159,7 +173,7 @@ describe("the status page", () => {
     await blockStream(page);
     await page.goto(`${product.baseUrl}/status`);
     await page.getByText("Can't open a stream.").waitFor(WAIT);
-    expect(await page.getByText("not connected to this page").count()).toBe(1);
+    expect(await page.getByText("not connected here").count()).toBe(1);
     await picture(page, "status-polling");
     await page.close();
   });

@@ -10,13 +10,13 @@ import { FeedWord } from "../board/feed-line";
 import { useBoardStore, useFeed } from "../board/use-board";
 import { demoCredential } from "../portal/credential";
 import { NO_ANSWER } from "../portal/no-answer";
-import { Instant, TickInstant, useNow } from "../portal/time";
+import { Instant, TickInstant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import { Figure, Figures, Section } from "../ui/card";
 import { headlineOf, LEVEL_TONES, type PartState, restState, streamState } from "./headline";
 import { History } from "./history";
 import { CurrentNotes, Incidents } from "./incidents";
-import { STATUS_POLL_MS, useStatus, type WatchedStatus } from "./use-status";
+import { STATUS_POLL_MS, useServiceNow, useStatus, type WatchedStatus } from "./use-status";
 import { Venue } from "./venue";
 
 const NOT_ANSWERED = "No response";
@@ -28,8 +28,7 @@ const lastOf = ({ venue, last_tick_ms }: VenueStatus, store: BoardStore) =>
 
 /** A feed's lag: the age of its newest tick, by the service's clock. */
 function FeedFigure({ venue, store, watched }: { venue: VenueStatus; store: BoardStore; watched: WatchedStatus }) {
-  const now = useNow();
-  const nowMs = now === null ? null : now + watched.aheadMs;
+  const nowMs = useServiceNow(watched);
   const lastMs = watched.trouble === undefined ? lastOf(venue, store) : null;
   const label = venue.venue === "live" ? "Live feed lag" : "Sandbox feed lag";
   if (venue.provider === null)
@@ -41,7 +40,7 @@ function FeedFigure({ venue, store, watched }: { venue: VenueStatus; store: Boar
   return (
     <Figure
       label={label}
-      value={durationText(nowMs === null ? (venue.lag_ms ?? 0) : nowMs - lastMs)}
+      value={durationText(nowMs - lastMs)}
       note={
         <>
           last tick <TickInstant at={new Date(lastMs).toISOString()} />
@@ -105,9 +104,9 @@ function StreamFigure({ watched, store, streams }: { watched: WatchedStatus; sto
         watched.trouble !== undefined ? (
           NOT_ANSWERED
         ) : feed.by === "stream" ? (
-          "connected to this page"
+          "connected here"
         ) : streams && feed.by !== "page" ? (
-          "not connected to this page"
+          "not connected here"
         ) : (
           <Checked status={status} />
         )
@@ -153,18 +152,19 @@ function Summary({ lead, watched, store, streams, notes }: SummaryProps) {
     <>
       <div className="mb-6">
         <p className="text-ink-faint text-sm">Status</p>
-        <h1 className="mt-1 flex items-center gap-3 font-semibold text-3xl tracking-tight">
+        <h1 className="mt-1 flex items-center gap-3 font-semibold text-2xl tracking-tight max-sm:leading-9 sm:text-3xl">
           <span aria-hidden="true" className={`size-3.5 shrink-0 rounded-full ${DOTS[LEVEL_TONES[level]]}`} />
           {title}
         </h1>
         <p className="mt-2 max-w-prose text-ink-soft text-sm leading-6">{lead}</p>
       </div>
       <CurrentNotes notes={notes} nowMs={watched.status.at_ms} />
-      <div className="mb-10 flex min-h-16 flex-wrap items-center justify-between gap-x-6 gap-y-1 rounded-xl border border-line bg-surface px-4 py-3 text-sm sm:px-5">
-        <p role="status" className={isTroubled ? "text-warning" : ""}>
+      {/* High enough for two lines on a phone: what is below stays in its place when the state changes. */}
+      <div className="mb-10 flex min-h-16 flex-wrap content-center items-center justify-between gap-x-6 gap-y-1 rounded-xl border border-line bg-surface px-4 py-3 text-sm sm:px-5">
+        <p role="status" className={`max-sm:min-h-10 max-sm:w-full ${isTroubled ? "text-warning" : ""}`}>
           <Connection watched={watched} feed={feed} detail={detail} />
         </p>
-        <div className="flex items-center gap-6">
+        <div className="flex min-h-5 items-center gap-6">
           {streams && watched.trouble === undefined ? <FeedWord feed={feed} /> : null}
           <p className="text-ink-faint text-xs">
             as of{" "}
@@ -193,7 +193,7 @@ interface StatusViewProps {
 export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewProps) {
   const watched = useStatus(first);
   const store = useBoardStore(rows, demoCredential(demoKey));
-  const { status, aheadMs } = watched;
+  const { status } = watched;
   const isCut = watched.trouble !== undefined;
   const streams = demoKey !== undefined;
   return (
@@ -230,7 +230,7 @@ export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewPro
         >
           {/* What was known last, without its colours, while nobody answers. */}
           <div className={isCut ? "grayscale" : ""}>
-            <Venue venue={venue} aheadMs={aheadMs} />
+            <Venue venue={venue} watched={watched} />
           </div>
         </Section>
       ))}

@@ -6,6 +6,7 @@ import { SERVICE_STATUS_PATH, type ServiceStatus } from "#lib/contract/service-s
 import { SECOND_MS } from "#lib/units";
 import { type NoAnswer, noAnswerOf, useOnline } from "../portal/no-answer";
 import { polling } from "../portal/polling";
+import { useNow } from "../portal/time";
 
 /** Pause between two requests. */
 export const STATUS_POLL_MS = 10 * SECOND_MS;
@@ -54,6 +55,12 @@ function pauseAfter({ at_ms, venues }: ServiceStatus): number {
   );
   const next = Math.min(...turns.filter((turn) => turn !== null && turn > at_ms).map(Number));
   return Math.min(STATUS_POLL_MS, Math.max(SECOND_MS, next - at_ms));
+}
+
+/** The service's time, by the second; until the page runs, the time of what was rendered with it. */
+export function useServiceNow({ status, aheadMs }: WatchedStatus): number {
+  const now = useNow();
+  return now === null ? status.at_ms : now + aheadMs;
 }
 
 /** The state of the service: as rendered with the page, then read again while the page is visible. */

@@ -13,14 +13,15 @@ import { countText } from "../portal/numbers";
 import { instantText, useNow, useTimeZone } from "../portal/time";
 import { Badge } from "../ui/badge";
 import { TickerList } from "../ui/ticker-list";
+import { useServiceNow, type WatchedStatus } from "./use-status";
 
 const CLASSES: Record<string, string> = { forex: "Forex", metals: "Metals", test: "Test tickers" };
 
 const wordsOf = (text: string) => text.replaceAll("_", " ");
 
 /** A countdown to the next open or close; the instant on hover. */
-function Turn({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
-  const now = useNow();
+function Turn({ group, watched }: { group: CalendarGroup; watched: WatchedStatus }) {
+  const nowMs = useServiceNow(watched);
   const zone = useTimeZone();
   const { calendar_state, next_open_ms, next_close_ms } = group;
   const isOpen = calendar_state === "open";
@@ -32,7 +33,7 @@ function Turn({ group, aheadMs }: { group: CalendarGroup; aheadMs: number }) {
     <>
       {isOpen ? "closes in " : "opens in "}
       <time dateTime={at} title={instantText(at, zone)} className="font-mono text-ink tabular-nums">
-        {now === null ? "–" : countdownText(atMs - now - aheadMs)}
+        {countdownText(atMs - nowMs)}
       </time>
     </>
   );
@@ -113,11 +114,11 @@ function Cells({ instruments, bound }: CellsProps) {
 
 interface GroupProps extends Pick<CellProps, "bound"> {
   readonly group: CalendarGroup;
-  readonly aheadMs: number;
+  readonly watched: WatchedStatus;
 }
 
 /** A calendar's hours with the instruments that follow it: the few with a problem are in sight, the others open. */
-function Group({ group, aheadMs, bound }: GroupProps) {
+function Group({ group, watched, bound }: GroupProps) {
   const counts = countsOf(group.instruments);
   const late = bound ? group.instruments.filter(({ state }) => DISPLAY_CLASS[state] === "warning") : [];
   // When most are late, the counts say more than a cell for each.
@@ -139,7 +140,7 @@ function Group({ group, aheadMs, bound }: GroupProps) {
           )}
         </>
       }
-      aside={<Turn group={group} aheadMs={aheadMs} />}
+      aside={<Turn group={group} watched={watched} />}
     >
       <div className="px-4 pb-4 sm:px-5">
         <Hours group={group} />
@@ -158,7 +159,7 @@ function Group({ group, aheadMs, bound }: GroupProps) {
 }
 
 /** Test tickers: one per state, each with its reason; folded, because their states are no news. */
-function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; aheadMs: number }) {
+function TestTickers({ groups, watched }: { groups: readonly CalendarGroup[]; watched: WatchedStatus }) {
   const lines = groups.flatMap((group) => group.instruments.map((instrument) => ({ group, instrument })));
   return (
     <details className="overflow-hidden rounded-xl border border-line bg-surface">
@@ -180,7 +181,7 @@ function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; ah
               </span>
               <span className="text-ink-soft max-sm:hidden">{reason === null ? "" : wordsOf(reason)}</span>
               <span className="text-right text-ink-faint max-sm:col-span-2 max-sm:text-left max-sm:text-xs">
-                <Turn group={group} aheadMs={aheadMs} />
+                <Turn group={group} watched={watched} />
               </span>
             </li>
           ))}
@@ -190,7 +191,7 @@ function TestTickers({ groups, aheadMs }: { groups: readonly CalendarGroup[]; ah
 }
 
 /** Everything one venue lists, by the calendar it follows. */
-export function Venue({ venue: { groups, provider }, aheadMs }: { venue: VenueStatus; aheadMs: number }) {
+export function Venue({ venue: { groups, provider }, watched }: { venue: VenueStatus; watched: WatchedStatus }) {
   const tests = groups.filter(isTest);
   const isOffered = ({ state }: InstrumentState) => state !== "not_offered";
   const unoffered = groups.flatMap(({ instruments }) => instruments.filter((instrument) => !isOffered(instrument)));
@@ -200,7 +201,7 @@ export function Venue({ venue: { groups, provider }, aheadMs }: { venue: VenueSt
         .map((group) => ({ ...group, instruments: group.instruments.filter(isOffered) }))
         .filter((group) => !isTest(group) && group.instruments.length > 0)
         .map((group) => (
-          <Group key={`${group.asset_class} ${group.calendar}`} group={group} aheadMs={aheadMs} bound={provider !== null} />
+          <Group key={`${group.asset_class} ${group.calendar}`} group={group} watched={watched} bound={provider !== null} />
         ))}
       {unoffered.length === 0 ? null : (
         <Frame
@@ -217,7 +218,7 @@ export function Venue({ venue: { groups, provider }, aheadMs }: { venue: VenueSt
           </div>
         </Frame>
       )}
-      {tests.length === 0 ? null : <TestTickers groups={tests} aheadMs={aheadMs} />}
+      {tests.length === 0 ? null : <TestTickers groups={tests} watched={watched} />}
     </div>
   );
 }
