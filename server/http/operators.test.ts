@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { createMemoryBucketStore } from "#lib/access/limits/bucket-store";
 import { metrics, ready } from "#lib/http/operational";
@@ -59,6 +61,9 @@ test("with METRICS_PORT, that port serves /metrics, /api/ready and /api/health a
   expect([200, 503]).toContain(await status("/api/ready"));
   expect([404, 405]).toContain(await status("/api/v1/market/instruments"));
   expect(await status("/")).toBe(404);
+  const headers = { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "AAMAAABkAAQAoAAAAAIAAAAA" };
+  const [offering] = (await once(get({ port, host: "127.0.0.1", path: "/metrics", headers }), "response")) as [IncomingMessage];
+  expect(offering.statusCode).toBe(200);
 });
 
 test("with METRICS_PORT and METRICS_TOKEN, the port of clients takes the token", async () => {

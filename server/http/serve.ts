@@ -13,7 +13,6 @@ import type { Attempts } from "#lib/access/limits/attempts";
 import { CONNECTIONS_MAX_COUNT } from "#lib/contract/limits";
 import { SERVICE_STATUS_PATH } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
-import { Fault } from "#lib/fault";
 import { createApi } from "#lib/http/api";
 import { readOnly } from "#lib/http/methods";
 import { openMetrics, openReady } from "#lib/http/operational";
@@ -32,7 +31,6 @@ import { isSecure } from "#server/pages/sign-in/cookies";
 import { ADDRESS_HEADER } from "#server/pages/visitor";
 import type { Portal } from "#server/portal/process";
 import { hasPortal } from "#server/processes/pool-shares";
-import { refuseUpgrade } from "#server/socket/refuse-upgrade";
 import type { Streams } from "#server/socket/streams";
 import { serveAssets } from "./assets";
 import { boundConnections } from "./bound-connections";
@@ -106,11 +104,7 @@ export async function serveClients(options: MarketOptions) {
   }
   const elsewhere = "This node only ingests market data; send client requests to an edge node.";
   const calls = CALLS.filter(({ operation }) => operation.scope === "market:ingest");
-  const server = createServer(options, { calls, direct: operational, elsewhere, hsts: hstsOf(env) });
-  server.on("upgrade", (request, socket) => {
-    refuseUpgrade(request, socket, new Fault("not_found", { detail: elsewhere }), { docsBase: "", log });
-  });
-  return listen(server, options);
+  return listen(createServer(options, { calls, direct: operational, elsewhere, hsts: hstsOf(env) }), options);
 }
 
 /**
@@ -187,8 +181,8 @@ function createServer(options: ServeOptions, served: Served): Server {
     log,
     metrics,
   });
-  if (streams === undefined) return server;
-  routeUpgrades(server, { streams, pages: portal?.upgrade ?? (() => false), keylessCalls, refusal: { docsBase, log } });
+  const pageUpgrade = portal?.upgrade ?? (() => false);
+  routeUpgrades(server, { streams: streams ?? detail, pages: pageUpgrade, keylessCalls, refusal: { docsBase, log } });
   return server;
 }
 

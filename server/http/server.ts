@@ -286,7 +286,8 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
 }
 
 interface UpgradeOptions {
-  streams: Pick<Streams, "webSocket" | "socketIo">;
+  /** The streams; where there are none, where to find them. */
+  streams: Pick<Streams, "webSocket" | "socketIo"> | string;
   /** Next's own upgrades (hot reload in development); false when it takes none. */
   pages: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
   keylessCalls: Pick<KeylessCalls, "call">;
@@ -322,6 +323,7 @@ export function routeUpgrades(server: Server, { streams, pages, keylessCalls, re
     const protocol = request.headers.upgrade?.toLowerCase() ?? "";
     if (fault !== undefined) refuseUpgrade(request, socket, fault, refusal);
     else if (protocol !== "websocket") answerPlainly(server, request, socket, refusal);
+    else if (typeof streams === "string") refuseUpgrade(request, socket, new Fault("not_found", { detail: streams }), refusal);
     else if (path === STREAM_PATH || path === `${STREAM_PATH}/`) streams.webSocket(request, socket as Socket, head);
     else if (isSocketIo(path)) streams.socketIo.handleUpgrade(request, socket, head);
     else if (!path.startsWith("/_next/") || !pages(request, socket, head))
