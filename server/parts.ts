@@ -1,3 +1,4 @@
+import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import path from "node:path";
 import type { Access } from "#lib/access/access";
@@ -291,37 +292,40 @@ export const PARTS = parts()
     return { runtime };
   })
   .part("operators' port", ["operators"], async (node) => {
-    const { serveOperators } = await import("./http/serve");
-    const { server } = await serveOperators(node, node.env.METRICS_PORT ?? 0);
-    node.onStop("operators' port", createDrain(server));
+    const { serveClients } = await import("./http/serve");
+    const { SERVED_TO_OPERATORS } = await import("./http/served");
+    node.onStop("operators' port", createDrain(await serveClients(node, SERVED_TO_OPERATORS, node.env.METRICS_PORT)));
   })
   // From here on clients are served: by this process, or by edge workers, which pass on to it and start with `open`.
   .part("http", ["market"], async (node) => {
-    const { serveClients, serveInner } = await import("./http/serve");
+    const { serveClients } = await import("./http/serve");
+    const { servedToClients, servedToProcesses } = await import("./http/served");
     const { localAddress } = await import("./ops/start-message");
     const { env, workers, databaseUrl, secret, shares, stage, streams, onStop } = node;
     const attempts = createAttempts(node.clock, node.access.buckets);
-    const start = { databaseUrl, secret, poolSize: shares.worker };
-    const { server, open } = workers
-      ? { server: await serveInner({ ...node, attempts }, workers.requestsPath), open: () => workers.start(start) }
-      : await serveClients({ ...node, attempts }).then((served) => ({ ...served, open: async () => served.address }));
+    const served = { ...node, attempts };
+    const server = await (workers
+      ? serveClients(node, servedToProcesses(served), workers.requestsPath)
+      : serveClients(node, servedToClients(served)));
     const drain = createDrain(server);
     onStop("http", drain);
     onStop("calls", () => {
       stage.now = "drained";
     });
     if (workers) onStop("workers", workers.stop);
-    const address = await open();
+    const start = { databaseUrl, secret, poolSize: shares.worker };
+    const address = workers ? await workers.start(start) : (server.address() as AddressInfo);
     onStop("streams", streams.stop);
     return { attempts, address, drain: workers?.stop ?? drain, base: env.PUBLIC_URL ?? localAddress(address) };
   })
   .part("http", ["worker"], async (node) => {
-    const { serveEdge } = await import("./http/serve");
+    const { serveClients } = await import("./http/serve");
+    const { servedByWorker } = await import("./http/served");
     const { createPassOn } = await import("./workers/pass-on");
     const { streams, addressOf, sessions, stage, onStop } = node;
     onStop("sessions", createDrain(await sessions.listen(streams)));
-    const { server } = await serveEdge({ ...node, streams: sessions.routed(streams, addressOf), passOn: createPassOn(node) });
-    const drain = createDrain(server);
+    const served = servedByWorker({ ...node, streams: sessions.routed(streams, addressOf), passOn: createPassOn(node) });
+    const drain = createDrain(await serveClients(node, served));
     onStop("http", drain);
     onStop("calls", () => {
       stage.now = "drained";
@@ -368,11 +372,13 @@ export const PARTS = parts()
   })
   // The portal's process gets to work.
   .part("pages", ["pages"], async (node) => {
-    const { serveInner } = await import("./http/serve");
+    const { serveClients } = await import("./http/serve");
+    const { servedToProcesses } = await import("./http/served");
     const { portal, workers, databaseUrl, secret, base, shares, onStop } = node;
     const requestsPath = workers?.requestsPath ?? (await portal.requestsPath);
     // With edge workers, the market process listens for them there already.
-    if (workers === undefined) onStop("requests of pages", createDrain(await serveInner(node, requestsPath)));
+    if (workers === undefined)
+      onStop("requests of pages", createDrain(await serveClients(node, servedToProcesses(node), requestsPath)));
     await portal.start({ databaseUrl, secret, base, requestsPath, poolSize: shares.portal });
   })
   .part("pages", ["portal"], async (node) => {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createMemoryBucketStore } from "#lib/access/limits/bucket-store";
 import { metrics, ready } from "#lib/http/operational";
@@ -8,7 +9,8 @@ import { createMetrics } from "#lib/metrics";
 import { readEnv } from "#server/env";
 import { testRuntime } from "#server/testing/runtime";
 import { createKeylessCalls } from "./keyless-calls";
-import { hstsOf, serveOperators } from "./serve";
+import { hstsOf, serveClients } from "./serve";
+import { SERVED_TO_OPERATORS } from "./served";
 
 const TOKEN = "a token of operators";
 const PATHS = [
@@ -52,9 +54,9 @@ test("with METRICS_PORT, that port serves /metrics, /api/ready and /api/health a
   const shared = { metrics: createMetrics(), addressOf: () => "192.0.2.1" };
   const keylessCalls = createKeylessCalls({ ...shared, buckets: createMemoryBucketStore(service.clock) });
   const operators = { ...shared, keylessCalls, env: service.env, log: createLog("silent") };
-  const { server, address } = await serveOperators(operators, 0);
+  const server = await serveClients(operators, SERVED_TO_OPERATORS, 0);
   onTestFinished(() => void server.close());
-  const { port } = address;
+  const { port } = server.address() as AddressInfo;
   const status = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
   expect(await status("/metrics")).toBe(200);
   expect(await status("/api/health")).toBe(200);

@@ -1,34 +1,28 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createAttempts } from "#lib/access/limits/attempts";
-import { createMemoryBucketStore } from "#lib/access/limits/bucket-store";
 import { createLog } from "#lib/log";
 import { createMetrics } from "#lib/metrics";
 import { testRuntime } from "#server/testing/runtime";
 import { serveClients } from "./serve";
+import { servedToClients } from "./served";
 
 /** The port of an ingest node. */
 async function startIngestNode(): Promise<number> {
   const service = await testRuntime({ variables: { HOST: "127.0.0.1" } });
   onTestFinished(() => service.close());
-  const { env, clock } = service;
+  const env = { ...service.env, ROLE: "ingest", PORT: 0 } as const;
   const unused = () => {
     throw new Error("not for feeders");
   };
-  const { server, address } = await serveClients({
-    env: { ...env, ROLE: "ingest", PORT: 0 },
-    log: createLog("silent"),
-    metrics: createMetrics(),
-    addressOf: () => "192.0.2.1",
-    keylessCalls: { call: () => undefined },
-    streams: { webSocket: unused, socketIo: { handleRequest: unused, handleUpgrade: unused } },
-    attempts: createAttempts(clock, createMemoryBucketStore(clock)),
-    tickForwarder: { answer: async () => new Response("forwarded") },
-    portal: undefined,
-  });
+  const streams = { webSocket: unused, socketIo: { handleRequest: unused, handleUpgrade: unused } };
+  const shared = { addressOf: () => "192.0.2.1", keylessCalls: { call: () => undefined } };
+  const server = await serveClients(
+    { ...shared, env, log: createLog("silent"), metrics: createMetrics() },
+    servedToClients({ env, streams, tickForwarder: { answer: async () => new Response("forwarded") } }),
+  );
   onTestFinished(() => void server.close());
-  return address.port;
+  return (server.address() as AddressInfo).port;
 }
 
 /** The first answer to a message, as text. */

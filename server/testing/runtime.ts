@@ -14,7 +14,7 @@ import { collectingLog } from "#lib/testing/collecting-log";
 import { readEnv } from "#server/env";
 import { createFeedChecker } from "#server/feed/check-settings";
 import { sandboxHistory } from "#server/feed/sandbox/history";
-import { createRestApi } from "#server/http/serve";
+import { createRestApi } from "#server/http/served";
 import { createClientReader } from "#server/pages/oauth";
 import { type PortalRuntime, setPortal } from "#server/pages/runtime";
 import { createUploads } from "#server/pages/uploads";

@@ -18,7 +18,7 @@ import {
 } from "#lib/testing/stream-client";
 import { advanceUntil, advanceWith } from "#lib/testing/stream-time";
 import { createAddressReader } from "#server/http/address";
-import { createRestApi } from "#server/http/serve";
+import { createRestApi } from "#server/http/served";
 import { createHttpServer, routeUpgrades } from "#server/http/server";
 import { type RunningMarket, startMarket } from "#server/market/market";
 import { type Streams, startStreams } from "#server/socket/streams";

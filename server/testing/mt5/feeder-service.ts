@@ -5,7 +5,7 @@ import type { Tick } from "#lib/domain/tick";
 import { operations } from "#lib/operations/declarations";
 import { memoryFiles } from "#lib/testing/memory-files";
 import { HOUR_MS } from "#lib/units";
-import { createRestApi } from "#server/http/serve";
+import { createRestApi } from "#server/http/served";
 import { type RunningMarket, startMarket } from "#server/market/market";
 import { createKlineStore } from "#server/store/klines/kline-store";
 import { createMinuteMender } from "#server/store/klines/mended-minutes";
