@@ -66,7 +66,7 @@ export const SLOW_TESTS: Readonly<Record<string, readonly string[]>> = {
   "server/import/golden.test.ts": ["server/import/", "lib/domain/"],
   "server/import/longer.test.ts": ["server/import/", "lib/domain/"],
   "server/jobs/backups.test.ts": ["server/jobs/", "server/database/"],
-  "server/ops/json-output.test.ts": ["server/"],
+  "server/processes/json-output.test.ts": ["server/"],
   "server/socket/pressure.test.ts": ["server/socket/", "server/hub/", "server/http/"],
 };
 

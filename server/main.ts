@@ -6,10 +6,10 @@ import type { OtherVersionError } from "#prisma/migrate";
 import { connectThroughProxies } from "#server/outgoing/proxy";
 import { type EnvError, readEnv } from "./env";
 import { createNode, isRole, kindOf, partsOf } from "./node";
-import { keepJsonOutput } from "./ops/json-output";
 import { DRAIN_MAX_MS } from "./ops/shutdown";
 import { keepTickShape } from "./ops/tick-shape";
 import { PARTS, rolesOf } from "./parts";
+import { keepJsonOutput } from "./processes/json-output";
 
 /**
  * Exit code where starting again cannot help: a wrong configuration, as of a command that is used wrongly, or a database of another

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { createLog } from "#lib/log";
-import { keepJsonOutput, logStderr } from "#server/ops/json-output";
+import { keepJsonOutput, logStderr } from "#server/processes/json-output";
 
 /** Runs as a separate process, for tests of its output: prints in the way that its argument names. */
 
