@@ -69,7 +69,7 @@ interface Base {
 /** What only some roles have, or what starts after a part that asks for it: read it when it is needed. */
 interface Perhaps extends Partial<Pick<Runtime, "metrics">> {
   /** The process that started this one. */
-  readonly parent?: Pick<Channel<ParentAnswers>, "ask">;
+  readonly parent?: Pick<Channel<ParentAnswers<never>>, "ask">;
   /** The number of this edge worker. */
   readonly worker?: number;
   /** What edge workers share, at the market process. */

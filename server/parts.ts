@@ -87,7 +87,6 @@ export const PARTS = parts()
     const metrics = () => registry.getMetricsAsJSON() as Promise<unknown> as Promise<MetricTable>;
     const opening = { clock, leave, metrics, pendingMaxCount: PENDING_MAX_COUNT };
     const { parent, told } = openParent<WorkerStart, WorkerQuestions>(opening);
-    await parent.ask("begin");
     const { worker, ...begun } = await told;
     registry.setDefaultLabels({ [WORKER_LABEL]: String(worker) });
     const lender = createBankLender(clock, (key, call) => withTimeout(parent.ask("lend", key, call), LEND_MAX_MS, clock));
@@ -322,15 +321,17 @@ export const PARTS = parts()
     const { serveClients } = await import("./http/serve");
     const { servedByWorker } = await import("./http/served");
     const { createPassOn } = await import("./workers/pass-on");
-    const { streams, addressOf, sessions, stage, onStop } = node;
+    const { streams, addressOf, sessions, stage, parent, onStop } = node;
     onStop("sessions", createDrain(await sessions.listen(streams)));
     const served = servedByWorker({ ...node, streams: sessions.routed(streams, addressOf), passOn: createPassOn(node) });
-    const drain = createDrain(await serveClients(node, served));
+    const server = await serveClients(node, served);
+    const drain = createDrain(server);
     onStop("http", drain);
     onStop("calls", () => {
       stage.now = "drained";
     });
     onStop("streams", streams.stop);
+    await parent.ask("ready", server.address() as AddressInfo);
     return { drain };
   })
   // An ingest node has no client endpoints to probe.
@@ -415,7 +416,7 @@ export const PARTS = parts()
       reports: calling<AskedReports>(REPORTS, parent.ask),
     });
     onStop("pages", createDrain(await servePages(env, socketPath, log)));
-    await parent.ask("ready");
+    await parent.ask("ready", socketPath);
   })
   // The first step of a stop, while everything is still served: another node takes over the venues, and nobody new is let in.
   .part("leaving", SERVING, async ({ onStop, stage, markets, drain, clock }) => {

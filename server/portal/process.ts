@@ -10,21 +10,19 @@ import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
 import { memoryShares } from "#lib/memory-shares";
 import type { Metrics } from "#lib/metrics";
-import { type Backoff, repeat } from "#lib/repeat";
-import { SECOND_MS } from "#lib/units";
 import { memoryBytes } from "#server/env";
 import { SHARED_HEADER } from "#server/pages/shared-pages";
 import { createSessionCheck } from "#server/pages/sign-in/session-user";
-import { type Channel, openChannel } from "#server/processes/channel";
+import { startChild } from "#server/processes/child";
 import { createClientQueue } from "#server/processes/client-queue";
 import { createForwarder, type Listener } from "#server/processes/forward";
-import { logStderr } from "#server/processes/json-output";
+import type { ParentAnswers } from "#server/processes/parent";
 import { createSend, type Target } from "#server/processes/send";
 import { passUpgrade } from "#server/processes/upgrade";
-import { PING_EVERY_MS, responds, watchProcess } from "#server/processes/watch";
+import { PING_EVERY_MS } from "#server/processes/watch";
 import { readKnownRoutes } from "./known-routes";
 import { createPageCache, type PageLimit, type PageReader } from "./page-cache";
-import type { MarketAnswers, PortalAnswers, PortalStart } from "./questions";
+import type { MarketAnswers, PortalStart } from "./questions";
 
 /**
  * Half of the space for new objects. V8's 16 MiB keep 80 MB more resident after an hour of page reads, in exchange for some 5 % of
@@ -38,14 +36,7 @@ const ACCOUNT_QUEUE = { runningMaxCount: 3, waitingMaxCount: 256, clientWaitingM
 const AUTH_PREFIX = "/api/auth/";
 /** Where operators send files of history. */
 const UPLOAD_PREFIX = "/api/portal/admin/upload/files/";
-/** Time for a start: a cold one on a busy machine. */
-const START_MAX_MS = 120_000;
 const STOP_MAX_MS = 2_000;
-const RESTART: Backoff = { firstMs: 100, longestMs: 10 * SECOND_MS };
-
-/** A process that hangs must not hold up /metrics, which then has no numbers of it. */
-const METRICS_MAX_MS = 1_000;
-const NO_METRICS = "";
 /** It names every page of the docs. */
 const SITEMAP = "/sitemap.xml";
 
@@ -53,7 +44,7 @@ interface PortalOptions {
   readonly env: Pick<Env, "NODE_ENV" | "PUBLIC_URL">;
   /** The installation's secret, which signs sessions. */
   readonly secret: string;
-  readonly answers: Omit<MarketAnswers, "ready" | "failed">;
+  readonly answers: Omit<MarketAnswers, keyof ParentAnswers<string>>;
   /** Whether a venue lists this ticker now. */
   readonly isListed: (ticker: string) => boolean;
   /** Counts what readers ask who are not signed in. */
@@ -85,18 +76,6 @@ export interface Portal {
   stop(): Promise<void>;
 }
 
-/** One running process. */
-interface Generation {
-  readonly child: ChildProcess;
-  readonly channel: Channel<PortalAnswers>;
-  /** Aborts when it serves pages. */
-  readonly ready: AbortSignal;
-  /** Aborts when it has ended. */
-  readonly ended: AbortSignal;
-  /** Why it could not start. */
-  readonly failure: () => string | undefined;
-}
-
 /** Starts the program again with the roles of the portal's process. */
 function forkPortal({ NODE_ENV }: Pick<Env, "NODE_ENV">): ChildProcess {
   const [, program = ""] = process.argv;
@@ -111,26 +90,6 @@ function forkPortal({ NODE_ENV }: Pick<Env, "NODE_ENV">): ChildProcess {
   });
 }
 
-function launch({ env, answers, clock, log }: Pick<PortalOptions, "env" | "answers" | "clock" | "log">): Generation {
-  const child = forkPortal(env);
-  logStderr(child.stderr, log.child({ process: "portal" }));
-  const ended = new AbortController();
-  const ready = new AbortController();
-  let failure: string | undefined;
-  const failed = (reason: string) => {
-    failure = reason;
-  };
-  child.once("error", () => ended.abort());
-  child.once("exit", () => ended.abort());
-  return {
-    child,
-    channel: openChannel(child, { ...answers, ready: () => ready.abort(), failed }, clock),
-    ready: ready.signal,
-    ended: ended.signal,
-    failure: () => failure,
-  };
-}
-
 /**
  * Starts the portal's process and keeps it running: it is started again when it ends, and ended when it hangs. The market waits
  * for it in nothing but `start`.
@@ -142,34 +101,31 @@ export function startPortal(options: PortalOptions): Portal {
     accountQueue.open(isOpen);
     queue.open(isOpen);
   };
-  const stopping = new AbortController();
   const folder = mkdtemp(path.join(tmpdir(), "spotwire-"));
   // The first one loads Next while the database is opened.
-  let current = launch(options);
+  const child = startChild<PortalStart, string, string>({
+    name: "the portal's process",
+    kind: "portal",
+    fork: () => forkPortal(env),
+    answers: options.answers,
+    stopMaxMs: STOP_MAX_MS,
+    clock,
+    log,
+  });
   let target: Target | undefined;
-  let starts = 0;
 
-  async function live(start: StartOptions, healthy: () => void): Promise<void> {
-    if (current.ended.aborted) current = launch(options);
-    const { child, channel, ready, ended, failure } = current;
-    starts += 1;
-    const socketPath = path.join(await folder, `${starts}.sock`);
+  /** Lets requests through to the process that listens at this socket, until it has ended. */
+  function serve(socketPath: string): () => void {
     const agent = new Agent({ keepAlive: true, maxSockets: QUEUE.runningMaxCount + ACCOUNT_QUEUE.runningMaxCount });
-    // Not awaited: on a busy machine it may take longer to load than a question may wait. It says itself when it is ready.
-    void channel.ask("start", { ...start, socketPath }).catch(() => undefined);
-    await Promise.race([clock.wait(START_MAX_MS, ready), clock.wait(START_MAX_MS, ended)]);
-    if (ready.aborted) {
-      healthy();
-      target = { socketPath, agent };
-      cache?.renew();
-      open(true);
-      void learnRoutes();
-      await watchProcess(current, "the portal's process", options);
-    } else child.kill("SIGKILL");
-    open(false);
-    target = undefined;
-    agent.destroy();
-    if (!stopping.signal.aborted) throw new Error(failure() ?? `exit code ${child.exitCode ?? child.signalCode}`);
+    target = { socketPath, agent };
+    cache?.renew();
+    open(true);
+    void learnRoutes();
+    return () => {
+      open(false);
+      target = undefined;
+      agent.destroy();
+    };
   }
 
   let doubted: Target | undefined;
@@ -178,7 +134,7 @@ export function startPortal(options: PortalOptions): Portal {
     if (lost !== target || lost === doubted) return;
     doubted = lost;
     open(false);
-    while (target === lost && !(await responds(current))) await clock.wait(PING_EVERY_MS, current.ended);
+    while (target === lost && !(await child.responds())) await clock.wait(PING_EVERY_MS, child.ended());
     doubted = undefined;
     if (target === lost) open(true);
   }
@@ -219,34 +175,16 @@ export function startPortal(options: PortalOptions): Portal {
     else if (signedIn) serveSignedIn(request, response);
     else serveStranger(request, response);
   };
-  let running: Promise<void> | undefined;
-  async function end(): Promise<void> {
-    stopping.abort();
-    const { child, channel, ended } = current;
-    if (!ended.aborted) {
-      void channel.ask("stop").catch(() => undefined);
-      await clock.wait(STOP_MAX_MS, ended);
-      child.kill("SIGKILL");
-    }
-    await running;
-    await rm(await folder, { recursive: true, force: true });
-  }
-  let stopped: Promise<void> | undefined;
   return {
     requestsPath: folder.then((own) => path.join(own, "market.sock")),
-    start(start) {
-      const first = new AbortController();
-      const onError = (error: unknown) => {
-        first.abort();
-        log.error({ reason: String(error) }, "the portal's process ended; starting it again");
+    async start(start) {
+      const own = await folder;
+      let starts = 0;
+      const next = () => {
+        starts += 1;
+        return { ...start, socketPath: path.join(own, `${starts}.sock`) };
       };
-      running = repeat({ clock, signal: stopping.signal, pause: RESTART, atOnce: true, onError }, (healthy) =>
-        live(start, () => {
-          healthy();
-          first.abort();
-        }),
-      );
-      return clock.wait(START_MAX_MS, first.signal);
+      await child.run(next, serve).catch(() => undefined);
     },
     handle,
     read: async (path, reader) => cache?.read(path, reader),
@@ -255,11 +193,10 @@ export function startPortal(options: PortalOptions): Portal {
       passUpgrade(request, socket, head, { socketPath: target.socketPath });
       return true;
     },
-    metrics: () =>
-      Promise.race([current.channel.ask("metrics").catch(() => NO_METRICS), clock.wait(METRICS_MAX_MS).then(() => NO_METRICS)]),
-    stop() {
-      stopped ??= end();
-      return stopped;
+    metrics: async () => (await child.metrics()) ?? "",
+    async stop() {
+      await child.stop();
+      await rm(await folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,16 +1,14 @@
 import type { Access } from "#lib/access/access";
 import type { MarketReports } from "#lib/market/reports";
-import type { ChildAnswers, ParentAnswers } from "#server/processes/parent";
+import type { ParentAnswers } from "#server/processes/parent";
 
 /** The reports of the market process, as other processes ask for them. */
 export type AskedReports = Pick<MarketReports, keyof MarketReports>;
 
-/** What the market process answers to the portal. */
-export type MarketAnswers = ParentAnswers &
+/** What the market process answers to the portal, which says at which socket it serves pages. */
+export type MarketAnswers = ParentAnswers<string> &
   AskedReports &
   Pick<Access, "remaining" | "takeFor"> & {
-    /** Pages are served. */
-    ready(): void;
     /** What is wrong with the mail server that it sends to, or null. */
     noteMailServer(problem: string | null): void;
   };
@@ -30,6 +28,3 @@ export interface PortalStart {
   /** Base URL of links in emails. */
   readonly base: string;
 }
-
-/** What the portal answers to the market process; its metrics are Prometheus text. */
-export type PortalAnswers = ChildAnswers<PortalStart, string>;

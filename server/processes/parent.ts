@@ -2,7 +2,11 @@ import type { Clock } from "#lib/clock";
 import { type Answers, openChannel } from "./channel";
 
 /** What a process that has started another one answers to it. */
-export type ParentAnswers = {
+export type ParentAnswers<Ready> = {
+  /** The child can be told with what to start. Node's cluster module loses messages sent before that. */
+  begin(): void;
+  /** The child serves. */
+  ready(said: Ready): void;
   /** The child could not start, and ends. */
   failed(reason: string): void;
 };
@@ -28,12 +32,17 @@ interface ParentOptions<Numbers> {
 }
 
 /** Opens the channel to the process that has started this one. `told` resolves when that process says with what to start. */
-export function openParent<Start, Theirs extends ParentAnswers & Answers, Numbers = unknown>(options: ParentOptions<Numbers>) {
+export function openParent<Start, Theirs extends ParentAnswers<never> & Answers, Numbers = unknown>(
+  options: ParentOptions<Numbers>,
+) {
   const { metrics, leave, clock, pendingMaxCount } = options;
   let start: (told: Start) => void = () => undefined;
   const told = new Promise<Start>((resolve) => {
     start = resolve;
   });
   const answers: ChildAnswers<Start, Numbers> = { start, ping: () => undefined, metrics, stop: () => leave(0) };
-  return { parent: openChannel<Theirs>(process, answers, clock, pendingMaxCount), told };
+  const parent = openChannel<Theirs>(process, answers, clock, pendingMaxCount);
+  // The process that has started this one may be busy with its own start for longer than a question may wait.
+  void parent.ask("begin", ...([] as never)).catch(() => undefined);
+  return { parent, told };
 }

@@ -1,20 +1,19 @@
+import type { AddressInfo } from "node:net";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { Access } from "#lib/access/access";
 import type { BankCall, Lent } from "#lib/access/limits/bucket-bank";
 import type { Readiness } from "#lib/runtime";
 import type { PageReader } from "#server/portal/page-cache";
 import type { AskedReports } from "#server/portal/questions";
-import type { ChildAnswers, ParentAnswers } from "#server/processes/parent";
+import type { ParentAnswers } from "#server/processes/parent";
 
 /** The metrics of a process, as they go from process to process. */
 export type MetricTable = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** What the market process answers to an edge worker. */
-export type WorkerQuestions = ParentAnswers &
+/** What the market process answers to an edge worker, which says where it listens. */
+export type WorkerQuestions = ParentAnswers<AddressInfo> &
   AskedReports &
   Pick<Access, "useTicket"> & {
-    /** The worker is ready to receive what it needs to start. Node's cluster module loses messages sent before that. */
-    begin(): void;
     /** Lends units of a bucket. */
     lend(key: string, call: BankCall): Lent;
     /** Takes a place for a connection, which the worker names. */
@@ -41,6 +40,3 @@ export interface WorkerStart {
   /** Folder of the sockets of this node: from those of the venues come events, at others workers serve sessions of their own to each other. */
   readonly folder: string;
 }
-
-/** What an edge worker answers to the market process. */
-export type WorkerAnswers = ChildAnswers<WorkerStart, MetricTable>;
