@@ -164,7 +164,7 @@ export function createKlineCache() {
     const history = market.historyRevision();
     const rows = await market.store.read({ ticker, timeframe, ...read, prompt: true, admitDays });
     const [first] = rows;
-    const lacking = first && (await market.store.lacking?.minutes(ticker, first.time, read.to));
+    const lacking = first && (await market.store.stored?.lacking.minutes(ticker, first.time, read.to));
     const entry = mergeWithView({ rows, lacking: lacking ?? [] }, market, query, read, history);
     windowsOf(market).entries.set(key, entry);
     return entry;

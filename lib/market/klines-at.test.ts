@@ -111,12 +111,6 @@ describe("as of an instant", () => {
     expect(lines.at(-1)).toContain(String(HOUR[30]?.close));
     expect(answer.headers.get("link")).toContain(`as_of=${REPLACED_AT - 1}`);
   });
-
-  test("a venue that only knows the present refuses an instant", async () => {
-    const { text: key } = await t.issueKey({ venue: "sandbox" });
-    const answer = await t.ask(`${PATH}?ticker=EURUSD&timeframe=M1&as_of=${NOW}`, { key });
-    expect(answer).toMatchObject(failed("service_unavailable", { retry_after: 60 }));
-  });
 });
 
 describe("the revision", () => {

@@ -1,17 +1,14 @@
 import { KLINE_CLOSE_DELAY_MS, KLINES_AS_OF_SETTLE_S, KLINES_SIDES_SETTLE_S } from "#lib/contract/limits";
-import type { Kline } from "#lib/domain/kline";
 import { answerWindow, type resolveWindow } from "#lib/domain/window";
 import { Fault } from "#lib/fault";
 import { DAY_S, SECOND_MS } from "#lib/units";
 import { encoded, type KlinesQuery } from "./kline-cache";
 import { klinesJson } from "./kline-json";
 import { revisionOf } from "./kline-revision";
-import type { KlineQuery, KlineStore } from "./ports";
 import type { Call, EncodedReply } from "./question";
 
 /** What was is not changed any more. */
 const PAST_MAX_AGE_S = 365 * DAY_S;
-const RETRY_AFTER_S = 60;
 
 /**
  * Answers klines as they were at an instant, Unix seconds, or of another price than the bid; null for those of now. Not cached: answers
@@ -38,7 +35,7 @@ export async function klinesAt(
     admitDays,
     ...(side && { price: side, endedBy: Math.floor(nowMs / SECOND_MS) - KLINES_SIDES_SETTLE_S }),
   };
-  const rows = read === null ? [] : await (atS === null ? store.read(read) : readAt(store, read, atS));
+  const rows = read === null ? [] : await (atS === null ? store.read(read) : store.readAt(read, atS));
   const { items, ...bounds } = answerWindow(window, rows, timeframe);
   const head = {
     ticker,
@@ -62,12 +59,6 @@ export async function klinesAt(
 export function maxAgeOf({ market, nowMs }: Pick<Call<unknown>, "market" | "nowMs">, atS: number): number {
   const reachedMs = Math.min(nowMs, market.closedUpTo(nowMs));
   return reachedMs >= (atS + KLINES_AS_OF_SETTLE_S) * SECOND_MS + KLINE_CLOSE_DELAY_MS ? PAST_MAX_AGE_S : 0;
-}
-
-function readAt(store: KlineStore, query: KlineQuery, atS: number): Promise<Kline[]> {
-  if (store.readAt === undefined)
-    throw new Fault("service_unavailable", { detail: "Only klines of now can be read here.", retry_after: RETRY_AFTER_S });
-  return store.readAt(query, atS);
 }
 
 /** @throws Fault invalid_parameter for an instant in the future */

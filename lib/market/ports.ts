@@ -77,7 +77,7 @@ export interface LastQuote {
 }
 
 /** The minutes with ticks, according to the stored klines. */
-export interface StoredMinutes {
+interface StoredMinutes {
   /** Unix seconds, ascending. */
   readonly times: readonly number[];
   /** Whether anything is stored from before. */
@@ -108,30 +108,34 @@ export interface LackingKlines {
 export interface KlineStore {
   read(query: KlineQuery): Promise<Kline[]>;
   /**
-   * What `read` would have answered at an instant, Unix seconds: of what was stored and not undone then, minutes that had ended; absent
-   * where only the present is known. @throws Fault invalid_parameter when more than KLINES_AS_OF_MAX_MINUTES would have to be read,
-   * service_unavailable while that instant is not known yet
+   * What `read` would have answered at an instant, Unix seconds: of what was stored and not undone then, minutes that had ended.
+   * @throws Fault invalid_parameter when more than KLINES_AS_OF_MAX_MINUTES would have to be read, service_unavailable while that
+   * instant is not known yet
    */
-  readAt?(query: KlineQuery, atS: number): Promise<Kline[]>;
-  /** Ticks that the venue took, ascending by time, those of one time in the order in which they were taken; absent where there are none. */
-  readTicks?(query: TickQuery): Promise<Pick<TickColumns, "time" | "bid" | "ask">>;
+  readAt(query: KlineQuery, atS: number): Promise<Kline[]>;
+  /** Ticks that the venue took, ascending by time, those of one time in the order in which they were taken. */
+  readTicks(query: TickQuery): Promise<Pick<TickColumns, "time" | "bid" | "ask">>;
   /** The newest quote of each ticker at or before `atMs` (Unix ms), for filling the view at start. */
   lastQuotes(atMs: number): Promise<Map<string, LastQuote>>;
+  /** What is known of its minutes as they are stored; null where klines are computed. */
+  readonly stored: StoredKlines | null;
+}
+
+/** What is known of stored klines, besides their values. */
+export interface StoredKlines {
+  /** Open times of the klines with from <= time < to (Unix seconds) that were imported as such, not computed from minutes. */
+  importedTimes(ticker: string, timeframe: Timeframe, from: number, to: number): Promise<readonly number[]>;
   /**
-   * Open times of the klines with from <= time < to (Unix seconds) that were imported as such, not computed from minutes;
-   * absent where no klines are imported.
+   * The stored M1 klines of a ticker with from <= time < to (Unix seconds). Such reads run one at a time.
+   * @throws Fault service_unavailable when too many wait
    */
-  importedTimes?(ticker: string, timeframe: Timeframe, from: number, to: number): Promise<readonly number[]>;
-  /**
-   * The stored M1 klines of a ticker with from <= time < to (Unix seconds); absent where klines are computed. Such reads run one at a time. @throws Fault service_unavailable when too many wait
-   */
-  storedRuns?(ticker: string, from: number, to: number): Promise<StoredRuns>;
-  /** The M1 klines that a correction struck out, as they were, ascending; absent where klines are computed. */
-  struckBy?(correction: number, ticker: string): Promise<readonly Kline[]>;
-  /** Which stored klines lack ticks; absent where klines are computed. */
-  readonly lacking?: Pick<LackingKlines, "revision" | "minutes">;
-  /** The minutes since `from` (Unix seconds) in which any of these tickers has a kline; absent where klines are computed. */
-  minutesSince?(tickers: readonly string[], from: number): Promise<StoredMinutes>;
+  runs(ticker: string, from: number, to: number): Promise<StoredRuns>;
+  /** The M1 klines that a correction struck out, as they were, ascending. */
+  struckBy(correction: number, ticker: string): Promise<readonly Kline[]>;
+  /** Which of them lack ticks. */
+  readonly lacking: Pick<LackingKlines, "revision" | "minutes">;
+  /** The minutes since `from` (Unix seconds) in which any of these tickers has a kline. */
+  minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
 }
 
 /** A range of M1 klines that changed after the fact: open times in Unix seconds, both included. */

@@ -11,7 +11,7 @@ export interface Correction {
   readonly removed?: true;
 }
 
-type Store = Pick<KlineStore, "read" | "struckBy">;
+type Store = Pick<KlineStore, "read" | "stored">;
 
 /** The klines that a correction took away, as they were: struck minutes, and longer klines that had no other minutes. */
 async function readRemoved(
@@ -21,7 +21,7 @@ async function readRemoved(
   alignment: TradingAlignment,
 ): Promise<Kline[]> {
   if (struck === undefined) return [];
-  const minutes = (await store.struckBy?.(struck, ticker)) ?? [];
+  const minutes = (await store.stored?.struckBy(struck, ticker)) ?? [];
   const left = async (timeframe: Kline["timeframe"]) => {
     const asked = timeframe === "M1" ? minutes : aggregate(minutes, timeframe, alignment);
     if (asked.length === 0) return [];

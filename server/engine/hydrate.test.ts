@@ -7,7 +7,7 @@ import type { Listing } from "#lib/domain/instrument";
 import { aggregate, isClosed, type Kline } from "#lib/domain/kline";
 import { type DayState, hydrateDay } from "#lib/domain/snapshot";
 import { createAlignment, TIMEFRAMES_ORDER } from "#lib/domain/timeframe";
-import type { KlineStore, LastQuote } from "#lib/market/ports";
+import type { KlineStore, LastQuote, StoredKlines } from "#lib/market/ports";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_S, MINUTE_S } from "#lib/units";
 import { eventOf } from "#server/testing/events";
@@ -145,12 +145,12 @@ describe("hydrating a ticker", () => {
     async function withDays(imported: readonly Kline[], computed: readonly Kline[] = []) {
       const memory = createMemoryKlines([...imported, ...computed, testKline(TICKER, "M1", FROM_S, 1.2)]);
       const asked: unknown[] = [];
-      const importedTimes: KlineStore["importedTimes"] = async (ticker, timeframe, from, to) => {
+      const importedTimes: StoredKlines["importedTimes"] = async (ticker, timeframe, from, to) => {
         asked.push([ticker, timeframe]);
         return imported.map(({ time }) => time).filter((time) => time >= from && time < to);
       };
       const { restored } = await hydrate({
-        store: { ...memory, importedTimes },
+        store: { ...memory, stored: { ...memory.stored, importedTimes } },
         nowMs: (FROM_S + 20 * DAY_S) * 1_000,
         closedMs: FROM_S * 1_000,
       });

@@ -105,7 +105,7 @@ export async function hydrateTicker(
   const [minutes, days, imported] = await Promise.all([
     read("M1", minutesFrom),
     read("D1", daysFrom, READ_MAX_ROWS, daysTo),
-    store.importedTimes?.(ticker, "D1", daysFrom, daysTo) ?? ([] as readonly number[]),
+    store.stored?.importedTimes(ticker, "D1", daysFrom, daysTo) ?? ([] as readonly number[]),
   ]);
 
   const rows: Partial<Record<Timeframe, Kline[]>> = { M1: mergeRows(minutes, view.recentKlines(ticker, "M1"), EVERYTHING) };

@@ -136,7 +136,7 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
     coverage: watch.coverage,
     follow,
     // Both only rise, so that their sum changes with either.
-    historyRevision: () => historyRevision() + (store.lacking?.revision() ?? 0),
+    historyRevision: () => historyRevision() + (store.stored?.lacking.revision() ?? 0),
     ...following,
     get epoch() {
       return recent.epoch();

@@ -1,7 +1,8 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { aggregate, type Kline } from "#lib/domain/kline";
+import { NO_TICKS } from "#lib/domain/tick-columns";
 import { createAlignment } from "#lib/domain/timeframe";
-import type { KlineStore, LastQuote } from "#lib/market/ports";
+import type { KlineStore, LastQuote, StoredKlines } from "#lib/market/ports";
 import type { TickChunk } from "#server/store/history/tick-tail";
 import type { StoredPlaces, VenueWriter } from "#server/store/klines/kline-writer";
 
@@ -9,6 +10,7 @@ const alignment = createAlignment();
 
 /** A kline store in memory, with its writer, for tests that need no database. */
 export interface MemoryKlines extends KlineStore {
+  readonly stored: StoredKlines;
   writeBatch(klines: readonly Kline[], lastQuotes: readonly LastQuote[], ticks?: readonly TickChunk[]): Promise<void>;
   /** The ticks that were kept, in their order. */
   ticks(): readonly TickChunk[];
@@ -55,10 +57,18 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
       const found = [...own, ...others].filter(({ time }) => time >= from && time < to).sort((a, b) => a.time - b.time);
       return end === "oldest" ? found.slice(0, limit) : found.slice(-limit);
     },
-    async minutesSince(tickers, from) {
-      const minutes = [...klines.values()].filter(({ ticker, timeframe }) => timeframe === "M1" && tickers.includes(ticker));
-      const times = minutes.map(({ time }) => time).sort((a, b) => a - b);
-      return { times: [...new Set(times.filter((time) => time >= from))], earlier: times.some((time) => time < from) };
+    readAt: () => Promise.reject(new Error("a store in memory knows the present alone")),
+    readTicks: async () => NO_TICKS,
+    stored: {
+      async minutesSince(tickers, from) {
+        const minutes = [...klines.values()].filter(({ ticker, timeframe }) => timeframe === "M1" && tickers.includes(ticker));
+        const times = minutes.map(({ time }) => time).sort((a, b) => a - b);
+        return { times: [...new Set(times.filter((time) => time >= from))], earlier: times.some((time) => time < from) };
+      },
+      importedTimes: async () => [],
+      struckBy: async () => [],
+      lacking: { revision: () => 0, minutes: async () => [] },
+      runs: () => Promise.reject(new Error("a store in memory knows no runs")),
     },
     async lastQuotes(atMs) {
       return new Map([...quotes].filter(([, quote]) => quote.time_msc <= atMs));

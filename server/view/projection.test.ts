@@ -113,7 +113,7 @@ describe("looking back", () => {
 
   test.each([
     ["has no minutes", minutes()],
-    ["cannot tell them", { ...minutes(FIRST_S), minutesSince: undefined } as unknown as KlineStore],
+    ["cannot tell them", { ...minutes(FIRST_S), stored: null }],
   ])("where the store %s, nothing is known before the start", async (_, store) => {
     const projection = open({ store });
     await projection.lookBack(NOW_MS);

@@ -75,7 +75,7 @@ export function createProjection({ catalogue, store, clock, epoch, sinceMs, reme
       // A recording that has not started has no current day to look back from.
       if (fromMs < 0) return;
       const tickers = catalogue.list().map((listing) => listing.ticker);
-      const found = await store.minutesSince?.(tickers, fromMs / 1000);
+      const found = await store.stored?.minutesSince(tickers, fromMs / 1000);
       const [first] = found?.times ?? [];
       // When nothing earlier is stored, the time before the first stored minute is unknown.
       if (found?.earlier) watch.stored(found.times, fromMs);

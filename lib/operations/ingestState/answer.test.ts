@@ -89,6 +89,8 @@ test("a ticker without a known calendar has no list, and a venue that computes i
   const uncharted = { ...catalogue, calendar: () => undefined };
   const [state] = await ask(["EURUSD"], undefined, { catalogue: uncharted });
   expect(state?.missing).toBeNull();
-  const refused = await ask(["EURUSD"], undefined, { store: {} }).catch((error: unknown) => isFault(error) && error.id);
+  const refused = await ask(["EURUSD"], undefined, { store: { stored: null } }).catch(
+    (error: unknown) => isFault(error) && error.id,
+  );
   expect(refused).toBe("service_unavailable");
 });

@@ -28,8 +28,8 @@ function missingOf(span: Minutes, stored: readonly Minutes[], calendar: Calendar
 export async function stateOf(call: Call<QueryOf<typeof ingestState.query>>): Promise<DataReply> {
   const { market, query, nowMs } = call;
   const listings = requireListings(call, query.tickers, "tickers");
-  const { storedRuns } = market.store;
-  if (storedRuns === undefined)
+  const { stored } = market.store;
+  if (stored === null)
     throw new Fault("service_unavailable", {
       detail: `The ${market.venue} venue computes its klines, so none can be missing.`,
       retry_after: RETRY_AFTER_S,
@@ -40,7 +40,7 @@ export async function stateOf(call: Call<QueryOf<typeof ingestState.query>>): Pr
   const items: TickerIngestState[] = [];
   // One after the other: each covers weeks of minutes.
   for (const { ticker } of listings) {
-    const { newest, runs } = await storedRuns(ticker, span.from, span.to);
+    const { newest, runs } = await stored.runs(ticker, span.from, span.to);
     const newest_tick = market.view.quote(ticker)?.time_msc ?? null;
     items.push({ ticker, newest_kline: newest, newest_tick, ...missingOf(span, runs, market.catalogue.calendar(ticker)) });
   }

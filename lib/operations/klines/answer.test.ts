@@ -347,9 +347,10 @@ describe("klines that lack ticks", () => {
     await live().store.writeBatch(testKlines("NZDJPY", "M1", NOW - 7_200, 10, 60), []);
     await live().store.writeBatch(testKlines("NZDJPY", "H1", NOW - 10_800, 3, HOUR_S), []);
     const lacking = { revision: () => 0, minutes: async (ticker: string) => (ticker === "NZDJPY" ? minutes : []) };
-    Object.assign(live().store, { lacking });
+    const { stored } = live().store;
+    Object.assign(live().store, { stored: { ...stored, lacking } });
+    return () => Object.assign(live().store, { stored });
   });
-  afterAll(() => Object.assign(live().store, { lacking: undefined }));
 
   test("an answer names those among its klines, whatever their timeframe, and has no such field where there are none", async () => {
     const range = `ticker=NZDJPY&from=${NOW - 10_800}`;

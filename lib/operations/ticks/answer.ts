@@ -73,7 +73,7 @@ async function answer(call: Call<TicksQuery>, listing: Listing): Promise<Encoded
     limit: limit + skip + 1,
     end: from === null ? "newest" : "oldest",
   } as const;
-  const found = asked.from < to ? ((await market.store.readTicks?.({ ...asked, admitDays })) ?? NO_TICKS) : NO_TICKS;
+  const found = asked.from < to ? await market.store.readTicks({ ...asked, admitDays }) : NO_TICKS;
   const count = found.time.length;
   const first = from === null ? Math.max(0, count - limit) : Math.min(skip, count);
   const last = Math.min(count, first + limit);

@@ -181,7 +181,7 @@ describe("the files of ticks of the sandbox", () => {
     const { ticks, store } = node();
     const file = await ticks.open(listing(ticker), { start: YESTERDAY_S }, call);
     const range = { from: YESTERDAY_S * 1000, to: (YESTERDAY_S + DAY_S) * 1000, limit: 1e7, end: "oldest" } as const;
-    const { time, bid, ask } = (await store.readTicks?.({ ticker, ...range })) ?? expect.fail("no ticks");
+    const { time, bid, ask } = await store.readTicks({ ticker, ...range });
     const read = await decodeTicks((await file?.parquet.read(0, file.parquet.size)) ?? new Uint8Array());
     expect([read.time, read.bid, read.ask]).toEqual([time, bid, ask]);
     expect([new Set(read.source), new Set(read.outcome)]).toEqual([new Set(["sandbox"]), new Set([TAKEN])]);

@@ -179,15 +179,15 @@ test("sandbox klines as of an instant are those that a service answered then, wh
         const from = end === "newest" ? 0 : atS - TIMEFRAME_SECONDS[timeframe] * 4;
         const then = await storeAt(atS * 1_000).read(ticker, timeframe, from, atS + 1, limit, end);
         const asked = { ticker, timeframe, from, to: atS + 1, limit, end };
-        expect(await readAt?.(asked, atS)).toEqual(then);
+        expect(await readAt(asked, atS)).toEqual(then);
       },
     ),
     { numRuns: 60 },
   );
   expect(
-    await readAt?.({ ticker: "EURUSD", timeframe: "MN1", from: 0, to: 4e9, limit: ALL, end: "oldest" }, HISTORY_START_S),
+    await readAt({ ticker: "EURUSD", timeframe: "MN1", from: 0, to: 4e9, limit: ALL, end: "oldest" }, HISTORY_START_S),
   ).toEqual([]);
-  expect(await readAt?.({ ticker: "NOTHING", timeframe: "M1", from: 0, to: 4e9, limit: ALL, end: "oldest" }, NOW_S)).toEqual([]);
+  expect(await readAt({ ticker: "NOTHING", timeframe: "M1", from: 0, to: 4e9, limit: ALL, end: "oldest" }, NOW_S)).toEqual([]);
 });
 
 test("the days that a sandbox kline of the past takes are admitted first", async () => {
@@ -197,5 +197,5 @@ test("the days that a sandbox kline of the past takes are admitted first", async
     throw refused;
   };
   const fresh = storeAt(NOW_MS);
-  await expect(fresh.readAt?.({ ...asked, admitDays }, Date.UTC(2024, 4, 6, 10, 20) / 1000)).rejects.toBe(refused);
+  await expect(fresh.readAt({ ...asked, admitDays }, Date.UTC(2024, 4, 6, 10, 20) / 1000)).rejects.toBe(refused);
 });

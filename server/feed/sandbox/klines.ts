@@ -153,6 +153,7 @@ export function createSandboxKlines(options: Options): KlineStore {
   }
 
   return {
+    stored: null,
     readTicks: createPastTicks(options, HISTORY_START_S * 1_000),
 
     async read(query) {

@@ -18,7 +18,7 @@ const store = createSandboxKlines({
   alignment: createAlignment(),
   blocks: createBlockStore(makeBlocksHere()),
 });
-const read = store.readTicks ?? expect.fail("no ticks");
+const read = store.readTicks;
 const ALL = { ticker: "EURUSD", limit: 1_000_000, end: "oldest" } as const;
 
 describe("the ticks of the sandbox", () => {

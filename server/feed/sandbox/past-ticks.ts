@@ -32,7 +32,7 @@ function* ticksFrom(
  * Reads the ticks of the sandbox: computed, from `startMs` (Unix milliseconds) up to the clock.
  * @throws what `admitDays` of the query throws
  */
-export function createPastTicks({ prices, clock }: Sources, startMs: number): NonNullable<KlineStore["readTicks"]> {
+export function createPastTicks({ prices, clock }: Sources, startMs: number): KlineStore["readTicks"] {
   return async ({ ticker, from, to, limit, end, admitDays }) => {
     const series = prices.series(ticker);
     const nowMs = clock.now();

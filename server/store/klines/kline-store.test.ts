@@ -147,7 +147,7 @@ describe("the minutes of a day", () => {
   test("the minutes of a day are those of any of the tickers, each once, and tell whether earlier rows exist", async () => {
     await storeTail(db, [...minutes("ONE", 3), ...minutes("TWO", 2, {}, START_S + 120), ...minutes("OTHER", 9)]);
     const offsets = async (tickers: readonly string[], from: number) => {
-      const { times, earlier } = await store.minutesSince(tickers, START_S + from);
+      const { times, earlier } = await store.stored.minutesSince(tickers, START_S + from);
       return { times: times.map((time) => (time - START_S) / MINUTE_S), earlier };
     };
     expect(await offsets(["ONE", "TWO"], 0)).toEqual({ times: [0, 1, 2, 3], earlier: false });

@@ -1,7 +1,7 @@
 import type { Timeframe } from "#lib/contract/primitives";
 import { klineAt, rowFrom } from "#lib/domain/columns";
 import type { Kline } from "#lib/domain/kline";
-import type { KlineQuery, KlineStore, LastQuote, StoredMinutes } from "#lib/market/ports";
+import type { KlineQuery, KlineStore, LastQuote, StoredKlines } from "#lib/market/ports";
 import { promptQuery } from "#server/store/database/connection";
 import type { Database } from "#server/store/database/db";
 import { struckKlines } from "#server/store/history/minutes";
@@ -14,6 +14,9 @@ import { beginWriter, type VenueWriter, writeRows } from "./kline-writer";
 import { createPastRead } from "./past-klines";
 
 const VENUE = "live";
+
+/** Of a table whose ranges that lack ticks nobody follows. */
+const NONE_LACKS: StoredKlines["lacking"] = { revision: () => 0, minutes: async () => [] };
 
 /** The prices of a stored kline. */
 export type StoredPrices = Pick<Kline, "open" | "low" | "high" | "close">;
@@ -29,12 +32,7 @@ export interface KlineTable extends KlineStore {
    * @returns null when another process holds the lease
    */
   beginWriter(token: number | null, above: number): Promise<VenueWriter | null>;
-  minutesSince(tickers: readonly string[], from: number): Promise<StoredMinutes>;
-  storedRuns: NonNullable<KlineStore["storedRuns"]>;
-  struckBy: NonNullable<KlineStore["struckBy"]>;
-  importedTimes: NonNullable<KlineStore["importedTimes"]>;
-  readAt: NonNullable<KlineStore["readAt"]>;
-  readTicks: NonNullable<KlineStore["readTicks"]>;
+  readonly stored: StoredKlines;
   /** The stored klines of a series with these open times, Unix seconds. */
   klinesAt(ticker: string, timeframe: Timeframe, times: readonly number[]): Promise<Map<number, StoredPrices>>;
 }
@@ -87,9 +85,16 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">, pendin
     },
     readTicks: (query) => readTicks({ client: pool, segments }, query),
     lastQuotes,
-    minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),
-    storedRuns: (ticker, from, to) => storedRuns(pool, segments, ticker, from, to),
-    struckBy: (correction, ticker) => struckKlines(pool, segments, correction, ticker),
+    stored: {
+      minutesSince: (tickers, from) => minutesSince(pool, segments, tickers, from),
+      runs: (ticker, from, to) => storedRuns(pool, segments, ticker, from, to),
+      struckBy: (correction, ticker) => struckKlines(pool, segments, correction, ticker),
+      lacking: NONE_LACKS,
+      async importedTimes(ticker, timeframe, from, to) {
+        const { imported } = await stored.reader.read(pool, { ticker, timeframe, from, to, ...all });
+        return [...imported].sort((a, b) => a - b);
+      },
+    },
     async writeBatch(minutes, quotes, ticks = []) {
       await writeRows(pool, VENUE, [minutes, quotes, ticks], null);
     },
@@ -105,10 +110,6 @@ export function createKlineStore(db: Pick<Database, "pool" | "segments">, pendin
           },
         }
       );
-    },
-    async importedTimes(ticker, timeframe, from, to) {
-      const { imported } = await stored.reader.read(pool, { ticker, timeframe, from, to, ...all });
-      return [...imported].sort((a, b) => a - b);
     },
     async klinesAt(ticker, timeframe, times) {
       const [from, to] = times.reduce(([least, most], time) => [Math.min(least, time), Math.max(most, time + 1)], [

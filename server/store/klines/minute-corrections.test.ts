@@ -107,7 +107,7 @@ test("a struck minute is gone, longer klines are rebuilt, and the correction is 
   ]);
   const range = { first: FROM_S + 60, last: FROM_S + 120 };
   expect(announced).toEqual([{ kind: "klines", venue: "live", ticker: "EURUSD", minutes: { ...range, struck: number } }]);
-  expect(await store.struckBy(number, "EURUSD")).toEqual([at(1, 1.9), at(2)]);
+  expect(await store.stored.struckBy(number, "EURUSD")).toEqual([at(1, 1.9), at(2)]);
   await undoImport(admin(), number);
   expect(await read()).toEqual([at(0), at(1, 1.9), at(2)]);
   await expectLongerKlines();
@@ -133,7 +133,7 @@ test("until the undo, neither pushes nor repairs write to a corrected minute; th
     { from: FROM_S + 180, to: FROM_S + 240 },
   ]);
   // Feeders are not asked for it either.
-  const { runs } = await store.storedRuns("EURUSD", span.from, span.to);
+  const { runs } = await store.stored.runs("EURUSD", span.from, span.to);
   expect(openWithout(span, runs, [{ openMs: span.from * 1_000, closeMs: span.to * 1_000 }])).toEqual([
     { from: FROM_S + 180, to: FROM_S + 240 },
   ]);

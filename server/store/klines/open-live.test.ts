@@ -40,8 +40,8 @@ test("during a start no read of the live venue fails because the database is bus
   const reads: Readonly<Record<string, () => Promise<unknown>>> = {
     lastQuotes: () => table.lastQuotes(NOW_MS),
     read: () => table.read({ ...range, timeframe: "M1", limit: 1, end: "newest" }),
-    importedTimes: () => table.importedTimes("EURUSD", "D1", range.from, range.to),
-    minutesSince: () => table.minutesSince(["EURUSD"], range.from),
+    importedTimes: () => table.stored.importedTimes("EURUSD", "D1", range.from, range.to),
+    minutesSince: () => table.stored.minutesSince(["EURUSD"], range.from),
   };
   for (const [name, read] of Object.entries(reads)) {
     beBusy();

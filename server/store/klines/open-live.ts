@@ -19,11 +19,14 @@ export async function openLive({ db, startUp: { run }, clock, log, onStop }: Liv
   onStop("minutes that lack ticks", lacking.stop);
   return {
     ...table,
-    lacking,
     read: (query) => run(() => table.read(query)),
     lastQuotes: (atMs) => run(() => table.lastQuotes(atMs)),
-    importedTimes: (...asked) => run(() => table.importedTimes(...asked)),
-    minutesSince: (...asked) => run(() => table.minutesSince(...asked)),
+    stored: {
+      ...table.stored,
+      lacking,
+      importedTimes: (...asked) => run(() => table.stored.importedTimes(...asked)),
+      minutesSince: (...asked) => run(() => table.stored.minutesSince(...asked)),
+    },
     async beginWriter(token, above) {
       const writer = await run(() => table.beginWriter(token, above));
       return writer && { ...writer, write: (...batch) => run(() => writer.write(...batch)) };
