@@ -90,7 +90,7 @@ describe.skipIf(program === undefined)("a venue that several nodes share", () =>
       address,
       acceptsPush: true,
       provider: "push",
-      namesSpeakers: true,
+      namesProviders: true,
       clock,
       log,
       metrics: createMetrics(),

@@ -21,7 +21,7 @@ export const Header = z.object({
   problem: z.string().nullable(),
   /** What is wrong on the way of the events to it, where it passes on those of another process. */
   away: z.string().nullable().optional(),
-  /** The provider in force for each ticker, as ProviderChoice.speakers says; absent where there are not several providers. */
+  /** The provider in force for each ticker, as ProviderChoice.inForce says; absent where there are not several providers. */
   speakers: z.record(z.string(), z.string()).optional(),
   /** Tickers that the feed does not bring; absent where all are, and from an earlier release. */
   unoffered: z.array(z.string()).optional(),

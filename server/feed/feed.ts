@@ -57,10 +57,10 @@ export interface FeedLife {
 /** The name of pushed ticks among several providers. */
 export const PUSH = "push";
 
-/** Under this name, ProviderChoice.speakers is the provider in force for every ticker that it does not name. */
+/** Under this name, ProviderChoice.inForce is the provider in force for every ticker that it does not name. */
 export const EVERY_TICKER = "*";
 
-/** The provider in force for a ticker according to ProviderChoice.speakers; null where there is none. */
+/** The provider in force for a ticker according to ProviderChoice.inForce; null where there is none. */
 export const providerIn = (byTicker: Readonly<Record<string, string>> | undefined, ticker: string): string | null =>
   (byTicker?.[ticker] ?? byTicker?.[EVERY_TICKER]) || null;
 
@@ -73,7 +73,7 @@ interface ProviderChoice {
   /** Call it when an operator prefers another provider. @throws Error when that cannot be read */
   pinChanged(): Promise<void>;
   /** The providers in force of all tickers, for other processes; providerIn reads it. */
-  speakers(): Readonly<Record<string, string>>;
+  inForce(): Readonly<Record<string, string>>;
   report(): PrecedenceReport;
 }
 

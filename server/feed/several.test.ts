@@ -170,7 +170,7 @@ async function startScene(
     sourceOf: (ticker) => feed.choice?.providerOf(ticker) ?? "none",
     acceptsPush: members.includes(null),
     provider: feed.name,
-    namesSpeakers: true,
+    namesProviders: true,
   });
   onTestFinished(market.stop);
   const listing = (ticker: string) => catalogue.find(ticker) ?? expect.fail(ticker);

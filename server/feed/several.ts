@@ -157,9 +157,9 @@ function createRun(options: SeveralOptions, start: FeedStart) {
     shared = undefined;
     precedence.look(tickers(), nowMs);
     for (const { ticker, digits } of catalogue.list()) {
-      const speaks = inForce(ticker);
-      for (const name of divergence.look(ticker, speaks, 10 ** -digits, nowMs))
-        log.warn({ ticker, feed: name, speaks }, "the prices of two feeds differ by more than ten spreads");
+      const present = inForce(ticker);
+      for (const name of divergence.look(ticker, present, 10 ** -digits, nowMs))
+        log.warn({ ticker, feed: name, speaks: present }, "the prices of two feeds differ by more than ten spreads");
     }
     changes.flush();
   }
@@ -171,9 +171,9 @@ function createRun(options: SeveralOptions, start: FeedStart) {
       const { ticker, bid, ask } = tick;
       const isNow = isOfNow(tick, atMs);
       if (isNow) divergence.tick(name, ticker, { bid, ask, atMs });
-      const speaks = isNow ? precedence.tick(name, ticker, atMs) : inForce(ticker) === name;
-      if (!speaks) start.standby?.(tick, name);
-      return speaks;
+      const isTaken = isNow ? precedence.tick(name, ticker, atMs) : inForce(ticker) === name;
+      if (!isTaken) start.standby?.(tick, name);
+      return isTaken;
     });
   }
 
@@ -205,8 +205,8 @@ function createRun(options: SeveralOptions, start: FeedStart) {
     });
     if (repair) menders.repairs.set(name, repair);
     const taken = async (ticks: readonly Tick[]) => {
-      const spoken = take(name, ticks);
-      if (spoken.length > 0) await handOff.put(spoken);
+      const passed = take(name, ticks);
+      if (passed.length > 0) await handOff.put(passed);
     };
     const onState = (problem: string | null) => problems.turn(name, problem);
     return superviseFeed({ feed, name, take: taken, onState, onLost: lost, clock, log }, signal);
@@ -219,7 +219,7 @@ function createRun(options: SeveralOptions, start: FeedStart) {
     pinned: precedence.pinned,
     divergent: divergence.list,
     changes: changes.list,
-    speakers: () => (shared ??= sharedOf(tickers(), inForce)),
+    shared: () => (shared ??= sharedOf(tickers(), inForce)),
     async *run(signal: AbortSignal): AsyncGenerator<readonly Tick[]> {
       const over = new AbortController();
       const either = AbortSignal.any([signal, over.signal]);
@@ -282,7 +282,7 @@ export function severalFeed(options: SeveralOptions): MarketFeed {
     offers: (ticker) => members.some((member) => member?.offers(ticker)),
     choice: {
       providerOf: (ticker) => current?.inForce(ticker),
-      speakers: () => current?.speakers() ?? {},
+      inForce: () => current?.shared() ?? {},
       // What no venue lists is refused as such, not because of who pushes it.
       pushed: (tick) => catalogue.find(tick.ticker) === undefined || current?.take(PUSH, [tick]).length === 1,
       pinChanged: async () => current?.pinChanged(),

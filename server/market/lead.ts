@@ -120,7 +120,7 @@ export async function lead(turn: Turn, options: LeadOptions, { events, projectio
       problem: producer?.feedProblem() ?? null,
       // Composed where it is read: most readers ask for the time alone.
       get speakers() {
-        return feed?.choice?.speakers();
+        return feed?.choice?.inForce();
       },
       get unoffered() {
         return unofferedOf({ catalogue, isOffered });

@@ -19,7 +19,7 @@ export interface MarketOptions extends LeadOptions {
   /** Slug of the provider; null without one. */
   readonly provider: string | null;
   /** True where clients see which of several providers is in force for a ticker. */
-  readonly namesSpeakers?: boolean;
+  readonly namesProviders?: boolean;
   /** True where the feed sets the time, here or in the process that leads; that of `feed` by default. */
   readonly keepsTime?: boolean;
   /** Carries the events to followers; by default within this process only. */
@@ -73,7 +73,7 @@ export interface RunningMarket extends Market {
  * unless the newest records do not come within the `startMaxMs` of its leadership.
  */
 export async function startMarket(options: MarketOptions): Promise<RunningMarket> {
-  const { venue, catalogue, store, files, provider, feed, filter, sourceOf, namesSpeakers = false, clock } = options;
+  const { venue, catalogue, store, files, provider, feed, filter, sourceOf, namesProviders = false, clock } = options;
   const { keepsTime = feed?.keepsTime ?? false, events = createMemoryLog(), leadership = leadAlone(clock) } = options;
   const log = options.log.child({ venue });
   const [leaving, stopping] = [new AbortController(), new AbortController()];
@@ -106,10 +106,10 @@ export async function startMarket(options: MarketOptions): Promise<RunningMarket
   const choice = feed?.choice;
   /** The process that leads knows it first. */
   function providerOf(ticker: string): string | null {
-    if (!namesSpeakers) return provider;
+    if (!namesProviders) return provider;
     if (led && choice) return choice.providerOf(ticker) ?? null;
-    const speakers = follower.standing()?.speakers;
-    return choice || speakers ? providerIn(speakers, ticker) : provider;
+    const inForce = follower.standing()?.speakers;
+    return choice || inForce ? providerIn(inForce, ticker) : provider;
   }
   const isOffered = (ticker: string) => (led ? led.isOffered(ticker) : follower.standing()?.unoffered?.includes(ticker) !== true);
   const feedProblem = () => follower.problem() ?? follower.standing()?.problem ?? null;
