@@ -86,7 +86,7 @@ export const PARTS = parts()
   .part("parent", ["worker"], async ({ clock, log, leave, registry }) => {
     const metrics = () => registry.getMetricsAsJSON() as Promise<unknown> as Promise<MetricTable>;
     const opening = { clock, leave, metrics, pendingMaxCount: PENDING_MAX_COUNT };
-    const { parent, told } = openParent<WorkerStart, WorkerQuestions>(opening);
+    const { parent, told, serves } = openParent<WorkerStart, WorkerQuestions>(opening);
     const { worker, ...begun } = await told;
     registry.setDefaultLabels({ [WORKER_LABEL]: String(worker) });
     const lender = createBankLender(clock, (key, call) => withTimeout(parent.ask("lend", key, call), LEND_MAX_MS, clock));
@@ -99,6 +99,7 @@ export const PARTS = parts()
       ...begun,
       worker,
       parent,
+      serves,
       connections,
       log: log.child({ worker }),
       lending: { lender, useTicket: (id: string) => parent.ask("useTicket", id) },
@@ -110,10 +111,10 @@ export const PARTS = parts()
   })
   .part("parent", ["portal"], async ({ clock, leave, registry }) => {
     const metrics = () => registry.metrics();
-    const { parent, told } = openParent<PortalStart, MarketAnswers>({ clock, leave, metrics });
+    const { parent, told, serves } = openParent<PortalStart, MarketAnswers>({ clock, leave, metrics });
     // One that does not arrive is told again after the next look.
     const noteMailServer = (problem: string | null) => void parent.ask("noteMailServer", problem).catch(() => undefined);
-    return { parent, noteMailServer, ...(await told) };
+    return { parent, serves, noteMailServer, ...(await told) };
   })
   .part("telemetry", ALL, async (node) => {
     // Stops last: what the others do while they stop is recorded too.
@@ -321,7 +322,7 @@ export const PARTS = parts()
     const { serveClients } = await import("./http/serve");
     const { servedByWorker } = await import("./http/served");
     const { createPassOn } = await import("./workers/pass-on");
-    const { streams, addressOf, sessions, stage, parent, onStop } = node;
+    const { streams, addressOf, sessions, stage, serves, onStop } = node;
     onStop("sessions", createDrain(await sessions.listen(streams)));
     const served = servedByWorker({ ...node, streams: sessions.routed(streams, addressOf), passOn: createPassOn(node) });
     const server = await serveClients(node, served);
@@ -331,7 +332,7 @@ export const PARTS = parts()
       stage.now = "drained";
     });
     onStop("streams", streams.stop);
-    await parent.ask("ready", server.address() as AddressInfo);
+    serves(server.address() as AddressInfo);
     return { drain };
   })
   // An ingest node has no client endpoints to probe.
@@ -392,7 +393,7 @@ export const PARTS = parts()
     const { createMarketCall } = await import("./portal/call-market");
     const { startImport } = await import("./portal/import-process");
     const { createUploads } = await import("#server/pages/uploads");
-    const { env, db, clock, log, secret, access, parent, requestsPath, socketPath, onStop } = node;
+    const { env, db, clock, log, secret, access, parent, serves, requestsPath, socketPath, onStop } = node;
     const storedData = createStoredData({ db, clock });
     const folder = path.join(env.DATA_DIR, "uploads");
     const uploads = createUploads({ folder, reserveBytes: env.DISK_RESERVE_MIB * MIB_BYTES, clock, log, start: startImport });
@@ -416,7 +417,7 @@ export const PARTS = parts()
       reports: calling<AskedReports>(REPORTS, parent.ask),
     });
     onStop("pages", createDrain(await servePages(env, socketPath, log)));
-    await parent.ask("ready", socketPath);
+    serves(socketPath);
   })
   // The first step of a stop, while everything is still served: another node takes over the venues, and nobody new is let in.
   .part("leaving", SERVING, async ({ onStop, stage, markets, drain, clock }) => {

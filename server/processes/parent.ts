@@ -31,7 +31,10 @@ interface ParentOptions<Numbers> {
   readonly pendingMaxCount?: number;
 }
 
-/** Opens the channel to the process that has started this one. `told` resolves when that process says with what to start. */
+/**
+ * Opens the channel to the process that has started this one. `told` resolves when that process says with what to start; call `serves`
+ * once this one does.
+ */
 export function openParent<Start, Theirs extends ParentAnswers<never> & Answers, Numbers = unknown>(
   options: ParentOptions<Numbers>,
 ) {
@@ -42,7 +45,8 @@ export function openParent<Start, Theirs extends ParentAnswers<never> & Answers,
   });
   const answers: ChildAnswers<Start, Numbers> = { start, ping: () => undefined, metrics, stop: () => leave(0) };
   const parent = openChannel<Theirs>(process, answers, clock, pendingMaxCount);
-  // The process that has started this one may be busy with its own start for longer than a question may wait.
-  void parent.ask("begin", ...([] as never)).catch(() => undefined);
-  return { parent, told };
+  // The process that has started this one may be busy for longer than a question may wait; it hears of it all the same.
+  const say = (name: "begin" | "ready", ...said: unknown[]) => void parent.ask(name, ...(said as never)).catch(() => undefined);
+  say("begin");
+  return { parent, told, serves: (said: Parameters<Theirs["ready"]>[0]) => say("ready", said) };
 }
