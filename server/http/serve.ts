@@ -62,6 +62,7 @@ export function serveClients(options: ServeOptions, served: Served, at: number |
     log.warn({ connections: room }, "few files may be open: fewer connections and streams are served; raise ulimit -n");
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
+      if (typeof at === "string") return reject(error);
       const reason = error.code === "EADDRINUSE" ? "the port is in use" : error.message;
       const setting = at === env.PORT ? "PORT" : "METRICS_PORT";
       reject(new Error(`Cannot listen on ${env.HOST}:${at}: ${reason}. Set ${setting} or HOST to a different value.`));

@@ -7,7 +7,7 @@ import { startChild } from "./child";
 
 type Asked = { readonly id: number; readonly name: string; readonly input: readonly unknown[] };
 
-/** A process as its parent sees it: what it was told, and what it says. It ends when it is killed. */
+/** A child process that records what its parent asks, sends what the test gives it, and exits when it is killed. */
 class Process extends EventEmitter {
   readonly pid = 7;
   readonly exitCode = null;
@@ -33,7 +33,7 @@ class Process extends EventEmitter {
     this.emit("message", { kind: "ask", id: 0, name, input });
   }
 
-  /** What it was asked by name, besides pings. */
+  /** The first argument of each question of this name. */
   told = (name: string) => this.asked.filter((message) => message.name === name).map(({ input }) => input[0]);
 }
 
@@ -70,7 +70,7 @@ function start() {
   return { clock, lines, processes, nth, child, run, serving };
 }
 
-test("a process is told with what to start once it listens, and serves once it says so", async () => {
+test("a process gets its start options once it asks for them, and serves once it reports that it is ready", async () => {
   const { clock, nth, run, serving } = start();
   const running = run();
   await clock.advance(10_000);

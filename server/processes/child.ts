@@ -4,6 +4,7 @@ import type { Clock } from "#lib/clock";
 import type { Logger } from "#lib/log";
 import { type Backoff, repeat } from "#lib/repeat";
 import { SECOND_MS } from "#lib/units";
+import { withTimeout } from "#lib/with-timeout";
 import { type Answers, openChannel } from "./channel";
 import { logStderr } from "./json-output";
 import type { ChildAnswers, ParentAnswers } from "./parent";
@@ -126,11 +127,7 @@ export function startChild<Start, Ready, Numbers>(options: ChildOptions): Child<
     },
     responds: () => responds(current),
     ended: () => current.ended,
-    metrics: () =>
-      Promise.race([
-        current.channel.ask("metrics").catch(() => undefined),
-        clock.wait(METRICS_MAX_MS).then(() => undefined),
-      ]) as Promise<Numbers | undefined>,
+    metrics: () => withTimeout(current.channel.ask("metrics"), METRICS_MAX_MS, clock).catch(() => undefined),
     stop() {
       stopped ??= end();
       return stopped;

@@ -3,7 +3,7 @@ import { type Answers, openChannel } from "./channel";
 
 /** What a process that has started another one answers to it. */
 export type ParentAnswers<Ready> = {
-  /** The child can be told with what to start. Node's cluster module loses messages sent before that. */
+  /** The child is ready for its start options. Node's cluster module drops messages that are sent before that. */
   begin(): void;
   /** The child serves. */
   ready(said: Ready): void;

@@ -4,6 +4,7 @@ import { NO_TICKS } from "#lib/domain/tick-columns";
 import { createAlignment } from "#lib/domain/timeframe";
 import type { KlineStore, LastQuote, StoredKlines } from "#lib/market/ports";
 import type { TickChunk } from "#server/store/history/tick-tail";
+import { NONE_LACKS } from "#server/store/klines/kline-store";
 import type { StoredPlaces, VenueWriter } from "#server/store/klines/kline-writer";
 
 const alignment = createAlignment();
@@ -67,7 +68,7 @@ export function createMemoryKlines(rows: readonly Kline[] = []): MemoryKlines {
       },
       importedTimes: async () => [],
       struckBy: async () => [],
-      lacking: { revision: () => 0, minutes: async () => [] },
+      lacking: NONE_LACKS,
       runs: () => Promise.reject(new Error("a store in memory knows no runs")),
     },
     async lastQuotes(atMs) {

@@ -19,7 +19,8 @@ import { closesUndelivered } from "./undelivered";
 
 /** Streams and requests in flight take part of it; it is shorter than the stop of the whole service. */
 const STOP_MAX_MS = 7_000;
-/** What each worker is answered in a way of its own: as of its number. */
+
+/** What the market process answers to each worker by its number. */
 type OwnAnswers = Pick<WorkerQuestions, "openConnection" | "hasConnectionRoom" | "closeConnection">;
 /** What the market process answers to every worker alike. */
 type SharedAnswers = Omit<WorkerQuestions, keyof OwnAnswers | keyof ParentAnswers<AddressInfo>>;

@@ -16,7 +16,7 @@ import { createPastRead } from "./past-klines";
 const VENUE = "live";
 
 /** Of a table whose ranges that lack ticks nobody follows. */
-const NONE_LACKS: StoredKlines["lacking"] = { revision: () => 0, minutes: async () => [] };
+export const NONE_LACKS: StoredKlines["lacking"] = { revision: () => 0, minutes: async () => [] };
 
 /** The prices of a stored kline. */
 export type StoredPrices = Pick<Kline, "open" | "low" | "high" | "close">;
