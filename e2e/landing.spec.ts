@@ -14,6 +14,8 @@ import { createVisitor } from "./visitor";
 
 const UPDATES_PER_SECOND_COUNT = 50;
 const API = "**/api/v1/**";
+/** Room of a chart's price axis, of the gap that may follow the newest kline, and of the kline itself. */
+const EDGE_MAX_PX = 160;
 
 let product: Product;
 let browser: Browser;
@@ -47,6 +49,25 @@ async function newestKline(ticker: string, timeframe: Timeframe): Promise<Kline>
   const response = await fetch(`${product.baseUrl}/api/v1/market/klines?${query}`, { headers });
   const { data } = (await response.json()) as { data: { items: [Kline] } };
   return data.items[0];
+}
+
+/** Keeps in `window.drawn` what charts write into their canvas from now on. */
+const keepWriting = (page: Page) =>
+  page.addInitScript(() => {
+    const drawn = new Set<string>();
+    Object.assign(window, { drawn });
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      drawn.add(text);
+      return fillText.call(this, text, ...place);
+    };
+  });
+
+/** The time of a kline as the chart's crosshair has it. */
+function crosshairText({ time }: Kline, timeframe: Timeframe): string {
+  if (timeframe === "M1") return new Date(time * 1_000).toUTCString().slice(5, 22);
+  // It opens at 21:00 or 22:00 UTC of the evening before.
+  return new Date((time + 12 * HOUR_S) * 1_000).toUTCString().slice(timeframe === "MN1" ? 8 : 5, 16);
 }
 
 /** Resolves once some price is another than now. */
@@ -507,16 +528,7 @@ describe("the markets", () => {
 
   test("mark the last price on the chart's axis also when its bar is out of view, and lead back to now", async () => {
     const { page, problems } = await visit({ width: 390 });
-    // What the chart writes into its canvas.
-    await page.addInitScript(() => {
-      const drawn = new Set<string>();
-      Object.assign(window, { drawn });
-      const { fillText } = CanvasRenderingContext2D.prototype;
-      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-        drawn.add(text);
-        return fillText.call(this, text, ...place);
-      };
-    });
+    await keepWriting(page);
     await openPage(page, `${product.baseUrl}/markets/XAUUSD`);
     const plot = page.getByRole("group", { name: /^XAUUSD H1: \d{3,} klines/ });
     const now = page.getByRole("button", { name: "Back to now" });
@@ -545,15 +557,48 @@ describe("the markets", () => {
       await page.getByRole("button", { name: timeframe, exact: true }).click();
       const plot = page.getByRole("group", { name: new RegExp(`^EURUSD ${timeframe}: \\d{2,} klines`) });
       await plot.waitFor();
-      const { time } = await newestKline("EURUSD", timeframe);
-      // It opens at 21:00 or 22:00 UTC of the evening before.
-      const [day, month, year] = new Date((time + 12 * HOUR_S) * 1_000).toUTCString().split(" ").slice(1);
-      const date = `${timeframe === "MN1" ? "" : `${day} `}${month} ${year}`;
+      const date = crosshairText(await newestKline("EURUSD", timeframe), timeframe);
       await page.locator("figure dl").getByText(date, { exact: true }).waitFor();
       expect(await plot.getAttribute("aria-label")).toContain(`to ${date}.`);
     }
     await page.close();
   });
+
+  test.each([
+    ["TESTGAP", "M1", 1440],
+    ["TESTGAP", "M1", 390],
+    ["EURUSD", "D1", 1440],
+    ["EURUSD", "W1", 1440],
+    ["EURUSD", "MN1", 390],
+  ] as const)(
+    "open %s %s at %i pixels with the newest kline at the right edge of the chart",
+    async (ticker, timeframe, width) => {
+      const { page } = await visit({ width });
+      await keepWriting(page);
+      await openPage(page, `${product.baseUrl}/markets/${ticker}`);
+      await page.getByRole("button", { name: timeframe, exact: true }).click();
+      const plot = page.getByRole("group", { name: new RegExp(`^${ticker} ${timeframe}: \\d{2,} klines`) });
+      await plot.scrollIntoViewIfNeeded();
+      await page.locator("figure").getByText("Streaming", { exact: true }).waitFor();
+      await expect
+        .poll(
+          async () => {
+            await plot.hover({ position: { x: 10, y: 40 } });
+            await page.evaluate("window.drawn.clear()");
+            const { width: across } = await plot.evaluate((element) => element.getBoundingClientRect());
+            // Over the axis, the room behind the newest kline, and the gap that may follow it.
+            for (let x = across - 2; x > across - EDGE_MAX_PX; x -= 3) await plot.hover({ position: { x, y: 40 } });
+            const drawn = await page.evaluate<string[]>("[...window.drawn]");
+            return drawn.includes(crosshairText(await newestKline(ticker, timeframe), timeframe));
+          },
+          { timeout: STEP_MAX_MS },
+        )
+        .toBe(true);
+      expect(await page.getByRole("button", { name: "Back to now" }).count()).toBe(0);
+      await picture(page, `chart-${ticker}-${timeframe}-${width}`);
+      await page.close();
+    },
+  );
 
   test("show the range of the day, week and month as their klines have it", async () => {
     const { page } = await visit({ width: 390 });

@@ -1,14 +1,12 @@
 import {
   CandlestickSeries,
   HistogramSeries,
-  type IChartApiBase,
   type IPriceLine,
   type ISeriesApi,
   LineSeries,
   LineStyle,
   MismatchDirection,
   PriceScaleMode,
-  type Time,
   type UTCTimestamp,
 } from "lightweight-charts";
 import type { Bar, BarSource } from "#lib/client/bar-source";
@@ -21,7 +19,7 @@ import { type Break, breaksOf, type Hours, isIntraday, slotsOf } from "./breaks"
 import type { ChartClock } from "./clock";
 import { type ChartColours, chartColours } from "./colours";
 import { type Comparison, closesAt, comparisonOf } from "./compare";
-import { createClockedChart } from "./time-axis";
+import { createClockedChart, themed } from "./time-axis";
 
 /** Bars that there is room for at first, where each has at least so many pixels: a chart of two bars has narrow ones too. */
 const SHOWN_COUNT = 120;
@@ -65,15 +63,6 @@ export interface DrawnChart {
 }
 
 const at = (time: number) => time as UTCTimestamp;
-/** The options that follow the theme. */
-function themed({ ground, text, line }: ChartColours) {
-  return {
-    layout: { background: { color: ground }, textColor: text, panes: { separatorColor: line, enableResize: false } },
-    grid: { vertLines: { color: line }, horzLines: { color: line } },
-    rightPriceScale: { borderColor: line },
-    timeScale: { borderColor: line },
-  };
-}
 
 /** Rising klines are hollow, so that eyes that mix up red and green can tell them from falling ones. */
 const candleColours = ({ up, down, ground }: ChartColours) => ({
@@ -94,16 +83,8 @@ function openChart(
   { digits, timeframe, clock, second }: Pick<ChartOptions, "digits" | "timeframe" | "clock" | "second">,
   colours: ChartColours,
 ) {
-  const { layout, timeScale, rightPriceScale, ...rest } = themed(colours);
-  const chart = createClockedChart(place, clock, {
-    ...rest,
-    autoSize: true,
-    // Its own logo needs a style sheet that the security policy refuses; the link below the chart is the attribution.
-    layout: { ...layout, attributionLogo: false, fontSize: 11 },
-    // A label at the edge of a pane is left out where it would be cut.
-    rightPriceScale: { ...rightPriceScale, entireTextOnly: true },
-    timeScale: { ...timeScale, timeVisible: isIntraday(timeframe), secondsVisible: false, rightOffset: MARGIN_COUNT },
-  });
+  const timeScale = { timeVisible: isIntraday(timeframe), secondsVisible: false, rightOffset: MARGIN_COUNT };
+  const chart = createClockedChart(place, clock, colours, timeScale);
   const formatter = (price: number) => priceText(price, digits);
   const priceFormat = { type: "custom", formatter, minMove: 10 ** -digits } as const;
   const candles = chart.addSeries(CandlestickSeries, { ...candleColours(colours), ...UNMARKED, priceFormat });
@@ -140,11 +121,6 @@ function bandsOf(breaks: readonly Break[], timeframe: Timeframe): Band[] {
   });
 }
 
-function showNewest(chart: IChartApiBase<Time>, place: HTMLElement, count: number): void {
-  const shown = Math.min(SHOWN_COUNT, Math.max(1, Math.floor(place.clientWidth / BAR_MIN_PX)));
-  chart.timeScale().setVisibleLogicalRange({ from: count - shown - 0.5, to: count - 1 + MARGIN_COUNT });
-}
-
 /** Draws a chart into an element and keeps it current. */
 export function drawChart(place: HTMLElement, options: ChartOptions): DrawnChart {
   const { timeframe, source, first, hours, second, onPoint, onAll, onLast, onState, onComparison, onSecondState, onAway } =
@@ -168,6 +144,12 @@ export function drawChart(place: HTMLElement, options: ChartOptions): DrawnChart
   );
   const find = (time: number) =>
     points.bars.find((bar) => bar.time === time) ?? points.breaks.find(({ from, to }) => time >= from && time < to);
+
+  /** Shows the last places of the time axis. Gaps have places too, so that the number of bars would not find the last one. */
+  function showEnd(count: number): void {
+    const last = scale.timeToIndex(at(Math.max(points.bars.at(-1)?.time ?? 0, points.bands.at(-1)?.last ?? 0)));
+    if (last !== null) scale.setVisibleLogicalRange({ from: last + MARGIN_COUNT - count, to: last + MARGIN_COUNT });
+  }
 
   function compare(): void {
     const range = scale.getVisibleLogicalRange();
@@ -224,7 +206,7 @@ export function drawChart(place: HTMLElement, options: ChartOptions): DrawnChart
         const breaks = breaksOf(bars, timeframe, hours, Math.floor(Date.now() / SECOND_MS));
         points = { bars, breaks, bands: bandsOf(breaks, timeframe) };
         showAll();
-        if (isFirst && bars.length > 0) showNewest(chart, place, candles.data().length);
+        if (isFirst) showEnd(Math.min(SHOWN_COUNT, Math.max(1, Math.floor(place.clientWidth / BAR_MIN_PX))) + MARGIN_COUNT);
         onAll(bars);
       },
       onLast(bar, bars) {
@@ -281,9 +263,9 @@ export function drawChart(place: HTMLElement, options: ChartOptions): DrawnChart
     },
     moveTo(end) {
       const range = scale.getVisibleLogicalRange();
-      // At once: older klines that arrive while it moves would stop it on the way.
-      if (end === "end") scale.scrollToPosition(scale.options().rightOffset, false);
-      else if (range !== null) scale.setVisibleLogicalRange({ from: 0, to: range.to - range.from });
+      if (range === null) return;
+      if (end === "end") showEnd(range.to - range.from);
+      else scale.setVisibleLogicalRange({ from: 0, to: range.to - range.from });
     },
     remove() {
       for (const stop of stops) stop();

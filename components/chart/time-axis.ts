@@ -2,6 +2,7 @@ import {
   createChartEx,
   type DeepPartial,
   defaultHorzScaleBehavior,
+  type HorzScaleOptions,
   TickMarkType,
   type Time,
   type TimeChartOptions,
@@ -9,6 +10,7 @@ import {
 import { SECOND_MS } from "#lib/units";
 import { dateFormat } from "../portal/date-format";
 import type { ChartClock } from "./clock";
+import type { ChartColours } from "./colours";
 
 const SHAPES: Readonly<Record<TickMarkType, Intl.DateTimeFormatOptions>> = {
   [TickMarkType.Year]: { year: "numeric" },
@@ -23,8 +25,23 @@ export function markText(type: TickMarkType, atS: number, clock: Pick<ChartClock
   return dateFormat({ ...SHAPES[type], timeZone: "UTC" }).format(new Date(clock.shown(atS) * SECOND_MS));
 }
 
+/** The options of a chart that follow the theme. */
+export function themed({ ground, text, line }: ChartColours) {
+  return {
+    layout: { background: { color: ground }, textColor: text, panes: { separatorColor: line, enableResize: false } },
+    grid: { vertLines: { color: line }, horzLines: { color: line } },
+    rightPriceScale: { borderColor: line },
+    timeScale: { borderColor: line },
+  };
+}
+
 /** A chart whose time axis has its days, months and years where the clock has them. By itself, the library has them where UTC does. */
-export function createClockedChart(place: HTMLElement, clock: ChartClock, options: DeepPartial<TimeChartOptions>) {
+export function createClockedChart(
+  place: HTMLElement,
+  clock: Pick<ChartClock, "shown" | "text">,
+  colours: ChartColours,
+  axis: DeepPartial<HorzScaleOptions>,
+) {
   class ClockedScale extends defaultHorzScaleBehavior() {
     override options(): TimeChartOptions {
       return super.options() as TimeChartOptions;
@@ -45,10 +62,19 @@ export function createClockedChart(place: HTMLElement, clock: ChartClock, option
       }
     }
   }
-  const { timeScale, localization } = options;
+  const { layout, grid, rightPriceScale, timeScale } = themed(colours);
   return createChartEx<Time, ClockedScale>(place, new ClockedScale(), {
-    ...options,
-    localization: { ...localization, timeFormatter: (time: Time) => clock.text(Number(time)) },
-    timeScale: { ...timeScale, tickMarkFormatter: (time: Time, type: TickMarkType) => markText(type, Number(time), clock) },
+    autoSize: true,
+    grid,
+    // Its own logo needs a style sheet that the security policy refuses; the link below the chart is the attribution.
+    layout: { ...layout, attributionLogo: false, fontSize: 11 },
+    // A label at the edge of a pane is left out where it would be cut.
+    rightPriceScale: { ...rightPriceScale, entireTextOnly: true },
+    localization: { timeFormatter: (time: Time) => clock.text(Number(time)) },
+    timeScale: {
+      ...timeScale,
+      ...axis,
+      tickMarkFormatter: (time: Time, type: TickMarkType) => markText(type, Number(time), clock),
+    },
   });
 }
