@@ -14,8 +14,9 @@ const FIELD = "input:not([hidden]):enabled, select:enabled, textarea:enabled";
 /** What surrounds the control that opened each open dialog, that control first. */
 const openers = new WeakMap<Element, readonly Element[]>();
 
-/** The control that has the focus, then all that surrounds it. For one in a dialog, what opened that follows. */
+/** The control that has the focus, then all that surrounds it. For one in a dialog, what opened that follows. None on the server. */
 function focusedAndAround(): readonly Element[] {
+  if (typeof document === "undefined") return [];
   // An item of a menu goes away with it: its button stands for it.
   const menu = document.activeElement?.closest("[role=menu]");
   const focused = menu ? document.getElementById(menu.getAttribute("aria-labelledby") ?? "") : document.activeElement;
