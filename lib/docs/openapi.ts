@@ -5,6 +5,7 @@ import { ERROR_IDS, ERRORS, type ErrorId, httpStatus } from "#lib/contract/error
 import { PARQUET_MEDIA } from "#lib/contract/files";
 import { describeParameter, isInPath, type Operation, type Parameter } from "#lib/contract/operation";
 import { linkOperation, REST_CALLS } from "#lib/operations/link/declaration";
+import manifest from "../../package.json" with { type: "json" };
 import { type JsonSchema, type SchemaPrinter, schemaPrinter } from "./json-schema";
 import { HEADER_PARAMETERS, HEADERS, headerReferences, RATE_LIMIT_HEADERS } from "./openapi-headers";
 import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "./openapi-types";
@@ -253,7 +254,7 @@ export function openApiDocument({
       version: API_VERSION,
       description: DESCRIPTION,
       contact: contactOf(brand),
-      license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
+      license: { name: manifest.license, identifier: manifest.license },
     },
     servers: [{ url: serverUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
