@@ -102,6 +102,73 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
+  test("sees what a call costs before it is sent, as the values change", async () => {
+    const page = await open(await reader(), "/playground?op=klines&ticker=EURUSD&timeframe=M1&limit=5000");
+    await page.getByText("Costs 5 units of the rate limit.").waitFor();
+    await page.getByRole("textbox", { name: "limit" }).fill("1001");
+    await page.getByText("Costs 2 units of the rate limit.").waitFor();
+    await page.getByRole("textbox", { name: "limit" }).fill("none");
+    await page.getByText("Its cost depends on valid values.").waitFor();
+    await page.getByRole("textbox", { name: "limit" }).fill("1001");
+    await send(page);
+    await answer(page).getByRole("tab", { name: "Headers" }).click();
+    const cost = answer(page).getByText("x-ratelimit-cost", { exact: true }).locator("xpath=following-sibling::dd");
+    expect(await cost.textContent()).toBe("2");
+    await choose(page, "Quote stream");
+    expect(await page.getByText("of the rate limit").count()).toBe(0);
+    await page.context().close();
+  });
+
+  test("finds the way from a timeframe that has too many days of mid prices to one that fits, by one click", async () => {
+    const page = await open(await reader(), "/playground?op=klines&ticker=EURUSD&timeframe=H1&price=mid&limit=200");
+    await send(page);
+    await answer(page).getByText("EURUSD H1, mid prices").waitFor();
+    await answer(page).getByRole("button", { name: "MN1", exact: true }).click();
+    await expectWords(page, /The sandbox computes ask and mid klines of 800 days at most, here \d+ klines\./);
+    await answer(page)
+      .getByRole("button", { name: /^Send with limit=\d+$/ })
+      .click();
+    await answer(page).getByText("EURUSD MN1, mid prices").waitFor();
+    expect(page.url()).toMatch(/timeframe=MN1.*limit=2\d/);
+    await page.context().close();
+  });
+
+  test("draws bid and ask of ticks", async () => {
+    const page = await open(await reader(), "/playground?op=ticks&ticker=XAUUSD&limit=300");
+    await send(page);
+    await answer(page)
+      .getByRole("img", { name: /^XAUUSD: bid and ask of 300 ticks, / })
+      .waitFor();
+    await answer(page)
+      .getByText(/^\d\d \w{3,4} \d{4} \d\d:\d\d:\d\d\.\d{3}$/)
+      .waitFor();
+    expect(await answer(page).locator("canvas").count()).toBeGreaterThan(0);
+    await answer(page).getByRole("tab", { name: "Table" }).click();
+    await answer(page).getByRole("row").nth(2).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test("downloads a file of the list, and reads why one could not be had", async () => {
+    const page = await open(await reader(), "/playground?op=files&ticker=EURUSD&type=klines");
+    await send(page);
+    const download = answer(page)
+      .getByRole("button", { name: /^Download the file of / })
+      .first();
+    const saved = page.waitForEvent("download");
+    await download.click();
+    const file = await saved;
+    expect(file.suggestedFilename()).toMatch(/^EURUSD-M1-\d{4}-\d\d\.parquet$/);
+    expect((await readFile(await file.path())).subarray(0, 4).toString()).toBe("PAR1");
+    const data = { detail: "There is no such file.", request_id: "req_test", docs_url: "/docs/errors/unknown-file" };
+    await page.route("**/api/v1/market/files/**", (route) =>
+      route.fulfill({ status: 404, json: { code: 40402, message: "unknown_file", data } }),
+    );
+    await download.click();
+    await answer(page).getByRole("alert").getByText("There is no such file.").waitFor();
+    await page.context().close();
+  });
+
   test("saves the table of a response as the CSV that the service sends", async () => {
     const page = await open(await reader());
     await choose(page, "Instruments");
@@ -420,6 +487,7 @@ describe("bad input", { tags: ["slow"] }, () => {
     await send(page);
     await page.getByRole("button", { name: "Did you mean EURUSD?" }).click();
     expect(await field.inputValue()).toBe("XAUUSD,EURUSD");
+    await answer(page).getByText("200 OK").waitFor();
     await page.context().close();
   });
 
@@ -621,7 +689,7 @@ test.each(["klines", "ticks"])(
       ["DuckDB", `FROM '${type}.parquet'`],
     ] as const) {
       await answer(page).getByText(program, { exact: true }).first().click();
-      await files.getByRole("button").first().click();
+      await files.getByRole("button", { name: "Copy code" }).first().click();
       await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(code);
     }
     expect(problems).toEqual([]);

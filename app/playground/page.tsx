@@ -16,7 +16,7 @@ import type { PortalRuntime } from "#server/pages/runtime";
 import { runningPortal } from "#server/pages/runtime";
 import { liveKeyOf } from "#server/pages/shown-markets";
 import { LANGUAGES_COOKIE, languagesOf } from "../../components/docs/languages";
-import { issuesOf } from "../../components/playground/check";
+import { checkValues } from "../../components/playground/check";
 import { playOperations } from "../../components/playground/operations";
 import { readLink } from "../../components/playground/share";
 import type { OwnKey } from "../../components/portal/credential";
@@ -53,7 +53,7 @@ export default async function PlaygroundPage({ searchParams }: PageSearch) {
       <CodeLanguages chosen={languages}>
         <Playground
           operations={[first, ...others]}
-          start={{ operationId: operation.id, values, issues: issuesOf(operation.id, values), notices }}
+          start={{ operationId: operation.id, values, checked: checkValues(operation.id, values), notices }}
           base={await readerAddress()}
           demoKey={parts === undefined ? undefined : demoKeyOf(parts)}
           keys={await ownKeys(parts, user)}

@@ -7,6 +7,7 @@ import { isIntraday } from "./breaks";
 const DAY = { timeZone: "UTC", year: "numeric", month: "short", day: "2-digit" } as const;
 const MONTH = { timeZone: "UTC", year: "numeric", month: "short" } as const;
 const TIME = { timeZone: "UTC", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+const TICK_TIME = { ...TIME, second: "2-digit", fractionalSecondDigits: 3 } as const;
 
 const format = (shape: Intl.DateTimeFormatOptions, atS: number) => dateFormat(shape).format(new Date(atS * SECOND_MS));
 
@@ -21,6 +22,13 @@ export interface ChartClock {
   text(atS: number): string;
   /** What its times are, as a sentence. */
   readonly note: string;
+}
+
+/** The clock of ticks in a time zone, to the millisecond. */
+export function tickClock(timeZone: string): ChartClock {
+  const inZone = wallClock(timeZone);
+  const shown = (atS: number) => inZone(Math.floor(atS)) + (atS % 1);
+  return { shown, text: (atS) => `${format(DAY, shown(atS))} ${format(TICK_TIME, shown(atS))}`, note: `All times ${timeZone}.` };
 }
 
 /** The clock of a chart's timeframe. */

@@ -8,8 +8,8 @@ import { VENUE_WORDS } from "../keys/key-text";
 import type { RestOperation, Values } from "../playground/model";
 import { RequestFields } from "../playground/request-fields";
 import { startValues } from "../playground/share";
+import { UNCHECKED, useCheck } from "../playground/use-check";
 import { useInstruments } from "../playground/use-instruments";
-import { useIssues } from "../playground/use-issues";
 import { callPortal } from "../portal/api";
 import { createBearers } from "../portal/bearers";
 import type { Credential, OwnKey } from "../portal/credential";
@@ -37,7 +37,6 @@ const CSV = { value: "csv", label: "CSV, for spreadsheets" } as const;
 const FORMATS = [CSV, { value: "json", label: "JSON" }] as const;
 const FILE_FORMATS = [CSV, { value: "parquet", label: "Parquet" }] as const;
 type Format = (typeof FORMATS | typeof FILE_FORMATS)[number]["value"];
-const NO_ISSUES = {};
 /** What is special about an operation in a link. */
 const HINTS: Readonly<Record<string, string>> = {
   file: " Without its last part, the revision, an `id` means the file of the month as it is now.",
@@ -50,7 +49,7 @@ function useCall(operations: LinkParts["operations"]) {
   const [forms, setForms] = useState<Readonly<Record<string, Values>>>({});
   const operation = operations.find((one) => one.id === id) ?? operations[0];
   const values = forms[operation.id] ?? startValues(operation);
-  const issues = useIssues(NO_ISSUES, operation.id, values, forms[operation.id] !== undefined);
+  const { issues } = useCheck(UNCHECKED, operation.id, values, forms[operation.id] !== undefined);
   const change = (name: string, value: string) =>
     setForms((before) => ({ ...before, [operation.id]: { ...values, [name]: value } }));
   return { operation, values, issues, choose: setId, change };

@@ -1,11 +1,12 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { type ComponentProps, useEffect, useRef } from "react";
+import { type ComponentProps, type ReactNode, useEffect, useRef } from "react";
 import { fieldsOf } from "#lib/client/errors";
 import type { KlineWindow } from "#lib/contract/kline";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { DataFileList } from "#lib/operations/files/declaration";
+import type { TickWindow } from "#lib/operations/ticks/declaration";
 import type { Bearers } from "../portal/bearers";
 import type { Credential } from "../portal/credential";
 import { CopyButton } from "../ui/copy-button";
@@ -20,6 +21,7 @@ import { JsonTree } from "./json-tree";
 import type { KeptAnswers } from "./kept-answers";
 import type { RestOperation } from "./model";
 import { notesOf } from "./notes";
+import { priceDigits } from "./records-format";
 import { RecordsTable, recordsOf } from "./records-table";
 import type { Answer, Outcome } from "./send";
 import { TimingView } from "./timing-view";
@@ -28,6 +30,11 @@ import { Notes, TroubleNotice } from "./trouble-notice";
 
 // Loaded on demand: it is as large as the rest of the page.
 const AnswerChart = dynamic(() => import("./answer-chart").then((module) => module.AnswerChart), {
+  ssr: false,
+  loading: () => <Skeleton className="h-96 w-full" />,
+});
+
+const TickChart = dynamic(() => import("../chart/tick-chart").then((module) => module.TickChart), {
   ssr: false,
   loading: () => <Skeleton className="h-96 w-full" />,
 });
@@ -47,7 +54,7 @@ interface AnswerViewProps {
   readonly target: ComponentProps<typeof ShownFiles>["target"];
   readonly busy: boolean;
   readonly again: () => void;
-  /** Puts the suggestion into the form. */
+  /** Puts the suggestion into the form, and sends it. */
   readonly onCorrect: (correction: Correction) => void;
   /** For the chart, which the kline stream keeps up to date. */
   readonly live: {
@@ -93,7 +100,6 @@ type TabProps = Pick<AnswerViewProps, "operation" | "kept" | "digits" | "live" |
 
 function tabsOf(answer: Answer, { operation, kept, digits, live, target }: TabProps): [Tab, ...Tab[]] {
   const rows = recordsOf(answer.body);
-  const window = fieldsOf(answer.body).data as KlineWindow;
   const json: Tab = { value: "json", label: "JSON", content: <Body answer={answer} /> };
   const headers: Tab = { value: "headers", label: "Headers", content: <AnswerHeaders headers={answer.headers} /> };
   const timing: Tab = { value: "timing", label: "Timing", content: <TimingView timing={answer.timing} /> };
@@ -103,12 +109,25 @@ function tabsOf(answer: Answer, { operation, kept, digits, live, target }: TabPr
   if (rows === undefined) return [json, ...about];
   if (operation.id === "files") {
     const { items } = fieldsOf(answer.body).data as DataFileList;
-    return [{ value: "files", label: "Files", content: <FilesTable files={items} target={target} /> }, json, ...about];
+    const files = <FilesTable files={items} target={target} bearers={live.bearers} credential={live.credential} />;
+    return [{ value: "files", label: "Files", content: files }, json, ...about];
   }
   const table: Tab = { value: "table", label: "Table", content: <Records id={operation.id} rows={rows} digits={digits} /> };
-  if (operation.id !== "klines" || rows.length === 0) return [json, table, ...about];
-  const chart: Tab = { value: "chart", label: "Chart", content: <AnswerChart window={window} path={operation.path} {...live} /> };
-  return [chart, json, table, ...about];
+  if (rows.length === 0) return [json, table, ...about];
+  const chart = (content: ReactNode): Tab => ({ value: "chart", label: "Chart", content });
+  if (operation.id === "klines")
+    return [
+      chart(<AnswerChart window={fieldsOf(answer.body).data as KlineWindow} path={operation.path} {...live} />),
+      json,
+      table,
+      ...about,
+    ];
+  if (operation.id === "ticks") {
+    const { ticker, items } = fieldsOf(answer.body).data as TickWindow;
+    const decimals = priceDigits(items, digits).get(ticker) ?? 0;
+    return [chart(<TickChart ticker={ticker} ticks={items} digits={decimals} height="h-96" />), json, table, ...about];
+  }
+  return [json, table, ...about];
 }
 
 /** The outcome of a call: its status, and the answer in the chosen view. */

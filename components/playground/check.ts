@@ -1,7 +1,7 @@
 import type { Parameter } from "#lib/contract/operation";
 import { isRequired, validate } from "#lib/contract/validate";
-import type { Issues, Values } from "./model";
-import { checkOf, parametersOf } from "./operations";
+import type { Checked, Values } from "./model";
+import { parametersOf, restOf } from "./operations";
 
 function issueOf(name: string, { required, schema }: Parameter, text: string): { detail?: string; value?: unknown } {
   if (text.trim() === "") return required ? { detail: isRequired(name) } : {};
@@ -9,8 +9,8 @@ function issueOf(name: string, { required, schema }: Parameter, text: string): {
   return "data" in validated ? { value: validated.data } : { detail: validated.refusals[0].detail };
 }
 
-/** The service's errors for these values, by parameter, checked with its own schemas. */
-export function issuesOf(operationId: string, values: Values): Issues {
+/** What the service would say of these values, by its own schemas. */
+export function checkValues(operationId: string, values: Values): Checked {
   const issues: Record<string, string> = {};
   const query: Record<string, unknown> = {};
   for (const [name, parameter] of Object.entries(parametersOf(operationId) ?? {})) {
@@ -18,7 +18,9 @@ export function issuesOf(operationId: string, values: Values): Issues {
     if (detail !== undefined) issues[name] = detail;
     else query[name] = value;
   }
-  const crossed = Object.keys(issues).length > 0 ? undefined : checkOf(operationId)?.(query as never);
-  if (crossed !== undefined) issues[crossed.parameter] = crossed.detail;
-  return issues;
+  if (Object.keys(issues).length > 0) return { issues };
+  const operation = restOf(operationId);
+  const crossed = operation?.check?.(query as never);
+  if (crossed !== undefined) return { issues: { [crossed.parameter]: crossed.detail } };
+  return { issues, ...(operation && { units: operation.cost(query as never) }) };
 }

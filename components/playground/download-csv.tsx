@@ -2,19 +2,11 @@
 
 import { useState } from "react";
 import { Button } from "../ui/button";
+import { saveFile } from "./save-file";
 
 interface DownloadCsvProps {
   readonly operationId: string;
   readonly items: readonly object[];
-}
-
-function save(file: Blob, name: string): void {
-  const url = URL.createObjectURL(file);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }
 
 /** Saves the records of an answer as the file that the service sends with `format=csv`, without another call. */
@@ -27,7 +19,7 @@ export function DownloadCsv({ operationId, items }: DownloadCsvProps) {
       const { csvFileOf } = await import("./csv-file");
       const file = csvFileOf(operationId, items);
       setFailed(file === undefined);
-      if (file !== undefined) save(file, `${operationId}.csv`);
+      if (file !== undefined) saveFile(file, `${operationId}.csv`);
     } catch {
       setFailed(true);
     }

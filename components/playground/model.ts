@@ -51,11 +51,18 @@ export type Values = Readonly<Record<string, string>>;
 /** The errors of the form, by parameter, in the service's own words. */
 export type Issues = Readonly<Record<string, string>>;
 
-/** The initial state of a page: an operation, its values, their errors, and notices about a link. */
+/** What a call with the form's values would meet. */
+export interface Checked {
+  readonly issues: Issues;
+  /** Units of the rate limit that it costs; absent for a stream, and with issues. */
+  readonly units?: number;
+}
+
+/** The initial state of a page: an operation, its values, what they would meet, and notices about a link. */
 export interface Start {
   readonly operationId: string;
   readonly values: Values;
-  readonly issues: Issues;
+  readonly checked: Checked;
   /** One sentence each. */
   readonly notices: readonly string[];
 }

@@ -45,7 +45,7 @@ function shownParameters({ query }: Operation): Readonly<Record<string, Paramete
 
 /** The parameters of an operation without `format`, because the page shows JSON; those of a stream form its subscribe message. */
 export function parametersOf(id: string): Readonly<Record<string, Parameter>> | undefined {
-  const rest = OPERATION_LIST.find((operation) => operation.id === id);
+  const rest = restOf(id);
   if (rest !== undefined) return isRead(rest) ? shownParameters(rest) : undefined;
   const stream = STREAMS.find((name) => streamId(name) === id);
   if (stream === undefined) return undefined;
@@ -53,8 +53,8 @@ export function parametersOf(id: string): Readonly<Record<string, Parameter>> | 
   return stream === "kline" ? { tickers, timeframe: { ...operations.klines.query.timeframe, example: "M1" } } : { tickers };
 }
 
-/** A rule over several parameters of a REST operation. */
-export const checkOf = (id: string) => OPERATION_LIST.find((operation) => operation.id === id)?.check;
+/** A REST operation as the contract declares it. */
+export const restOf = (id: string): Operation | undefined => OPERATION_LIST.find((operation) => operation.id === id);
 
 const STREAM_DOCS = "/docs/streaming";
 const streamId = (stream: StreamName) => `${stream}Stream`;

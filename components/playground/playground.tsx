@@ -64,7 +64,8 @@ function sampleOf(
 
 const digitsOf = (instruments: readonly Instrument[] = []) => new Map(instruments.map(({ ticker, digits }) => [ticker, digits]));
 
-function OperationHead({ operation }: { operation: PlayOperation }) {
+/** What an operation does, and what a call with the form's values costs. */
+function OperationHead({ operation, units }: { operation: PlayOperation; units: number | undefined }) {
   return (
     <div>
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
@@ -76,6 +77,13 @@ function OperationHead({ operation }: { operation: PlayOperation }) {
       <p className="mt-1 text-ink-soft text-sm leading-6">
         <Prose text={operation.description} />
       </p>
+      {isStream(operation) ? null : (
+        <p aria-live="polite" className="mt-1 text-ink-faint text-sm leading-6">
+          {units === undefined
+            ? "Its cost depends on valid values."
+            : `Costs ${units === 1 ? "1 unit" : `${units} units`} of the rate limit.`}
+        </p>
+      )}
     </div>
   );
 }
@@ -103,9 +111,9 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, prov
     if (rest !== undefined && credential !== undefined) play.run(rest, given, urlWith(given), credential);
   };
   const run = () => runWith(values);
-  const onTimeframe = (timeframe: Timeframe) => {
-    play.change("timeframe", timeframe);
-    runWith({ ...values, timeframe });
+  const sendWith = (name: string, value: string) => {
+    play.change(name, value);
+    runWith({ ...values, [name]: value });
   };
   const past = (
     <>
@@ -129,7 +137,7 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, prov
         />
         <div className="mt-6 grid items-start gap-x-8 gap-y-6 lg:grid-cols-[minmax(0,20rem)_minmax(0,1fr)] xl:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
           <div className="flex min-w-0 flex-col gap-5">
-            <OperationHead operation={operation} />
+            <OperationHead operation={operation} units={play.checked.units} />
             <div className="-mx-2 -my-3">
               <CurlImportButton
                 operations={operations}
@@ -141,7 +149,7 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, prov
               operation={operation}
               values={values}
               instruments={instruments}
-              issues={play.issues}
+              issues={play.checked.issues}
               onInstrumentsWanted={want}
               onChange={play.change}
               onSubmit={run}
@@ -180,9 +188,9 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, prov
                 busy={play.busy}
                 again={run}
                 onCorrect={(correction) =>
-                  play.change(correction.parameter, corrected(values[correction.parameter] ?? "", correction))
+                  sendWith(correction.parameter, corrected(values[correction.parameter] ?? "", correction))
                 }
-                live={{ bearers, credential, onTimeframe }}
+                live={{ bearers, credential, onTimeframe: (timeframe) => sendWith("timeframe", timeframe) }}
               />
             )}
           </div>

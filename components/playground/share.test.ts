@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { operations as contract, OPERATION_LIST } from "#lib/operations/declarations";
-import { issuesOf } from "./check";
+import { checkValues } from "./check";
 import type { PlayOperation } from "./model";
 import { playOperations } from "./operations";
 import { linkTo, readLink, startValues } from "./share";
@@ -21,7 +21,7 @@ describe("the operations of the playground", () => {
     const left = OPERATION_LIST.filter(({ id }) => !ids.includes(id)).map(({ id }) => id);
     expect(left).toEqual(["file", "createStreamTicket", "ingestTicks", "ingestKlines", "ingestState"]);
     expect(ids.slice(-3)).toEqual(["quoteStream", "klineStream", "snapshotStream"]);
-    for (const operation of operations) expect(issuesOf(operation.id, startValues(operation))).toEqual({});
+    for (const operation of operations) expect(checkValues(operation.id, startValues(operation)).issues).toEqual({});
   });
 
   test("each operation leads to its page in the docs", () => {
@@ -62,7 +62,7 @@ describe("the checks of the form", () => {
     ["latestQuotes", { tickers: "EURUSD,," }, { tickers: "`tickers` contains an empty item: number 2 of 3." }],
     ["klineStream", { tickers: "EURUSD", timeframe: "" }, { timeframe: "`timeframe` is required." }],
   ])("the form reports the service's own errors: %s with %o", (id, values, issues) => {
-    expect(issuesOf(id, values as Record<string, string>)).toEqual(issues);
+    expect(checkValues(id, values as Record<string, string>).issues).toEqual(issues);
   });
 });
 
@@ -99,7 +99,7 @@ describe("a share link", () => {
     const rubbish = read("/playground?op=klines&ticker=%3Cscript%3E&bogus=1&limit=none");
     expect(rubbish.values).toMatchObject({ ticker: "<script>", limit: "none" });
     expect(rubbish.notices).toEqual(["Historical klines does not take “bogus”; it was left out."]);
-    expect(issuesOf("klines", rubbish.values)).toMatchObject({
+    expect(checkValues("klines", rubbish.values).issues).toMatchObject({
       ticker: expect.any(String),
       limit: "`limit` must be an integer between 1 and 5000.",
     });
@@ -118,7 +118,7 @@ describe("a share link", () => {
     fc.assert(
       fc.property(search, fc.constantFrom(...operations.map(({ id }) => id), "?"), (query, op) => {
         const { operation, values, notices } = readLink(operations, first, { ...query, op });
-        issuesOf(operation.id, values);
+        checkValues(operation.id, values);
         expect(notices.join()).not.toMatch(/null|undefined|\[object/);
       }),
     );

@@ -36,7 +36,7 @@ interface TroubleNoticeProps {
   readonly trouble: Trouble;
   /** Retries the failed action; without it there is no retry button. */
   readonly again?: (() => void) | undefined;
-  /** Puts the suggestion into the form. */
+  /** Puts the suggestion into the form, and sends it. */
   readonly onCorrect?: (correction: Correction) => void;
 }
 
@@ -60,7 +60,9 @@ export function TroubleNotice({ trouble, again, onCorrect }: TroubleNoticeProps)
       )}
       {correction === undefined || onCorrect === undefined ? null : (
         <Button onClick={() => onCorrect(correction)} className="mt-2">
-          Did you mean {correction.value}?
+          {correction.refused === undefined
+            ? `Send with ${correction.parameter}=${correction.value}`
+            : `Did you mean ${correction.value}?`}
         </Button>
       )}
       {retryAfterS === undefined ? null : <Wait key={requestId ?? says} seconds={retryAfterS} again={again} />}

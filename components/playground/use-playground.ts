@@ -4,17 +4,17 @@ import { useRef, useState } from "react";
 import { type Bearers, createBearers } from "../portal/bearers";
 import type { Credential } from "../portal/credential";
 import { type KeptAnswers, keepAnswer, NONE_KEPT } from "./kept-answers";
-import type { Issues, PlayOperation, RestOperation, Start, Values } from "./model";
+import type { Checked, PlayOperation, RestOperation, Start, Values } from "./model";
 import { type Outcome, send } from "./send";
 import { linkTo, startValues } from "./share";
-import { useIssues } from "./use-issues";
+import { useCheck } from "./use-check";
 import { type PastCall, usePastCalls } from "./use-past-calls";
 
 /** The state of the whole page, and its actions. */
 interface PlaygroundState {
   readonly operation: PlayOperation;
   readonly values: Values;
-  readonly issues: Issues;
+  readonly checked: Checked;
   readonly notices: readonly string[];
   readonly busy: boolean;
   /** The outcome for the current operation; undefined before its first call. */
@@ -46,7 +46,7 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
   const sent = useRef(0);
   const operation = operations.find(({ id }) => id === operationId) ?? operations[0];
   const values = forms[operation.id] ?? startValues(operation);
-  const issues = useIssues(start.issues, operation.id, values, changed);
+  const checked = useCheck(start.checked, operation.id, values, changed);
 
   function show(next: PlayOperation, given: Values): void {
     setChanged(true);
@@ -59,7 +59,7 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
   return {
     operation,
     values,
-    issues,
+    checked,
     notices: changed ? imported : start.notices,
     busy,
     outcome: outcomes[operation.id],

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { manualClock } from "#lib/clock";
-import { SANDBOX_SIDES_MAX_DAYS } from "#lib/contract/limits";
 import type { Timeframe } from "#lib/contract/primitives";
 import type { Side } from "#lib/domain/columns";
 import { foldQuote, type Kline } from "#lib/domain/kline";
 import { toQuote } from "#lib/domain/quote";
 import { createAlignment } from "#lib/domain/timeframe";
+import type { Fault } from "#lib/fault";
 import { createSandboxCatalogue } from "#lib/testing/sandbox-catalogue";
 import { DAY_S, HOUR_S, SECOND_MS } from "#lib/units";
 import { makeBlocksHere } from "./block-maker";
@@ -53,10 +53,18 @@ test.each(["ask", "mid"] as const)("klines of %s are those of all their ticks", 
 test("more days than are computed at once are refused, and days are admitted before they are", async () => {
   const to = Math.floor(NOW_MS / 1_000);
   const query = { ticker: "EURUSD", timeframe: "D1", to, limit: 5_000, end: "newest", price: "ask" } as const;
-  await expect(store.read({ ...query, from: to - (SANDBOX_SIDES_MAX_DAYS + 3) * DAY_S })).rejects.toMatchObject({
-    id: "invalid_parameter",
-    data: { parameter: "price", max: SANDBOX_SIDES_MAX_DAYS },
-  });
+  for (const [timeframe, end] of [
+    ["W1", "newest"],
+    ["MN1", "oldest"],
+  ] as const) {
+    const many = { ...query, timeframe, end, from: to - 1_200 * DAY_S };
+    const fault = await store.read(many).catch((error: unknown) => error);
+    expect(fault).toMatchObject({ id: "invalid_parameter", data: { parameter: "limit" } });
+    const { max, suggestion } = (fault as Fault).data as { max: number; suggestion: string };
+    expect(suggestion).toBe(String(max));
+    // The suggestion is what may be asked for.
+    expect(await store.read({ ...many, limit: max })).toHaveLength(max);
+  }
   let days = 0;
   const admitDays = (count: number) => {
     days += count;

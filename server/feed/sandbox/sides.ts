@@ -62,7 +62,7 @@ function edgeTick(series: PriceSeries, fromS: number, toS: number, edge: "first"
 /**
  * Klines of bids as those of another price: made of the same ticks, one after the other, so that others are answered in between.
  * @param endOf where the minutes of a kline end (excluded), Unix seconds
- * @throws Fault invalid_parameter for more than SANDBOX_SIDES_MAX_DAYS days; what `admitDays` throws
+ * @throws Fault invalid_parameter for more than SANDBOX_SIDES_MAX_DAYS days, with the limit that would do; what `admitDays` throws
  */
 export async function sideKlines(
   series: PriceSeries,
@@ -73,13 +73,20 @@ export async function sideKlines(
 ): Promise<Kline[]> {
   const [first, last] = [klines[0], klines.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const days = Math.ceil((endOf(last.time) - first.time) / DAY_S);
-  if (days > SANDBOX_SIDES_MAX_DAYS)
+  const daysOf = (from: Kline, to: Kline) => Math.ceil((endOf(to.time) - from.time) / DAY_S);
+  const days = daysOf(first, last);
+  if (days > SANDBOX_SIDES_MAX_DAYS) {
+    // Whether the oldest or the newest of the range are read next is not known here.
+    const oldest = klines.filter((kline) => daysOf(first, kline) <= SANDBOX_SIDES_MAX_DAYS).length;
+    const newest = klines.filter((kline) => daysOf(kline, last) <= SANDBOX_SIDES_MAX_DAYS).length;
+    const most = Math.min(oldest, newest);
     throw new Fault("invalid_parameter", {
-      parameter: "price",
-      detail: `The sandbox computes ask and mid klines of ${SANDBOX_SIDES_MAX_DAYS} days at most. Ask for a shorter range or a smaller limit.`,
-      max: SANDBOX_SIDES_MAX_DAYS,
+      parameter: "limit",
+      detail: `The sandbox computes ask and mid klines of ${SANDBOX_SIDES_MAX_DAYS} days at most, here ${most} klines.`,
+      max: most,
+      suggestion: String(most),
     });
+  }
   admitDays?.(days);
   const { digits } = series.inputs.listing;
   const rounded = (price: number) => roundTo(price, side === "ask" ? digits : digits + 1);
