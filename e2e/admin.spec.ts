@@ -322,23 +322,32 @@ describe("an operator", () => {
     await row("2 of 2 files").getByText("XAUUSD.csv: ").waitFor();
   });
 
-  test("undoes an import after a confirmation, and redoes it", async () => {
+  test("undoes an import with one click, and puts it back with the one of the toast", async () => {
     const imported = row("1 of 1 file");
     await imported.getByText("5,000 added, 0 overwritten").waitFor();
     const undo = imported.getByRole("button", { name: /^Undo import \d+$/ });
     const number = ((await undo.getAttribute("aria-label")) ?? "").replace(/\D/g, "");
-    await undo.click();
-    const dialog = page.getByRole("alertdialog");
-    await dialog.getByRole("textbox").fill(number);
-    await dialog.getByRole("button", { name: "Undo import" }).click();
+    // The second click of a double click does not redo what the first undid.
+    await undo.dblclick();
+    await page.getByText(`Import ${number} is undone.`, { exact: true }).waitFor();
     await imported.getByText("Undone", { exact: true }).waitFor();
+    await imported.getByRole("button", { name: `Redo import ${number}` }).waitFor();
     expect(await undo.count()).toBe(0);
-    await imported.getByRole("button", { name: `Redo import ${number}` }).click();
-    const again = page.getByRole("alertdialog");
-    await again.getByRole("textbox").fill(number);
-    await again.getByRole("button", { name: "Redo import" }).click();
+    await page.getByRole("button", { name: "Put it back" }).click();
+    await page.getByText(`Import ${number} is put back.`, { exact: true }).waitFor();
     await undo.waitFor();
     await imported.getByText("Done", { exact: true }).waitFor();
+  });
+
+  test("reads in its row why an import was not undone", async () => {
+    const imported = row("1 of 1 file");
+    await page.route("**/api/portal/admin/imports/*/undo", (route) => {
+      const data = { detail: "The history of EURUSD is being changed.", request_id: "req_test", docs_url: "/docs/errors" };
+      return route.fulfill({ status: 400, json: { code: 40001, message: "invalid_parameter", data } });
+    });
+    await imported.getByRole("button", { name: /^Undo import \d+$/ }).click();
+    await imported.getByRole("alert").getByText("The history of EURUSD is being changed.").waitFor();
+    await page.unroute("**/api/portal/admin/imports/*/undo");
   });
 
   test("finds the gap between two imports, the command that fills it, and what else is odd", async () => {

@@ -593,15 +593,6 @@ const OPERATORS: readonly Walk[] = [
       await typeAndSend("A tick without its decimal point")();
     },
   },
-  {
-    at: "admin/feeds",
-    sources: ["admin/import-change"],
-    opener: "Undo import 2",
-    title: "Undo import 2",
-    first: 'textbox "Type 2',
-    finish: typeAndSend("2"),
-    after: 'button "Redo import 2"',
-  },
 ];
 
 describe("with the keyboard alone, the first field has the focus on opening, and what opened it afterwards, in the dialogs of", () => {
@@ -657,6 +648,43 @@ describe("with the keyboard alone, the first field has the focus on opening, and
     beforeAll(() => become(operator, "198.51.100.1"));
 
     test.each(OPERATORS)("$at: $title", walk);
+
+    test("no dialog: undoing an import takes one key, and putting it back another, on the button or on the toast", async () => {
+      await openPage(page, `${site()}/admin/feeds`);
+      await page.getByRole("button", { name: "Undo import 2" }).focus();
+      await press("Enter");
+      await expectFocus('button "Redo import 2"', "the import, undone");
+      await page.getByText("Import 2 is undone.", { exact: true }).waitFor();
+      // The key of a browser's notices, which leads to the toasts.
+      await press("F8");
+      await pressButton("Put it back");
+      await expectFocus('button "Undo import 2"', "the import, put back by the toast");
+      await page.getByText("Import 2 is put back.", { exact: true }).waitFor();
+      expect(await page.getByText("Import 2 is undone.", { exact: true }).count()).toBe(0);
+      await press("Enter");
+      await expectFocus('button "Redo import 2"', "the import, undone again");
+      // Only the latest change is offered to be taken back.
+      expect(await page.getByRole("button", { name: "Undo again" }).count()).toBe(0);
+    });
+
+    test("the proof of who they are, which an import that is put back asks for", async () => {
+      await openPage(page, `${site()}/admin/feeds`);
+      await page.getByRole("button", { name: "Redo import 2" }).focus();
+      let refused = 0;
+      await page.route("**/api/portal/admin/imports/2/redo", (route) => {
+        refused += 1;
+        const data = { detail: "Confirm it's you.", request_id: "req_test", docs_url: "/docs/errors/proof-required" };
+        return refused > 1
+          ? route.continue()
+          : route.fulfill({ status: 403, json: { code: 40306, message: "proof_required", data } });
+      });
+      await press("Enter");
+      await page.getByRole("dialog", { name: "Confirm it's you" }).waitFor();
+      await expectFocus('textbox "Password"', "the proof");
+      await typeAndSend(PASSWORD)();
+      await expectFocus('button "Undo import 2"', "the import, put back with a proof");
+      await page.unroute("**/api/portal/admin/imports/2/redo");
+    });
 
     test("an account that waits", () =>
       walk({

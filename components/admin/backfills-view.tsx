@@ -1,6 +1,7 @@
 "use client";
 
 import Link from "next/link";
+import { useState } from "react";
 import type { BackfillReport, BackfillSeriesReport, BackfillState } from "#lib/contract/portal-admin";
 import { countText } from "../portal/numbers";
 import { Instant } from "../portal/time";
@@ -8,7 +9,7 @@ import { Badge, type Tone } from "../ui/badge";
 import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
 import { fileName } from "./data/file-name";
-import { ChangeImport, type ImportChange } from "./import-change";
+import { ChangeImport, type Changing, type ImportChange, type Refusal, Refused } from "./import-change";
 
 const STATES: Record<BackfillState, { tone: Tone; label: string; title: string }> = {
   running: { tone: "positive", label: "Running", title: "Reported progress within the last few minutes." },
@@ -94,7 +95,7 @@ function Progress({ share, files, files_done, file, step, problem, doubts, serie
   );
 }
 
-const columnsOf = (onChange: () => void): readonly Column<BackfillReport>[] => [
+const columnsOf = (changing: Changing, refusal: Refusal | undefined): readonly Column<BackfillReport>[] => [
   {
     head: "Import",
     cell: ({ number, state, venue, undone_at }) => {
@@ -110,7 +111,15 @@ const columnsOf = (onChange: () => void): readonly Column<BackfillReport>[] => [
       );
     },
   },
-  { head: "Progress", cell: (backfill) => <Progress {...backfill} /> },
+  {
+    head: "Progress",
+    cell: (backfill) => (
+      <>
+        <Progress {...backfill} />
+        <Refused refusal={refusal} number={backfill.number} />
+      </>
+    ),
+  },
   { head: "Rows", numeric: true, from: "sm", cell: ({ rows }) => countText(rows) },
   {
     head: "Rows / s",
@@ -120,22 +129,23 @@ const columnsOf = (onChange: () => void): readonly Column<BackfillReport>[] => [
   },
   { head: "Started", from: "md", cell: ({ started_at }) => <Instant at={started_at} to="second" /> },
   { head: "Last update", from: "xl", cell: ({ updated_at }) => <Instant at={updated_at} to="second" /> },
-  { head: "Undo", cell: (report) => <ChangeImport number={report.number} change={changeOf(report)} onDone={onChange} /> },
+  { head: "Undo", cell: (report) => <ChangeImport number={report.number} change={changeOf(report)} {...changing} /> },
 ];
 
 interface BackfillsViewProps {
   readonly backfills: readonly BackfillReport[];
-  /** Called when an import was undone or put back. */
-  readonly onChange: () => void;
+  /** Reads them again when an import was undone or put back. */
+  readonly onChange: () => Promise<unknown>;
 }
 
 /** Runs of the import with their progress, newest first, and the button that undoes each or puts it back. */
 export function BackfillsView({ backfills, onChange }: BackfillsViewProps) {
+  const [refusal, onRefused] = useState<Refusal>();
   return (
     <Section title="Backfills">
       <Table
         caption="Backfills"
-        columns={columnsOf(onChange)}
+        columns={columnsOf({ onRefused, onDone: onChange }, refusal)}
         rows={backfills}
         rowKey={({ id }) => id}
         empty={

@@ -141,7 +141,7 @@ export function FeedsView({ providers }: { providers: ProviderFields }) {
       {data?.feeds.map((feed) => (
         <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, shown.before)} onChange={() => void mutate()} />
       ))}
-      {data === undefined ? null : <BackfillsView backfills={data.backfills} onChange={() => void mutate()} />}
+      {data === undefined ? null : <BackfillsView backfills={data.backfills} onChange={() => mutate()} />}
     </>
   );
 }

@@ -1,9 +1,8 @@
 "use client";
 
-import { useState } from "react";
-import { callPortal } from "../portal/api";
+import { useRef, useState } from "react";
+import { type ApiFailure, callPortal } from "../portal/api";
 import { Button } from "../ui/button";
-import { ConfirmDialog } from "../ui/confirm-dialog";
 import { useToast } from "../ui/toast";
 
 /** What can be done with an import. */
@@ -11,57 +10,92 @@ export type ImportChange = "undo" | "redo";
 
 const CHANGES = {
   undo: {
-    label: "Undo…",
-    title: (number: number) => `Undo import ${number}`,
-    action: "Undo import",
-    description:
-      "Removes the klines that it added, with their ticks, and restores those that it overwrote. Clients receive the result at once. Its files can be imported again, and it can be put back.",
-    done: (number: number) => `Import ${number} is undone.`,
+    label: "Undo",
+    effect: "Takes out what it stored, and restores what it overwrote. Clients receive the result at once.",
+    done: "is undone.",
+    back: { change: "redo", label: "Put it back" },
   },
   redo: {
-    label: "Redo…",
-    title: (number: number) => `Redo import ${number}`,
-    action: "Redo import",
-    description: "Shows its klines and ticks again, as if it had not been undone. Clients receive the result at once.",
-    done: (number: number) => `Import ${number} is put back.`,
+    label: "Redo",
+    effect: "Shows its klines and ticks again. Clients receive the result at once.",
+    done: "is put back.",
+    back: { change: "undo", label: "Undo again" },
   },
 } as const satisfies Record<ImportChange, object>;
 
-interface ChangeImportProps {
+const nameOf = (change: ImportChange, number: number) => `${CHANGES[change].label} import ${number}`;
+
+/** Why the last change of an import was refused. */
+export interface Refusal {
+  readonly number: number;
+  readonly failure: ApiFailure;
+}
+
+/** Why the last change of this import was refused, for a cell of its row that has room. */
+export function Refused({ refusal, number }: { refusal: Refusal | undefined; number: number | null }) {
+  if (refusal === undefined || refusal.number !== number) return null;
+  return (
+    <p role="alert" className="text-danger text-xs leading-5 [overflow-wrap:anywhere]">
+      {refusal.failure.detail}
+    </p>
+  );
+}
+
+/** What a list of imports gives to the buttons of its rows. */
+export interface Changing {
+  /** Reads again what the page shows of the import. The button is busy until then, so that it never offers what was just done. */
+  readonly onDone: (change: ImportChange) => Promise<unknown>;
+  /** Called with undefined when the next change begins. */
+  readonly onRefused: (refusal: Refusal | undefined) => void;
+}
+
+interface ChangeImportProps extends Changing {
   readonly number: number;
   /** What can be done with it now; null for nothing. */
   readonly change: ImportChange | null;
-  readonly onDone: () => void;
 }
 
-/** The button that undoes an import or puts it back, with its confirmation dialog. */
-export function ChangeImport({ number, change, onDone }: ChangeImportProps) {
+/** The button that undoes an import or puts it back. Each takes the other back, so that neither asks first. */
+export function ChangeImport({ number, change, onDone, onRefused }: ChangeImportProps) {
   const announce = useToast();
-  /** The change that the open dialog confirms. A new report does not affect it. */
-  const [open, setOpen] = useState<ImportChange | null>(null);
-  const shown = open ?? change;
-  if (shown === null) return null;
-  const { label, title, action, description, done } = CHANGES[shown];
+  const button = useRef<HTMLButtonElement>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function run(wanted: ImportChange): Promise<void> {
+    setBusy(true);
+    onRefused(undefined);
+    const result = await callPortal("POST", `admin/imports/${number}/${wanted}`);
+    if ("data" in result) {
+      const { done, back } = CHANGES[wanted];
+      announce(`Import ${number} ${done}`, {
+        label: back.label,
+        otherwise: `Press ${nameOf(back.change, number)} in the list of imports.`,
+        run: () => {
+          button.current?.focus();
+          void run(back.change);
+        },
+      });
+      await onDone(wanted);
+    } else if (button.current === null) {
+      // The page has gone on.
+      announce(result.failure.detail);
+    } else {
+      onRefused({ number, failure: result.failure });
+    }
+    setBusy(false);
+  }
+
+  if (change === null) return null;
   return (
-    <>
-      <Button onClick={() => setOpen(shown)} aria-label={title(number)}>
-        {label}
-      </Button>
-      {open === null ? null : (
-        <ConfirmDialog
-          title={title(number)}
-          description={description}
-          word={String(number)}
-          action={action}
-          send={() => callPortal("POST", `admin/imports/${number}/${open}`)}
-          onDone={() => {
-            setOpen(null);
-            onDone();
-            announce(done(number));
-          }}
-          onClose={() => setOpen(null)}
-        />
-      )}
-    </>
+    <Button
+      ref={button}
+      busy={busy}
+      title={CHANGES[change].effect}
+      aria-label={nameOf(change, number)}
+      // The second click of a double click could meet the opposite.
+      onClick={({ detail }) => detail > 1 || void run(change)}
+    >
+      {CHANGES[change].label}
+    </Button>
   );
 }

@@ -19,7 +19,7 @@ import { Card, Section } from "../../ui/card";
 import { FailureNotice } from "../../ui/failure";
 import { TextField } from "../../ui/field";
 import { Checkbox } from "../../ui/select";
-import { ChangeImport } from "../import-change";
+import { ChangeImport, type ImportChange } from "../import-change";
 
 const PATH = "admin/upload";
 const POLL_MS = SECOND_MS;
@@ -227,9 +227,13 @@ export function ImportFiles({ onImported }: { onImported: () => void }) {
   const [failure, setFailure] = useState<ApiFailure>();
   const [sent, setSent] = useState<number>();
   const [choices, setChoices] = useState(NO_CHOICES);
+  /** The number of the import that was undone here. */
+  const [undone, setUndone] = useState<number | null>(null);
   const sending = useRef<AbortController>(undefined);
   const status = useRef<HTMLDivElement>(null);
   const state = sent === undefined ? (data?.state ?? "none") : "open";
+  const number = data?.number ?? null;
+  const isUndone = number !== null && undone === number;
 
   async function take(work: Promise<ApiResult<UploadReport>>): Promise<boolean> {
     const result = await work;
@@ -247,6 +251,10 @@ export function ImportFiles({ onImported }: { onImported: () => void }) {
     setSent(undefined);
     setChoices(NO_CHOICES);
     return take(callPortal("DELETE", PATH));
+  };
+  const changed = async (change: ImportChange) => {
+    setUndone(change === "undo" ? number : null);
+    onImported();
   };
 
   async function choose(files: readonly File[]): Promise<void> {
@@ -280,7 +288,9 @@ export function ImportFiles({ onImported }: { onImported: () => void }) {
           {sent === undefined ? null : <Progress label="Sending" share={sent} />}
           {state === "trial" ? <Progress label="Trying" share={data?.share ?? null} /> : null}
           {state === "import" ? <Progress label="Importing" share={data?.share ?? null} /> : null}
-          {(state === "tried" || state === "imported") && data?.outcome ? <p>{OUTCOMES[state][data.outcome]}</p> : null}
+          {(state === "tried" || state === "imported") && data?.outcome ? (
+            <p>{isUndone ? "Undone." : OUTCOMES[state][data.outcome]}</p>
+          ) : null}
         </div>
         <FailureNotice failure={failure} />
         {state === "none" ? <Chooser onChoose={(files) => void choose(files)} /> : null}
@@ -296,7 +306,14 @@ export function ImportFiles({ onImported }: { onImported: () => void }) {
         ) : null}
         {state === "imported" ? (
           <div className="flex flex-wrap gap-2">
-            {data?.number ? <ChangeImport number={data.number} change="undo" onDone={() => void end().then(onImported)} /> : null}
+            {number === null ? null : (
+              <ChangeImport
+                number={number}
+                change={isUndone ? "redo" : "undo"}
+                onDone={changed}
+                onRefused={(refusal) => setFailure(refusal?.failure)}
+              />
+            )}
             <Button kind="primary" onClick={() => void end()}>
               Done
             </Button>

@@ -1,5 +1,6 @@
 "use client";
 
+import { useState } from "react";
 import type { DataImport, DataLayer, DataLayers } from "#lib/contract/portal-data";
 import { SOURCE_NAMES } from "#lib/data-words";
 import { DAY_MS } from "#lib/units";
@@ -8,7 +9,7 @@ import { usePortal } from "../../portal/read";
 import { Instant, instantText, useTimeZone } from "../../portal/time";
 import { Badge } from "../../ui/badge";
 import { type Column, Table } from "../../ui/table";
-import { ChangeImport } from "../import-change";
+import { ChangeImport, type Changing, type Refusal, Refused } from "../import-change";
 import { fileName } from "./file-name";
 
 const HEIGHT = 20;
@@ -90,11 +91,20 @@ interface LayersProps {
   readonly onChange: () => void;
 }
 
-function columnsOf({ year, imports, onChange }: LayersProps): readonly Column<DataLayer>[] {
+function columnsOf(
+  { year, imports }: LayersProps,
+  changing: Changing,
+  refusal: Refusal | undefined,
+): readonly Column<DataLayer>[] {
   return [
     {
       head: "Layer",
-      cell: (layer) => <LayerName layer={layer} year={year} from={imports.find(({ number }) => number === layer.number)} />,
+      cell: (layer) => (
+        <>
+          <LayerName layer={layer} year={year} from={imports.find(({ number }) => number === layer.number)} />
+          <Refused refusal={refusal} number={layer.number} />
+        </>
+      ),
     },
     {
       head: (
@@ -120,7 +130,7 @@ function columnsOf({ year, imports, onChange }: LayersProps): readonly Column<Da
         number === null ? (
           <span className="text-ink-faint">–</span>
         ) : (
-          <ChangeImport number={number} change={change} onDone={onChange} />
+          <ChangeImport number={number} change={change} {...changing} />
         ),
     },
   ];
@@ -128,14 +138,19 @@ function columnsOf({ year, imports, onChange }: LayersProps): readonly Column<Da
 
 /** The layers of a year: what each said, how much of it shows, and undo and redo. */
 export function Layers(props: LayersProps) {
-  const { ticker, year } = props;
+  const { ticker, year, onChange } = props;
   const { data, error, mutate } = usePortal<DataLayers>(`admin/data/${ticker}/layers?year=${year}`);
+  const [refusal, onRefused] = useState<Refusal>();
+  const onDone = async () => {
+    await mutate();
+    onChange();
+  };
   const more = data === undefined ? 0 : data.count - data.layers.length;
   return (
     <>
       <Table
         caption="Layers"
-        columns={columnsOf(props)}
+        columns={columnsOf(props, { onRefused, onDone }, refusal)}
         rows={data?.layers}
         rowKey={({ number }) => String(number)}
         empty={`No layer says anything of ${year}.`}

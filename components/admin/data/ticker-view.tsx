@@ -107,8 +107,6 @@ export function TickerView({ ticker }: { ticker: string }) {
       {problem === undefined ? null : <FailureNotice failure={problem} retry={retry} />}
       {head === undefined && problem === undefined ? <Skeleton className="h-24 w-full" /> : null}
       {head?.first_at === null ? NOTHING : null}
-      {head?.first_at === null ? <YearHistory head={head} onChange={retry} /> : null}
-      {head?.first_at === null ? <LongerImports imports={head.longer} /> : null}
       {head === undefined || head.first_at === null ? null : (
         <>
           <Summary head={head} years={years ?? []} complete={complete} />
@@ -116,12 +114,13 @@ export function TickerView({ ticker }: { ticker: string }) {
           <Gaps ticker={ticker} years={years} complete={complete} />
           <Suspects ticker={ticker} digits={head.digits} years={years} />
           <Minutes ticker={ticker} digits={head.digits} newest={head.last_at ?? head.first_at} onChange={retry} />
-          <YearHistory head={head} onChange={retry} />
-          <Comparison ticker={ticker} imports={head.imports} />
-          <LongerImports imports={head.longer} />
-          {years === undefined ? null : <Timeframes years={years} />}
         </>
       )}
+      {/* One place, with klines and without: the button that undoes the last import keeps the focus. */}
+      {head === undefined ? null : <YearHistory head={head} onChange={retry} />}
+      {head === undefined || head.first_at === null ? null : <Comparison ticker={ticker} imports={head.imports} />}
+      {head === undefined ? null : <LongerImports imports={head.longer} />}
+      {head === undefined || head.first_at === null || years === undefined ? null : <Timeframes years={years} />}
     </>
   );
 }
