@@ -601,22 +601,91 @@ describe("a developer who is signed in", () => {
     expect(await ada.signIn(EMAIL, PASSWORD)).toBeNull();
   });
 
-  /** A fresh key of hers, selected on a fresh page. */
-  async function withOwnKey(path: string): Promise<{ id: string; name: string }> {
+  async function makeKey(): Promise<{ id: string; name: string }> {
     made += 1;
     const name = `Own ${made}`;
     const settings = { name, venue: "sandbox", scopes: ["market:read", "market:stream"], origins: [], expires_at: null };
     const { id } = (await ada.call("POST", "keys", settings)).data.key as { id: string };
-    context = await reader();
-    await context.addCookies([...ada.cookies].map(([key, value]) => ({ name: key, value, url: product.baseUrl })));
-    page = await open(context, path);
-    await page.getByLabel("Key", { exact: true }).selectOption({ label: await labelOf(name) });
     return { id, name };
   }
 
+  async function visit(path: string): Promise<void> {
+    context = await reader();
+    await context.addCookies([...ada.cookies].map(([key, value]) => ({ name: key, value, url: product.baseUrl })));
+    page = await open(context, path);
+  }
+
+  /** A fresh key of hers, selected on a fresh page. */
+  async function withOwnKey(path: string): Promise<{ id: string; name: string }> {
+    const key = await makeKey();
+    await visit(path);
+    await select().selectOption({ label: await labelOf(key.name) });
+    return key;
+  }
+
+  const select = () => page.getByLabel("Key", { exact: true });
+
   const labelOf = async (name: string) =>
-    (await page.getByLabel("Key", { exact: true }).locator("option").allTextContents()).find((text) => text.startsWith(name)) ??
-    "";
+    (await select().locator("option").allTextContents()).find((text) => text.startsWith(name)) ?? "";
+
+  test("is led by the first steps to a call and a stream with their own key, which tick them off", async () => {
+    const { id } = await makeKey();
+    await visit("/dashboard");
+    const steps = page.getByRole("region", { name: "First steps" }).getByRole("listitem");
+    const follow = async (step: string) => {
+      const [opened] = await Promise.all([
+        context.waitForEvent("page"),
+        steps.filter({ hasText: step }).getByRole("link", { name: "playground" }).click(),
+      ]);
+      await opened.getByLabel("Key", { exact: true }).waitFor();
+      expect(await opened.getByLabel("Key", { exact: true }).inputValue()).toBe(id);
+      return opened;
+    };
+    const call = await follow("Make a call");
+    await send(call);
+    await answer(call).getByText("200 OK").waitFor();
+    await steps.filter({ hasText: "Make a call" }).getByText("Done").waitFor();
+    const stream = await follow("Open a stream");
+    await stream.getByRole("button", { name: "Connect", exact: true }).click();
+    await stream.getByRole("row", { name: /EURUSD/ }).waitFor();
+    await steps.filter({ hasText: "Open a stream" }).getByText("Done").waitFor();
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  test("begins with their newest sandbox key, unless they chose another on this device, or the link names one", async () => {
+    const older = await makeKey();
+    const newer = await makeKey();
+    const lastUsed = async (id: string) =>
+      ((await ada.call("GET", "keys")).data.items as readonly { id: string; last_used_at: string | null }[]).find(
+        (key) => key.id === id,
+      )?.last_used_at;
+    await visit("/playground?op=instruments");
+    const expectChosen = (id: string) => expect.poll(() => select().inputValue()).toBe(id);
+    await expectChosen(newer.id);
+    await send(page);
+    await answer(page).getByText("200 OK").waitFor();
+    await expect.poll(() => lastUsed(newer.id), { timeout: STEP_MAX_MS }).not.toBeNull();
+    expect(await lastUsed(older.id)).toBeNull();
+
+    await select().selectOption("demo");
+    await expectWords(page, "Demo key: not counted for your account. Sandbox prices.");
+    await page.reload();
+    await expectChosen("demo");
+    await page.goto(`${product.baseUrl}/playground?op=instruments&key=${older.id}`);
+    await expectChosen(older.id);
+    await page.goto(`${product.baseUrl}/playground`);
+    await expectChosen("demo");
+
+    await select().selectOption(older.id);
+    await page.goto(`${product.baseUrl}/playground?op=instruments`);
+    await expectChosen(older.id);
+    expect((await ada.call("POST", `keys/${older.id}/revoke`, { confirm: older.name })).status).toBe(200);
+    await page.reload();
+    await expectChosen(newer.id);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
 
   test("calls and streams with their own key, which appears in neither code, address nor storage", async () => {
     await withOwnKey("/playground?op=klines&ticker=EURUSD&timeframe=M1&limit=10");
@@ -668,7 +737,7 @@ describe("a developer who is signed in", () => {
     await send(page);
     await expectWords(page, "Your session has expired, so your key can't be used here.");
     expect(await alert(page).getByRole("link", { name: "Sign in" }).getAttribute("href")).toBe("/signin?next=%2Fplayground");
-    await page.getByLabel("Key", { exact: true }).selectOption("demo");
+    await select().selectOption("demo");
     await send(page);
     await answer(page).getByText("200 OK").waitFor();
     await context.close();

@@ -8,10 +8,11 @@ import { signedInUser } from "#app/session";
 import { CodeLanguages } from "#components/docs/code-languages";
 import { Playground } from "#components/playground/playground";
 import { WidePage } from "#components/shell/wide-page";
-import type { PortalUser } from "#lib/contract/portal";
+import { addressFilter } from "#lib/access/address";
+import type { Scope } from "#lib/contract/primitives";
 import { may } from "#lib/contract/roles";
 import { liveProvider } from "#lib/env-feeds";
-import { listValidKeys } from "#server/pages/own-keys";
+import { keyToTry, listValidKeys } from "#server/pages/own-keys";
 import type { PortalRuntime } from "#server/pages/runtime";
 import { runningPortal } from "#server/pages/runtime";
 import { liveKeyOf } from "#server/pages/shown-markets";
@@ -19,7 +20,6 @@ import { LANGUAGES_COOKIE, languagesOf } from "../../components/docs/languages";
 import { checkValues } from "../../components/playground/check";
 import { playOperations } from "../../components/playground/operations";
 import { readLink } from "../../components/playground/share";
-import type { OwnKey } from "../../components/portal/credential";
 import { marketReader } from "../markets/reader";
 import "../../components/ui/syntax.css";
 
@@ -30,10 +30,15 @@ export const metadata: Metadata = {
 /** Rendered per request: a link selects the operation, and keys change. */
 export const dynamic = "force-dynamic";
 
-/** The currently valid keys that the reader may use, without their texts. */
-async function ownKeys(parts: PortalRuntime | undefined, user: PortalUser | undefined): Promise<OwnKey[]> {
-  if (parts === undefined || user === undefined || !may(user.role, "build")) return [];
-  return (await listValidKeys(parts, user.accountId)).map(toOwnKey);
+/** The currently valid keys that the reader may use, without their texts, and the one that the page begins with. */
+async function readerKeys(parts: PortalRuntime | undefined, scope: Scope | "any") {
+  const reader = parts && (await marketReader(parts));
+  if (parts === undefined || reader?.user === undefined || !may(reader.user.role, "build"))
+    return { keys: [], firstKey: undefined };
+  const keys = await listValidKeys(parts, reader.user.accountId);
+  const here = keys.filter(({ addresses }) => addressFilter(addresses)(reader.address));
+  const first = (await liveKeyOf(parts, reader)) ?? keyToTry(here, scope);
+  return { keys: keys.map(toOwnKey), firstKey: first?.id };
 }
 
 /** Tries every operation and every stream of the running service. */
@@ -56,8 +61,8 @@ export default async function PlaygroundPage({ searchParams }: PageSearch) {
           start={{ operationId: operation.id, values, checked: checkValues(operation.id, values), notices }}
           base={await readerAddress()}
           demoKey={parts === undefined ? undefined : demoKeyOf(parts)}
-          keys={await ownKeys(parts, user)}
-          keyId={typeof keyId === "string" ? keyId : parts && (await liveKeyOf(parts, await marketReader(parts)))?.id}
+          {...(await readerKeys(parts, operation.scope))}
+          linkedKey={typeof keyId === "string" ? keyId : undefined}
           provider={parts === undefined ? null : liveProvider(parts.env)}
           signedIn={user !== undefined}
         />

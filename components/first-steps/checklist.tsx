@@ -13,26 +13,50 @@ type Step = keyof ChecklistState;
 /** Usage is written every two seconds. */
 const POLL_MS = 2 * SECOND_MS;
 
-const STEPS: readonly { step: Step; title: string; how: ReactNode }[] = [
+/** A call in the playground with the reader's own key: only such calls count as their steps. */
+function InPlayground({ operation, keyId, children }: { operation: string; keyId: string | null; children: string }) {
+  if (keyId === null) return children;
+  const href = `/playground?${new URLSearchParams({ op: operation, key: keyId })}`;
+  return (
+    // A tab of its own: this page ticks the step off, and may show a key once.
+    <a href={href} target="_blank" rel="noreferrer" className="text-accent underline">
+      {children}
+    </a>
+  );
+}
+
+const STEPS: readonly { step: Step; title: string; how: (tries: Overview["key_to_try"]) => ReactNode }[] = [
   {
     step: "key",
     title: "Create a key",
-    how: (
+    how: () => (
       <Link href="/dashboard/keys?new=1" className="text-accent underline">
         Create a sandbox key
       </Link>
     ),
   },
-  { step: "call", title: "Make a call", how: "Run the curl command shown with your new key, or send a call in the playground." },
+  {
+    step: "call",
+    title: "Make a call",
+    how: ({ call }) => (
+      <>
+        Run the curl command shown with your new key, or send a call in the{" "}
+        <InPlayground operation="latestQuotes" keyId={call}>
+          playground
+        </InPlayground>
+        .
+      </>
+    ),
+  },
   {
     step: "stream",
     title: "Open a stream",
-    how: (
+    how: ({ stream }) => (
       <>
-        Choose a stream in the{" "}
-        <Link href="/playground?op=quoteStream" className="text-accent underline">
+        Connect a stream in the{" "}
+        <InPlayground operation="quoteStream" keyId={stream}>
           playground
-        </Link>
+        </InPlayground>
         , or connect to <code className="font-mono text-[13px] [overflow-wrap:anywhere]">/api/v1/market/stream</code>.
       </>
     ),
@@ -56,7 +80,7 @@ function Tick({ done }: { done: boolean }) {
   );
 }
 
-function Steps({ state, without }: { state: ChecklistState; without?: Step }) {
+function Steps({ overview: { checklist: state, key_to_try }, without }: { overview: Overview; without?: Step }) {
   return (
     <ol aria-live="polite" className="divide-y divide-line rounded-lg border border-line bg-surface">
       {STEPS.filter(({ step }) => step !== without).map(({ step, title, how }) => (
@@ -64,7 +88,7 @@ function Steps({ state, without }: { state: ChecklistState; without?: Step }) {
           <Tick done={state[step]} />
           <div className="min-w-0">
             <p className={state[step] ? "text-ink-faint" : "font-medium"}>{title}</p>
-            {state[step] ? null : <p className="mt-0.5 text-ink-soft">{how}</p>}
+            {state[step] ? null : <p className="mt-0.5 text-ink-soft">{how(key_to_try)}</p>}
           </div>
         </li>
       ))}
@@ -73,8 +97,8 @@ function Steps({ state, without }: { state: ChecklistState; without?: Step }) {
 }
 
 /** First steps, ticked off once they were really done; hidden when all were done before the page was opened. */
-export function Checklist({ initial }: { initial: ChecklistState }) {
-  const [wasDone] = useState(() => isDone(initial));
+export function Checklist({ initial }: { initial: Overview }) {
+  const [wasDone] = useState(() => isDone(initial.checklist));
   const [done, setDone] = useState(wasDone);
   const { data } = usePortal<Overview>("overview", {
     ...(done ? {} : polling(POLL_MS)),
@@ -86,7 +110,7 @@ export function Checklist({ initial }: { initial: ChecklistState }) {
       <h2 id="first-steps" className="mb-3 font-medium">
         First steps
       </h2>
-      <Steps state={data?.checklist ?? initial} />
+      <Steps overview={data ?? initial} />
     </section>
   );
 }
@@ -94,16 +118,16 @@ export function Checklist({ initial }: { initial: ChecklistState }) {
 /** What is left to do with a key that was just made, ticked off while it is done elsewhere. */
 export function FirstCalls() {
   const { data } = usePortal<Overview>("overview");
-  return data === undefined ? null : <WaitingCalls initial={data.checklist} />;
+  return data === undefined ? null : <WaitingCalls initial={data} />;
 }
 
-function WaitingCalls({ initial }: { initial: ChecklistState }) {
-  const [wasDone] = useState(initial.call && initial.stream);
+function WaitingCalls({ initial }: { initial: Overview }) {
+  const [wasDone] = useState(initial.checklist.call && initial.checklist.stream);
   const { data } = usePortal<Overview>("overview", wasDone ? {} : polling(POLL_MS));
   if (wasDone) return null;
   return (
     <section aria-label="First steps" className="mt-5">
-      <Steps state={data?.checklist ?? initial} without="key" />
+      <Steps overview={data ?? initial} without="key" />
     </section>
   );
 }

@@ -93,7 +93,7 @@ export function OverviewView({ name, initial, firstSteps, openedMs, board }: Ove
       </PageHead>
       {error === undefined ? (
         <>
-          {firstSteps ? <Checklist initial={initial.checklist} /> : null}
+          {firstSteps ? <Checklist initial={initial} /> : null}
           <Section title="Today">
             <Today overview={data} />
           </Section>

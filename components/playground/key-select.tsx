@@ -48,7 +48,7 @@ function hintOf({ signedIn, provider, keys, chosen, scope }: KeySelectProps) {
         to use your own.
       </>
     );
-  return `Public key, sandbox prices.${needs}`;
+  return `Demo key: not counted for your account. Sandbox prices.${needs}`;
 }
 
 /** Selects the key of calls: the demo key, or one of the reader's own. */

@@ -13,7 +13,7 @@ import { Skeleton } from "../ui/skeleton";
 import { AnswerView } from "./answer-view";
 import { CodePanel } from "./code-panel";
 import { CurlImportButton } from "./curl-import";
-import { credentialOf, DEMO, KeySelect } from "./key-select";
+import { credentialOf, KeySelect } from "./key-select";
 import type { PlayOperation, Start, StreamOperation, Values } from "./model";
 import { OperationList } from "./operation-list";
 import { PastCalls } from "./past-calls";
@@ -23,6 +23,7 @@ import { SavedRequests, useSavedRequests } from "./saved-requests";
 import { linkTo } from "./share";
 import { corrected } from "./trouble-correction";
 import { Notes } from "./trouble-notice";
+import { useChosenKey } from "./use-chosen-key";
 import { useInstruments } from "./use-instruments";
 import { usePlayground } from "./use-playground";
 
@@ -39,8 +40,10 @@ interface PlaygroundProps {
   readonly base: string;
   readonly demoKey: string | undefined;
   readonly keys: readonly OwnKey[];
-  /** The key to begin with, if it is one of them. */
-  readonly keyId: string | undefined;
+  /** The id of the key that the link of this page names. */
+  readonly linkedKey: string | undefined;
+  /** The id of the key to begin with, unless the reader has chosen one. */
+  readonly firstKey: string | undefined;
   /** The slug of the live venue's provider; null where there is none. */
   readonly provider: string | null;
   readonly signedIn: boolean;
@@ -89,14 +92,11 @@ function OperationHead({ operation, units }: { operation: PlayOperation; units: 
 }
 
 /** Tries every operation and every stream of the running service. */
-export function Playground({ operations, start, base, demoKey, keys, keyId, provider, signedIn }: PlaygroundProps) {
+export function Playground({ operations, start, base, demoKey, keys, linkedKey, firstKey, provider, signedIn }: PlaygroundProps) {
   const play = usePlayground(operations, start);
   const { operation, values, bearers } = play;
   const store = useSavedRequests();
-  const [chosen, setChosen] = useState(() => {
-    const asked = keys.find(({ id }) => id === keyId) ?? (demoKey === undefined ? keys[0] : undefined);
-    return asked?.id ?? DEMO;
-  });
+  const [chosen, choose] = useChosenKey({ demoKey, keys, linkedKey, firstKey, scope: operation.scope });
   const [credentials] = useState(() => new Map<string, Credential | undefined>());
   if (!credentials.has(chosen)) credentials.set(chosen, credentialOf({ demoKey, keys, chosen }));
   const credential = credentials.get(chosen);
@@ -161,7 +161,7 @@ export function Playground({ operations, start, base, demoKey, keys, keyId, prov
                   provider={provider}
                   chosen={chosen}
                   scope={operation.scope}
-                  onChoose={setChosen}
+                  onChoose={choose}
                 />
               }
             />

@@ -331,6 +331,8 @@ export interface Overview {
   readonly live_access: boolean;
   /** Completed onboarding steps. */
   readonly checklist: { readonly key: boolean; readonly call: boolean; readonly stream: boolean };
+  /** The id of the account's key to try a call or a stream with; null without one that may. */
+  readonly key_to_try: { readonly call: string | null; readonly stream: string | null };
   /** Since 00:00 UTC; `connections` counts opened connections. */
   readonly today: { readonly calls: number; readonly errors: number; readonly connections: number };
   /** Limits in force, and the remaining requests. */

@@ -240,6 +240,7 @@ describe("the dashboard", () => {
     const user = await signIn("starter");
     const start = (await user.call("GET /overview")).body.data;
     expect(start).toMatchObject({ checklist: { key: false, call: false, stream: false }, today: { calls: 0 }, expiring: [] });
+    expect(start.key_to_try).toEqual({ call: null, stream: null });
     expect(start.week).toHaveLength(7);
     const expires_at = new Date(t.clock.now() + DAY_MS).toISOString();
     const { text, key } = await user.createKey({ expires_at });
@@ -253,6 +254,21 @@ describe("the dashboard", () => {
       limits: { plan: "endless", rest_per_minute: 1e9, rest_remaining: 1e9 - 2, stream_connections: 1e9 },
       expiring: [{ id: key.id }],
     });
+  });
+
+  test("the dashboard names the newest key of the sandbox that works and may make the call", async () => {
+    const user = await signIn("trier");
+    const tried = async () => (await user.call("GET /overview")).body.data.key_to_try;
+    const both = ["market:read", "market:stream"];
+    const live = (await user.createKey({ scopes: both })).key.id;
+    expect(await tried()).toEqual({ call: live, stream: live });
+    const older = (await user.createKey({ venue: "sandbox", scopes: both })).key.id;
+    const newer = (await user.createKey({ venue: "sandbox" })).key.id;
+    await user.createKey();
+    expect(await tried()).toEqual({ call: newer, stream: older });
+    await user.call("POST /keys/[id]/revoke", { params: { id: older }, body: { confirm: "my key" } });
+    await user.call("POST /keys/[id]/revoke", { params: { id: newer }, body: { confirm: "my key" } });
+    expect((await tried()).stream).toBe(live);
   });
 
   test("the request log explains a refusal, filters, and has pages", async () => {

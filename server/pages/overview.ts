@@ -7,7 +7,7 @@ import type { KeyContext } from "#server/store/access/keys";
 import type { Database } from "#server/store/database/db";
 import { accountFacts } from "#server/store/usage/account-facts";
 import { usagePoints } from "#server/store/usage/query";
-import { shownKeys } from "./own-keys";
+import { keyToTry, shownKeys } from "./own-keys";
 
 const WEEK_DAYS = 7;
 
@@ -28,12 +28,15 @@ export async function overview(
   const { calls = 0, errors = 0, connections = 0 } = week.at(-1) ?? {};
   const { remaining } = await access.remaining(accountId, plan);
   const endOf = ({ expires_at, grace_until }: PortalKey) => Date.parse(grace_until ?? expires_at ?? "9999-01-01T00:00:00Z");
-  const expiring = keys
-    .filter((key) => (key.state === "active" || key.state === "grace") && endOf(key) < nowMs + EXPIRES_SOON_MS)
-    .sort((a, b) => endOf(a) - endOf(b));
+  const valid = keys.filter(({ state }) => state === "active" || state === "grace");
+  const expiring = valid.filter((key) => endOf(key) < nowMs + EXPIRES_SOON_MS).sort((a, b) => endOf(a) - endOf(b));
   return {
     unverified_email: emailVerified ? null : email,
     ...facts,
+    key_to_try: {
+      call: keyToTry(valid, "market:read")?.id ?? null,
+      stream: keyToTry(valid, "market:stream")?.id ?? null,
+    },
     today: { calls, errors, connections },
     limits: { plan: plan.name, ...eachLimitField((name) => plan[name]), rest_remaining: remaining },
     week,
