@@ -92,7 +92,7 @@ interface VerificationProps {
 
 /**
  * Uses the token of a mail when the button is pressed, not when the page opens: mail scanners open every link. Asks for the
- * password only if the server does, which is in another browser than the one that requested the link.
+ * password only if the server does, which is in another browser than the one that requested the link, unless it is signed in.
  */
 function Verification({ token, purpose, signedIn }: VerificationProps) {
   const [done, setDone] = useState<Verified>();

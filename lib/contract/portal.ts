@@ -93,7 +93,7 @@ export const ResetForm = z.strictObject({
   revoke_keys: z.boolean().optional(),
   unlink_providers: z.boolean().optional(),
 });
-/** `password` is needed in another browser than the one that requested the link. */
+/** `password` is needed in another browser than the one that requested the link, unless it is signed in to the account. */
 export const VerifyForm = z.strictObject({ token: MailToken, password: CurrentPassword.optional() });
 /** A link that needs nothing but to be opened, or that is looked at before. */
 export const MailLinkForm = z.strictObject({ token: MailToken });

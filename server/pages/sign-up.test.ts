@@ -85,6 +85,28 @@ describe("a verification link", () => {
     expect(await guess()).toMatchObject(failed("rate_limited"));
   });
 
+  test("a link is opened without the password in another browser that is signed in as its user, and as nobody else", async () => {
+    const [email, me, other] = [newEmail(), portalBrowser(), portalBrowser()];
+    const token = await signUpWith(portalBrowser(), email, MINE);
+    const others = newEmail();
+    await open(other, await signUpWith(other, others, MINE));
+    await other.signIn(others, MINE);
+    expect(await open(other, token)).toMatchObject(failed("missing_parameter", { parameter: "password" }));
+    await me.signIn(email, MINE);
+    expect((await open(me, token)).status).toBe(200);
+    expect(await userOf(email)).toMatchObject({ emailVerifiedAt: expect.any(Date) });
+    expect(await signedIn(me)).toBe(true);
+  });
+
+  test("the link of a stranger's earlier sign-up needs its password even where I am signed in", async () => {
+    const [email, me] = [newEmail(), portalBrowser()];
+    const theirs = await signUpWith(portalBrowser(), email, THEIRS);
+    await signUpWith(portalBrowser(), email, MINE);
+    await me.signIn(email, MINE);
+    expect(await open(me, theirs)).toMatchObject(failed("missing_parameter", { parameter: "password" }));
+    expect(await userOf(email)).toMatchObject({ emailVerifiedAt: null });
+  });
+
   test("a link sent again belongs to the sign-up of the browser that asks", async () => {
     const [email, me] = [newEmail(), portalBrowser()];
     const first = await signUpWith(me, email, MINE);

@@ -187,22 +187,31 @@ export async function purposeOfLink({ db, clock }: UserContext, token: string): 
 }
 
 /**
- * Requires that a link is opened by who asked for it: in the same browser, or with the password. Otherwise a stranger could
- * sign up with somebody's address and a password of their own, and have the owner of the mailbox verify it.
+ * Requires that a link is opened by who asked for it: in the same browser, in one that is signed in with the password of that
+ * sign-up, or with the password. Otherwise a stranger could sign up with somebody's address and a password of their own, and
+ * have the owner of the mailbox verify it.
  * @throws Fault missing_parameter or invalid_parameter naming `password`; rate_limited; like redeemToken for the token
  */
-async function requireProof(context: UserContext, { token, password }: z.infer<typeof VerifyForm>, visitor: Visitor) {
+async function requireProof(
+  context: UserContext,
+  { token, password }: z.infer<typeof VerifyForm>,
+  reader: PortalUser | undefined,
+  visitor: Visitor,
+): Promise<void> {
   const { db, clock, passwords } = context;
   const link = await readToken(db.prisma, clock, token, VERIFYING);
   if (isFromBrowser(link, visitor.browserSecret)) return;
+  const user = await db.prisma.user.findUniqueOrThrow({ where: { id: link.userId } });
+  const passwordHash = link.passwordHash ?? user.passwordHash;
+  // The link of an earlier sign-up, perhaps a stranger's, would make its password the user's.
+  if (link.purpose === "verify" && reader?.id === user.id && passwordHash === user.passwordHash) return;
   if (password === undefined)
     throw new Fault("missing_parameter", {
       parameter: "password",
       detail: "This link was requested in another browser. Enter the password of the account.",
     });
-  const user = await db.prisma.user.findUniqueOrThrow({ where: { id: link.userId } });
   await takePasswordAttempt(context, user.email, user, visitor);
-  if (await passwords.matches(link.passwordHash ?? user.passwordHash, password)) return;
+  if (await passwords.matches(passwordHash, password)) return;
   throw new Fault("invalid_parameter", {
     parameter: "password",
     detail: "This is not the password this link was requested with. If you did not request it, sign up again.",
@@ -239,7 +248,7 @@ interface Verified {
  * Handles the link of a verification email, or one of the two of an email change. When it is done, every session ends; after a
  * sign-up, except that of `reader`, the user signed in to this browser. A sign-up lets this browser in; a change of email never.
  * @throws Fault invalid_parameter for a used, expired or invalid link; missing_parameter or invalid_parameter naming
- * `password` when the link was requested in another browser; rate_limited
+ * `password` when the link was requested in another browser, unless that is signed in; rate_limited
  */
 export async function verifyEmail(
   context: UserContext,
@@ -249,7 +258,7 @@ export async function verifyEmail(
 ): Promise<Verified> {
   const { db, clock, send } = context;
   const { address } = visitor;
-  await requireProof(context, form, visitor);
+  await requireProof(context, form, reader, visitor);
   const { userId, old, now, waitingFor, isSignUp } = await db.prisma.$transaction(async (tx) => {
     const { userId, purpose, passwordHash, invitationId } = await redeemToken(tx, clock, form.token, VERIFYING);
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
