@@ -222,7 +222,7 @@ export const EnvSchema = z
       .enum(["accounts", "public"])
       .default("accounts")
       .describe(
-        "Who sees under /data what is stored of the live venue: accounts, those with a live key that reads it; public, everybody. No setting shows its prices to more readers.",
+        "Who sees under /data what is stored of the live venue: accounts, operators and those with a live key that reads it; public, everybody. No setting shows its prices to more readers.",
       ),
     SANDBOX_SEED: z.coerce.number().int().min(0).max(4_294_967_295).default(1).describe("Seed of the synthetic sandbox prices."),
     ...feedSettings,

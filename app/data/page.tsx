@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { askedVenue, marketReader, venueFacts } from "#app/markets/reader";
+import { askedVenue, coverageFacts, marketReader } from "#app/markets/reader";
 import type { PageSearch } from "#app/page-search";
 import { CoverageList } from "#components/coverage/coverage-list";
 import { VenueNotice } from "#components/markets/venue-notice";
@@ -13,14 +13,13 @@ import { runningPortal } from "#server/pages/runtime";
 import { shownCoverage } from "#server/pages/shown-markets";
 
 const LEAD = "How far back the M1 klines of each instrument go, and how complete they are.";
-const SYNTHETIC = "The sandbox computes its klines, so only its test tickers have gaps.";
 
 export const metadata: Metadata = { title: "Data", description: LEAD, alternates: { canonical: COVERAGE_PATH } };
 
 /** Shows what is stored now: never prerendered. */
 export const dynamic = "force-dynamic";
 
-/** The coverage of all instruments of the sandbox, or of the live venue for a reader who may see it. */
+/** The coverage of all instruments of the sandbox, or of the live venue for a reader who may see it, with or without a provider. */
 export default async function DataPage(search: PageSearch) {
   const parts = runningPortal();
   if (parts === undefined)
@@ -31,14 +30,14 @@ export default async function DataPage(search: PageSearch) {
       </PageMain>
     );
   const shown = await shownCoverage(parts, await marketReader(parts, await askedVenue(search)));
-  const { venue, report, liveKey } = shown;
-  const mayChoose = liveKey !== undefined || parts.env.DATA_PAGE === "public";
+  const { venue, report } = shown;
+  const { notice, mayChoose } = coverageFacts(parts, shown);
   return (
     <PageMain>
       <PageHead title="Data" action={mayChoose ? <VenueSwitch venue={venue} pathOf={coveragePath} /> : null}>
-        {LEAD} {venue === "sandbox" ? SYNTHETIC : null}
+        {LEAD}
       </PageHead>
-      <VenueNotice {...venueFacts(parts, shown)} pathOf={coveragePath} />
+      <VenueNotice {...notice} pathOf={coveragePath} />
       <CoverageList key={venue} venue={venue} items={report.items} />
       <p className="mt-3 max-w-prose text-ink-faint text-xs leading-5">
         Complete is the share of the minutes in which the market was open, from the first kline to the last, that have one. Klines

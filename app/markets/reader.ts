@@ -6,7 +6,7 @@ import { signedInUser } from "#app/session";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import { liveProvider } from "#lib/env-feeds";
 import type { PortalRuntime } from "#server/pages/runtime";
-import type { MarketReader, ShownMarkets } from "#server/pages/shown-markets";
+import type { MarketReader, ShownCoverage, ShownMarkets } from "#server/pages/shown-markets";
 import { visitorOf } from "#server/pages/visitor";
 import { type Credential, demoCredential } from "../../components/portal/credential";
 
@@ -30,4 +30,14 @@ export function credentialFor(parts: PortalRuntime, { venue, liveKey }: ShownMar
 /** Which venue a page shows, and why: the facts of its notice. */
 export function venueFacts({ env }: PortalRuntime, { venue, refused, liveKey }: ShownMarkets<unknown>) {
   return { venue, refused, provider: liveProvider(env), keyName: liveKey?.name };
+}
+
+/** The same of a page about coverage, whether its reader may change the venue, and what it leads to calls with. */
+export function coverageFacts(parts: PortalRuntime, shown: ShownCoverage<unknown>) {
+  const { venue, liveKey, keyless } = shown;
+  return {
+    notice: { ...venueFacts(parts, shown), ...(keyless && { keyName: undefined }), subject: "history" as const },
+    mayChoose: keyless || liveKey !== undefined,
+    credential: venue === "live" && liveKey === undefined ? undefined : credentialFor(parts, shown),
+  };
 }

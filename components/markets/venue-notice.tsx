@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { LiveRefusal } from "#lib/contract/markets";
 import type { Venue } from "#lib/contract/primitives";
 import { NoLiveFeed } from "../portal/no-live-feed";
+import { OperatorDocsLink } from "../portal/operator-docs";
 import { Badge } from "../ui/badge";
 
 /** The address of the page for a venue, and there for an instrument. */
@@ -19,23 +20,29 @@ const To = ({ href, children }: To) => (
   </Link>
 );
 
+/** What a page shows of the venue. */
+type Subject = "prices" | "history";
+
 interface ReasonProps {
   readonly refused: LiveRefusal;
   readonly pathOf: PathOf;
   readonly ticker: string | undefined;
   /** Of the live venue. */
   readonly provider: string | null;
+  readonly subject: Subject;
 }
 
-/** Why this is the sandbox, and how to see the live venue. */
-function Reason({ refused, pathOf, ticker, provider }: ReasonProps) {
-  const needs = `Live prices${provider === null ? "" : ` of ${provider}`} need access that the operator grants.`;
+/** Why this is the sandbox, and how to see the live venue. Without a provider it has no live prices to speak of. */
+function Reason({ refused, pathOf, ticker, provider, subject }: ReasonProps) {
+  const prices = subject === "prices" && provider !== null;
+  const what = prices ? `live prices of ${provider}` : subject === "history" ? "the history of the live venue" : "the live venue";
+  const needs = `${what.charAt(0).toUpperCase()}${what.slice(1)} ${prices ? "need" : "needs"} access that the operator grants.`;
   switch (refused) {
     case "signed_out":
       return (
         <>
           {needs} <To href={`/signin?next=${encodeURIComponent(pathOf("live", ticker))}`}>Sign in</To> with an account that has a
-          live key to see them.
+          live key to see {prices ? "them" : "it"}.
         </>
       );
     case "unverified":
@@ -47,15 +54,15 @@ function Reason({ refused, pathOf, ticker, provider }: ReasonProps) {
     case "no_role":
       return (
         <>
-          Live prices{provider === null ? "" : ` of ${provider}`} are read with a key of your organisation, and your role uses
-          none. An owner can <To href="/dashboard/organisation">make you a developer</To>.
+          The live venue is read with a key of your organisation, and your role uses none. An owner can{" "}
+          <To href="/dashboard/organisation">make you a developer</To>.
         </>
       );
     case "no_key":
       return (
         <>
-          To see live prices{provider === null ? "" : ` of ${provider}`}, you need an active live key with the scope{" "}
-          <code className="font-mono">market:read</code> that allows your address: <To href="/dashboard/keys">your keys</To>.
+          To see {what}, you need an active live key with the scope <code className="font-mono">market:read</code> that allows
+          your address: <To href="/dashboard/keys">your keys</To>.
         </>
       );
     case "no_access":
@@ -85,11 +92,30 @@ interface VenueNoticeProps {
   readonly keyName: string | undefined;
   /** Of the page; undefined where it shows several. */
   readonly ticker?: string;
+  readonly subject?: Subject;
 }
 
-/** Which venue the prices of a page are of, and why. */
-export function VenueNotice({ venue, refused, provider, keyName, pathOf, ticker }: VenueNoticeProps) {
-  if (venue === "live" && provider === null)
+/** Where what is shown of the live venue comes from. History outlives its provider, and is imported without any. */
+function Origin({ provider, subject }: Pick<ReasonProps, "provider" | "subject">) {
+  const name = <strong className="font-medium text-ink">{provider}</strong>;
+  if (subject === "prices") return <>From {name}.</>;
+  if (provider !== null) return <>The history of the live venue, to which {name} adds.</>;
+  return (
+    <>
+      The history of the live venue. Until an operator{" "}
+      <OperatorDocsLink href="/docs/self-hosting#provider">binds a provider</OperatorDocsLink>, only imports add to it.
+    </>
+  );
+}
+
+const SANDBOX_WORDS: Readonly<Record<Subject, string>> = {
+  prices: "Sandbox prices are synthetic and run 24/7.",
+  history: "It computes its klines, so only its test tickers have gaps.",
+};
+
+/** Which venue a page shows, and why. */
+export function VenueNotice({ venue, refused, provider, keyName, pathOf, ticker, subject = "prices" }: VenueNoticeProps) {
+  if (venue === "live" && provider === null && subject === "prices")
     return (
       <div className="mb-6">
         <NoLiveFeed>the live venue has no new prices.</NoLiveFeed>
@@ -103,16 +129,16 @@ export function VenueNotice({ venue, refused, provider, keyName, pathOf, ticker 
       <Badge tone={venue === "live" ? "positive" : "neutral"}>{venue === "live" ? "Live venue" : "Sandbox"}</Badge>
       {venue === "live" ? (
         <span>
-          From <strong className="font-medium text-ink">{provider}</strong>.
+          <Origin provider={provider} subject={subject} />
           {keyName === undefined ? null : ` Read with your key “${keyName}”: what this page reads counts for its limits.`}
         </span>
       ) : (
         <span>
           <strong className="font-medium text-ink">This is the sandbox.</strong>{" "}
           {refused === undefined ? (
-            "Sandbox prices are synthetic and run 24/7."
+            SANDBOX_WORDS[subject]
           ) : (
-            <Reason refused={refused} pathOf={pathOf} ticker={ticker} provider={provider} />
+            <Reason refused={refused} pathOf={pathOf} ticker={ticker} provider={provider} subject={subject} />
           )}
         </span>
       )}

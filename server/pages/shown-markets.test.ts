@@ -46,8 +46,9 @@ async function member(settings?: Partial<Parameters<typeof createKey>[1]>, plan 
   const { id: accountId } = await putAccount(t.keyContext, `reader ${++people}`, { plan });
   const key = { accountId, name: "Desk", venue: "live", scopes: ["market:read", "market:stream"], origins: [], ...settings };
   const made = settings === undefined ? undefined : await createKey(t.keyContext, key);
-  const reader: MarketReader = { user: { accountId, emailVerified: true, role: "developer" }, address: ADDRESS, asked: "live" };
-  return { reader, keyId: made?.record.id ?? "", addKey: (more: object) => createKey(t.keyContext, { ...key, ...more }) };
+  const user = { accountId, emailVerified: true, role: "developer", operator: false, secondFactor: false } as const;
+  const reader: MarketReader = { user, address: ADDRESS, asked: "live" };
+  return { user, reader, keyId: made?.record.id ?? "", addKey: (more: object) => createKey(t.keyContext, { ...key, ...more }) };
 }
 
 test("a stranger who asks for the live venue gets the sandbox and the reason, and nothing of live is computed", async () => {
@@ -80,15 +81,15 @@ test.each([
 
 test("a reader with an unverified address, a role that uses no keys or a suspended account does not see the live venue, whatever their keys", async () => {
   const { asked, running } = watched();
-  const { reader } = await member({});
-  const accountId = reader.user?.accountId ?? "";
+  const { reader, user } = await member({});
+  const { accountId } = user;
   // A reader or a bookkeeper of the organisation may see its keys, and use none.
-  expect(await shownMarkets(running, { ...reader, user: { accountId, emailVerified: true, role: "reader" } })).toMatchObject({
+  expect(await shownMarkets(running, { ...reader, user: { ...user, role: "reader" } })).toMatchObject({
     venue: "sandbox",
     liveKey: undefined,
     refused: "no_role",
   });
-  expect(await shownMarkets(running, { ...reader, user: { accountId, emailVerified: false, role: "developer" } })).toMatchObject({
+  expect(await shownMarkets(running, { ...reader, user: { ...user, emailVerified: false } })).toMatchObject({
     refused: "unverified",
   });
   await t.db.prisma.account.update({ where: { id: accountId }, data: { suspendedAt: new Date(t.clock.now()) } });
@@ -229,4 +230,33 @@ test("with DATA_PAGE=public everybody sees the coverage of live, but no prices o
   expect((await shownTickerCoverage(open, stranger, "NOPE")).report).toBeUndefined();
   expect(await shownMarkets(open, stranger)).toMatchObject({ venue: "sandbox", refused: "signed_out" });
   expect(asked).toEqual([]);
+});
+
+test("operators see the coverage of live without a key and at no cost, once they have a second factor, and no prices of it", async () => {
+  const { asked, running } = watched();
+  const { reader, user } = await member();
+  const factored = { ...user, operator: true, secondFactor: true };
+  for (const other of [
+    { ...factored, secondFactor: false },
+    { ...factored, operator: false },
+  ])
+    expect(await shownCoverage(running, { ...reader, user: other })).toMatchObject({ refused: "no_key", keyless: false });
+  const operator = { ...reader, user: factored };
+  const seen = { venue: "live", refused: undefined, liveKey: undefined, keyless: true };
+  expect(await shownCoverage(running, operator)).toMatchObject({ ...seen, report: { venue: "live" } });
+  expect(await shownTickerCoverage(running, operator, "XAUUSD")).toMatchObject({ ...seen, report: { venue: "live" } });
+  expect(await shownCoverage(running, { ...operator, asked: undefined })).toMatchObject({ venue: "sandbox", keyless: true });
+  expect(await shownMarkets(running, operator)).toMatchObject({ venue: "sandbox", refused: "no_key" });
+  expect(asked).toEqual([]);
+});
+
+test("who needs no key for the coverage of live is not counted for one, and has it for the calls that the page leads to", async () => {
+  const { running } = watched();
+  const { reader, keyId } = await member({ tickers: ["EURUSD"], restPerMinute: 60, restBurst: LIVE_PAGE_COST_UNITS });
+  const open = { ...running, env: { ...running.env, DATA_PAGE: "public" as const } };
+  for (let reads = 0; reads < 3; reads += 1)
+    expect(await shownTickerCoverage(open, reader, "EURUSD")).toMatchObject({ venue: "live", liveKey: { id: keyId } });
+  // The key does not read it.
+  expect(await shownTickerCoverage(open, reader, "XAUUSD")).toMatchObject({ venue: "live", liveKey: undefined });
+  expect((await shownCoverage(running, reader)).venue).toBe("live");
 });

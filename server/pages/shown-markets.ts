@@ -16,7 +16,7 @@ import type { PortalRuntime } from "./runtime";
 /** Who opened a page of the markets, or about their coverage. */
 export interface MarketReader {
   /** Undefined without a sign-in. */
-  readonly user: Pick<PortalUser, "accountId" | "emailVerified" | "role"> | undefined;
+  readonly user: Pick<PortalUser, "accountId" | "emailVerified" | "role" | "operator" | "secondFactor"> | undefined;
   readonly address: string;
   /** The venue that the address of the page asks for; undefined: the live one, where there is one that they may see. */
   readonly asked: Venue | undefined;
@@ -30,6 +30,12 @@ export interface ShownMarkets<Report> {
   readonly liveKey: KeyRecord | undefined;
   /** Why this is the sandbox although nobody asked for it; undefined also where the live venue has no provider. */
   readonly refused: LiveRefusal | undefined;
+}
+
+/** What a page about coverage shows. */
+export interface ShownCoverage<Report> extends ShownMarkets<Report> {
+  /** The reader needs no key to see what is stored of the live venue: it is read for them without one, and counts for none. */
+  readonly keyless: boolean;
 }
 
 /** What may be read of the live venue, and with which key. */
@@ -139,56 +145,56 @@ export async function shownMarket(
   });
 }
 
-/** The coverage of a venue in the same way, of the sandbox unless asked for live; with DATA_PAGE=public everybody is shown that of the live venue. */
-export async function shownCoverage(running: PortalRuntime, reader: MarketReader): Promise<ShownMarkets<CoverageReport>> {
-  const { coverage, env } = running;
+/** Who sees what is stored of the live venue without a key: operators, and with DATA_PAGE=public everybody. It has no prices. */
+const needsNoKey = ({ env }: PortalRuntime, { user }: MarketReader) =>
+  env.DATA_PAGE === "public" || (user?.operator === true && user.secondFactor);
+
+/** Reads the coverage of the venue that was asked for, of the sandbox unless it was the live one, as markets are read or without a key. */
+async function showCoverage<Report>(
+  running: PortalRuntime,
+  reader: MarketReader,
+  reads: Reads<Report>,
+): Promise<ShownCoverage<Report>> {
   const { asked = "sandbox" } = reader;
-  if (env.DATA_PAGE === "public") {
-    return { venue: asked, report: await coverage.list(asked), liveKey: undefined, refused: undefined };
-  }
-  return show(
-    running,
-    { ...reader, asked },
-    {
-      sandbox: () => coverage.list("sandbox"),
-      isInLive: () => true,
-      async live(mayRead) {
-        const report = await coverage.list("live");
-        return { ...report, items: report.items.filter((row) => mayRead(listingOf(row))) };
-      },
+  if (!needsNoKey(running, reader)) return { ...(await show(running, { ...reader, asked }, reads)), keyless: false };
+  const [view, live] = await Promise.all([liveViewOf(running, reader), asked === "live" ? reads.live(() => true) : undefined]);
+  const report = live ?? (await reads.sandbox());
+  return {
+    venue: live === undefined ? "sandbox" : "live",
+    report,
+    // For the calls that the page leads to.
+    liveKey: typeof view !== "string" && reads.isInLive(report, view.mayRead) ? view.key : undefined,
+    refused: asked === "live" && live === undefined ? "not_listed" : undefined,
+    keyless: true,
+  };
+}
+
+/** The coverage of a venue. */
+export function shownCoverage(running: PortalRuntime, reader: MarketReader): Promise<ShownCoverage<CoverageReport>> {
+  const { coverage } = running;
+  return showCoverage(running, reader, {
+    sandbox: () => coverage.list("sandbox"),
+    isInLive: () => true,
+    async live(mayRead) {
+      const report = await coverage.list("live");
+      return { ...report, items: report.items.filter((row) => mayRead(listingOf(row))) };
     },
-  );
+  });
 }
 
 /** The coverage of one instrument in the same way; its report is undefined for a ticker that is not listed. */
-export async function shownTickerCoverage(
+export function shownTickerCoverage(
   running: PortalRuntime,
   reader: MarketReader,
   ticker: string,
-): Promise<ShownMarkets<TickerCoverage | undefined>> {
-  const { coverage, env } = running;
-  const { asked = "sandbox" } = reader;
-  const sandbox = () => coverage.ticker("sandbox", ticker);
-  if (env.DATA_PAGE === "public") {
-    const live = asked === "live" ? await coverage.ticker("live", ticker) : undefined;
-    if (live !== undefined) return { venue: "live", report: live, liveKey: undefined, refused: undefined };
-    return {
-      venue: "sandbox",
-      report: await sandbox(),
-      liveKey: undefined,
-      refused: asked === "live" ? "not_listed" : undefined,
-    };
-  }
-  return show(
-    running,
-    { ...reader, asked },
-    {
-      sandbox,
-      isInLive: (report, mayRead) => report !== undefined && mayRead(listingOf(report.row)),
-      async live(mayRead) {
-        const report = await coverage.ticker("live", ticker);
-        return report !== undefined && mayRead(listingOf(report.row)) ? report : undefined;
-      },
+): Promise<ShownCoverage<TickerCoverage | undefined>> {
+  const { coverage } = running;
+  return showCoverage(running, reader, {
+    sandbox: () => coverage.ticker("sandbox", ticker),
+    isInLive: (report, mayRead) => report !== undefined && mayRead(listingOf(report.row)),
+    async live(mayRead) {
+      const report = await coverage.ticker("live", ticker);
+      return report !== undefined && mayRead(listingOf(report.row)) ? report : undefined;
     },
-  );
+  });
 }

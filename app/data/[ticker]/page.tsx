@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { notFound } from "next/navigation";
 import { cache } from "react";
-import { askedVenue, credentialFor, marketReader, venueFacts } from "#app/markets/reader";
+import { askedVenue, coverageFacts, marketReader } from "#app/markets/reader";
 import type { PageSearch } from "#app/page-search";
 import { CoverageSources } from "#components/coverage/coverage-sources";
 import { Downloads } from "#components/coverage/downloads";
@@ -70,7 +70,8 @@ export default async function DataTickerPage({ params, ...search }: Props) {
       </PageMain>
     );
   const { parts, shown, report } = read;
-  const { venue, liveKey } = shown;
+  const { venue } = shown;
+  const { notice, mayChoose, credential } = coverageFacts(parts, shown);
   const year = await chosenYear(search, report.row.years);
   // Too many readers of years at once: the rest of the page is shown all the same.
   const coverage =
@@ -80,7 +81,6 @@ export default async function DataTickerPage({ params, ...search }: Props) {
           if (isFault(error)) return null;
           throw error;
         });
-  const mayChoose = liveKey !== undefined || parts.env.DATA_PAGE === "public";
   return (
     <PageMain>
       <div className="mb-4 flex min-h-9 flex-wrap items-center justify-between gap-4">
@@ -91,7 +91,7 @@ export default async function DataTickerPage({ params, ...search }: Props) {
         </nav>
         {mayChoose ? <VenueSwitch venue={venue} ticker={ticker} pathOf={coveragePath} /> : null}
       </div>
-      <VenueNotice {...venueFacts(parts, shown)} pathOf={coveragePath} ticker={ticker} />
+      <VenueNotice {...notice} pathOf={coveragePath} ticker={ticker} />
       <PageHead
         title={`Data of ${ticker}`}
         action={
@@ -100,9 +100,8 @@ export default async function DataTickerPage({ params, ...search }: Props) {
           </Link>
         }
       >
-        {report.row.name}.{" "}
-        {venue === "live" ? "Stored M1 klines of the live venue." : "M1 klines of the sandbox, which computes them."} Years,
-        months and days are UTC.
+        {report.row.name}. {venue === "live" ? "Stored M1 klines of the live venue." : "M1 klines of the sandbox."} Years, months
+        and days are UTC.
       </PageHead>
       <HistoryFigures {...report} />
       {report.months.length === 0 ? null : (
@@ -117,10 +116,7 @@ export default async function DataTickerPage({ params, ...search }: Props) {
       ) : null}
       {coverage ? <YearGaps coverage={coverage} /> : null}
       <CoverageSources sources={report.sources} />
-      <Downloads
-        ticker={report.row.ticker}
-        credential={venue === "live" && liveKey === undefined ? undefined : credentialFor(parts, shown)}
-      />
+      <Downloads ticker={report.row.ticker} credential={credential} />
     </PageMain>
   );
 }
