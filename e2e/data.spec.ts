@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright";
+import type { Browser, Locator, Page } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
+import { SANDBOX_FILES_MONTHS_COUNT } from "#lib/contract/limits";
+import { ANSWERED, BROWSER_TIMEOUT_MS, borrowBrowser, expectToBeLoaded, openPage, returnBrowser } from "./browser";
 import { runCommand } from "./commands";
 import { type Mailbox, openMailbox } from "./mailbox";
-import { createVisits, expectToFit, picture } from "./reading";
+import { createVisits, expectToFit, LAYOUT_SHIFT_MAX, picture } from "./reading";
 import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 import { signUp } from "./visitor";
 
@@ -33,6 +34,19 @@ async function importMinutes(name: string, from: string, count: number, price: n
   const { exitCode, output } = await runCommand(product, "import", ["--ticker", "USDCAD", "--accept-doubts", file]);
   expect(exitCode, output).toBe(0);
   return Number(/This is import (\d+)/.exec(output)?.[1]);
+}
+
+/** Follows the link of a month, and calls for the list that it leads to: it has the file of this month alone. */
+async function openFile(page: Page, month: Locator): Promise<void> {
+  const name = /^\w+ \d{4}/.exec((await month.getAttribute("aria-label")) ?? "")?.[0];
+  const first = new Date(`1 ${name} UTC`).toISOString().slice(0, 10);
+  await month.click();
+  await page.waitForURL("**/playground?op=files&**");
+  await expectToBeLoaded(page);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  const files = page.getByRole("table", { name: "Files" });
+  await files.getByRole("row", { name: new RegExp(`^${first}`) }).waitFor();
+  expect(await files.getByRole("row").count()).toBe(2);
 }
 
 beforeAll(async () => {
@@ -63,8 +77,8 @@ describe("a stranger", () => {
       expect(await page.getByRole("row").count()).toBe(2);
       await page.getByRole("row", { name: /TESTGAP.*91\.\d%/ }).waitFor();
       await page.getByRole("searchbox").fill("");
-      await page.getByRole("button", { name: "Complete" }).click();
-      await page.getByRole("button", { name: "Complete" }).click();
+      await page.getByRole("button", { name: "Complete", exact: true }).click();
+      await page.getByRole("button", { name: "Complete", exact: true }).click();
       await page.getByRole("row").nth(1).getByText("TESTGAP", { exact: true }).waitFor();
       expect(await overhang()).toBeLessThanOrEqual(0);
       await picture(page, `data-list-${width}`);
@@ -93,11 +107,57 @@ describe("a stranger", () => {
     },
   );
 
+  test.each([1440, 390, 320])("at %i pixels opens the row of those that are alike, and sees the years of each", async (width) => {
+    const { page, problems, overhang, shift } = await visit({ width });
+    await openPage(page, `${product.baseUrl}/data`);
+    const alike = page.getByRole("button", { name: /^\d\d instruments/ });
+    const folded = page.getByRole("row").filter({ has: alike });
+    const rows = page.getByRole("row");
+    await folded.filter({ hasText: /31 Dec 2019.*100%/ }).waitFor();
+    const count = Number(/\d+/.exec((await alike.textContent()) ?? "")?.[0]);
+    const closed = await rows.count();
+    expect(await alike.getAttribute("aria-expanded")).toBe("false");
+    await page.getByRole("link", { name: "EURUSD", exact: true }).waitFor();
+    await alike.press("Enter");
+    // The rows of each are in the place of the line with their tickers.
+    await expect.poll(() => rows.count()).toBe(closed - 1 + count);
+    expect(await alike.getAttribute("aria-expanded")).toBe("true");
+    const single = page.getByRole("row", { name: /^EURUSD.*100%/ });
+    const [bars, row] = [await single.locator("svg").last().boundingBox(), await single.boundingBox()];
+    if (bars === null || row === null) throw new Error("no bars");
+    expect(bars.width).toBeGreaterThan(row.width * (width < 500 ? 0.5 : 0.25));
+    expect(await single.getByText("2019", { exact: true }).isVisible()).toBe(width < 500);
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    await alike.press("Enter");
+    await expect.poll(() => rows.count()).toBe(closed);
+    await page.getByRole("searchbox").fill("cable");
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByRole("row", { name: /^GBPUSD/ }).waitFor();
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("button", { name: "Instrument", exact: true }).click();
+    await expect.poll(() => alike.count()).toBe(0);
+    expect(await rows.count()).toBeGreaterThan(count);
+    expect(await shift()).toBeLessThan(LAYOUT_SHIFT_MAX);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test("comes from a month to its file, where the sandbox has one", async () => {
+    const { page, problems } = await visit();
+    await openPage(page, `${product.baseUrl}/data/EURUSD`);
+    const months = page.getByRole("link", { name: /^[A-Z][a-z]+ \d{4}: 100%, list its file$/ });
+    expect(await months.count()).toBe(SANDBOX_FILES_MONTHS_COUNT);
+    await openFile(page, months.first());
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   test("reads all of it before any script runs, and the list as JSON", async () => {
     const { page } = await visit({ javaScriptEnabled: false });
     await page.goto(`${product.baseUrl}/data`);
-    await page.getByRole("row", { name: /EURUSD.*31 Dec 2019.*100%/ }).waitFor();
-    await page.goto(`${product.baseUrl}/data/EURUSD`);
+    await page.getByRole("row", { name: /\d\d instruments.*31 Dec 2019.*100%/ }).waitFor();
+    await page.getByRole("link", { name: "EURUSD", exact: true }).click();
+    await page.waitForURL("**/data/EURUSD");
     await page.getByText("No gaps: every minute in which the market was open has a kline.").waitFor();
     await page.close();
     const answer = await fetch(`${product.baseUrl}/data.json`);
@@ -142,7 +202,10 @@ test(
     await importMinutes("late.csv", "2024-01-03T00:00Z", 600, 1.3);
     const { page, problems } = await visit();
     await page.context().addCookies([...ada.cookies].map(([name, value]) => ({ name, value, url: product.baseUrl })));
-    await openPage(page, `${product.baseUrl}/data?venue=live`);
+    await openPage(page, `${product.baseUrl}/data`);
+    await page.getByRole("navigation", { name: "Venue" }).getByRole("link", { name: "Live" }).click();
+    await page.getByRole("status").getByText("The history of the live venue. Until an operator binds a provider").waitFor();
+    await page.getByRole("row", { name: /^\d\d instruments.*Nothing is stored/ }).waitFor();
     await page
       .getByRole("row", { name: /USDCAD.*20 Dec 2023/ })
       .getByRole("link")
@@ -158,6 +221,7 @@ test(
     await page.getByRole("row", { name: /Imported files.*2 in all.*1,200/ }).waitFor();
     expect(await page.getByRole("main").textContent()).not.toContain("early.csv");
     await expectToFit(page, "data-live");
+    await openFile(page, page.getByRole("link", { name: /^December 2023: \d+\.\d%, list its file$/ }));
     expect(problems).toEqual([]);
     await page.close();
   },
@@ -178,6 +242,18 @@ test(
 
     const { page, problems } = await visit();
     await page.context().addCookies([...operator.cookies].map(([name, value]) => ({ name, value, url: product.baseUrl })));
+    // Without a key, and without a provider.
+    await openPage(page, `${product.baseUrl}/data`);
+    await page.getByRole("navigation", { name: "Venue" }).getByRole("link", { name: "Live" }).click();
+    // A venue is counted once a minute: before or after these imports, here.
+    await page
+      .getByRole("row", { name: /^USDCAD.* 202[23]/ })
+      .getByRole("link")
+      .click();
+    await page.waitForURL("**/data/USDCAD?venue=live");
+    await page.getByRole("row", { name: /Imported files/ }).waitFor();
+    expect(await page.getByRole("link", { name: /list its file/ }).count()).toBe(0);
+
     await openPage(page, `${product.baseUrl}/admin/data/USDCAD`);
     await page.getByLabel("Year of the layers").selectOption("2022");
     const layers = page.getByRole("region", { name: "Layers" });

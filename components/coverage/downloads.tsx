@@ -2,6 +2,7 @@ import Link from "next/link";
 import { FILE_TYPES, type FileType } from "#lib/contract/files";
 import type { Credential } from "../portal/credential";
 import { Section } from "../ui/card";
+import { filesCall } from "./files-call";
 
 interface DownloadsProps {
   readonly ticker: string;
@@ -10,13 +11,6 @@ interface DownloadsProps {
 }
 
 const LABELS: Readonly<Record<FileType, string>> = { klines: "M1 klines by month", ticks: "Ticks by day" };
-
-/** The files of an instrument, as a call in the playground, which has code to read each of them. */
-function downloadOf(ticker: string, type: FileType, credential: Credential): string {
-  const query = new URLSearchParams({ op: "files", ticker, type });
-  if (credential.kind === "own") query.set("key", credential.key.id);
-  return `/playground?${query}`;
-}
 
 /** How the klines and ticks of an instrument are had. */
 export function Downloads({ ticker, credential }: DownloadsProps) {
@@ -50,7 +44,7 @@ export function Downloads({ ticker, credential }: DownloadsProps) {
           <li key={type}>
             <Link
               prefetch={false}
-              href={downloadOf(ticker, type, credential)}
+              href={filesCall(ticker, type, credential)}
               className="inline-flex min-h-8 items-center rounded-md border border-line px-3 text-sm hover:border-edge pointer-coarse:min-h-11"
             >
               {LABELS[type]}

@@ -171,6 +171,7 @@ const ARROWS: readonly ArrowRule[] = [
       "lib/docs/samples/",
       "types:lib/brand",
       "lib/data-words",
+      "lib/domain/month",
       "lib/duration",
       "lib/service-state",
       "lib/check-words",

@@ -106,7 +106,7 @@ export default async function DataTickerPage({ params, ...search }: Props) {
       <HistoryFigures {...report} />
       {report.months.length === 0 ? null : (
         <Section title="Months" aside="Select a year for its gaps">
-          <MonthHeat {...report} chosen={year} />
+          <MonthHeat {...report} chosen={year} credential={credential} nowMs={parts.clock.now()} />
         </Section>
       )}
       {coverage === null ? (
