@@ -1,7 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { toInstrument } from "#lib/domain/instrument";
-import { searchInstruments } from "./instrument-search";
+import { isOneMistakeApart, nearTicker, searchInstruments } from "./instrument-search";
 
 const instruments = SANDBOX_LISTINGS.map(toInstrument);
 const found = (text: string) => searchInstruments(instruments, text).map(({ ticker }) => ticker);
@@ -57,5 +58,63 @@ describe("the search for instruments", () => {
     expect(found("metals").sort()).toEqual(["TESTMETAL", "XAGEUR", "XAGUSD", "XAUEUR", "XAUUSD", "XPDUSD", "XPTUSD"]);
     expect(found("  ")).toHaveLength(instruments.length);
     expect(found("zzz")).toEqual([]);
+  });
+});
+
+describe("the ticker that is probably meant", () => {
+  const tickers = instruments.map(({ ticker }) => ticker);
+
+  test.each([
+    ["a character too many", "EURUSDD", "EURUSD"],
+    ["a character too few", "EURSD", "EURUSD"],
+    ["a wrong character", "EURUSX", "EURUSD"],
+    ["two characters swapped", "ERUUSD", "EURUSD"],
+    ["a character before it", "XEURGBP", "EURGBP"],
+    ["a test ticker without its end", "TESTGA", "TESTGAP"],
+  ])("is found with %s", (_, typed, meant) => {
+    expect(nearTicker(typed, instruments)).toBe(meant);
+  });
+
+  test.each(["XXXYYY", "EURUSDXY", "RUEUSD", "USDEUR", "EURUSD", ""])("is none for %j", (typed) => {
+    expect(nearTicker(typed, [{ ticker: "EURUSD" }])).toBeUndefined();
+  });
+
+  test("is one of those that may be read", () => {
+    expect(nearTicker("XAUSD", instruments)).toBe("XAUUSD");
+    expect(nearTicker("XAUSD", instruments, ({ asset_class }) => asset_class === "forex")).toBeUndefined();
+  });
+
+  /** What a typing mistake makes of a ticker. */
+  const mistakes = [
+    (text: string, at: number, other: string) => text.slice(0, at) + other + text.slice(at),
+    (text: string, at: number, other: string) => text.slice(0, at) + other + text.slice(at + 1),
+    (text: string, at: number) => text.slice(0, at) + text.slice(at + 1),
+    (text: string, at: number) =>
+      text.slice(0, at) +
+      text
+        .slice(at, at + 2)
+        .split("")
+        .reverse()
+        .join("") +
+      text.slice(at + 2),
+  ];
+  const characters = fc.constantFrom(..."ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+
+  test("is one mistake away from any ticker that one mistake was made in", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...tickers),
+        fc.nat(),
+        characters,
+        fc.constantFrom(...mistakes),
+        (ticker, place, other, mistake) => {
+          const typed = mistake(ticker, place % ticker.length, other);
+          fc.pre(!tickers.includes(typed));
+          const meant = nearTicker(typed, instruments);
+          expect(isOneMistakeApart(typed, ticker) && isOneMistakeApart(ticker, typed)).toBe(true);
+          expect(meant !== undefined && isOneMistakeApart(typed, meant)).toBe(true);
+        },
+      ),
+    );
   });
 });

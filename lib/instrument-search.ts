@@ -68,3 +68,28 @@ export function searchInstruments<One extends SearchableInstrument>(instruments:
   });
   return found.sort((a, b) => a.rank - b.rank).map(({ instrument }) => instrument);
 }
+
+/** True for two texts that differ by one typing mistake: a character too many, too few, or another one, or two neighbors swapped. */
+export function isOneMistakeApart(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  if (long.length - short.length > 1 || short === long) return false;
+  let at = 0;
+  while (at < short.length && short[at] === long[at]) at += 1;
+  if (long.length > short.length) return short.slice(at) === long.slice(at + 1);
+  if (short.slice(at + 1) === long.slice(at + 1)) return true;
+  return short[at] === long[at + 1] && short[at + 1] === long[at] && short.slice(at + 2) === long.slice(at + 2);
+}
+
+/**
+ * The ticker of an instrument that is one typing mistake away: `EURUSDD` finds EURUSD. Of several, one that has no character
+ * that was not typed, so that `EURSD` is EURUSD rather than EURSGD; otherwise the first. Each is looked at once.
+ */
+export function nearTicker<One extends { readonly ticker: string }>(
+  ticker: string,
+  instruments: readonly One[],
+  mayRead: (one: One) => boolean = () => true,
+): string | undefined {
+  const near = instruments.filter((one) => isOneMistakeApart(ticker, one.ticker) && mayRead(one));
+  const typed = near.find((one) => [...one.ticker].every((character) => ticker.includes(character)));
+  return (typed ?? near[0])?.ticker;
+}

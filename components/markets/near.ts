@@ -1,4 +1,4 @@
-import type { SearchableInstrument } from "#lib/instrument-search";
+import { isOneMistakeApart, type SearchableInstrument } from "#lib/instrument-search";
 import { byGroup } from "./groups";
 
 const NEAR_MAX_COUNT = 6;
@@ -11,7 +11,7 @@ const reversed = ({ base_currency: base, quote_currency: quote }: SearchableInst
 function distanceOf(ticker: string, instrument: SearchableInstrument): number | undefined {
   const { base_currency: base, quote_currency: quote, asset_class } = instrument;
   if (ticker.includes(instrument.ticker) || ticker === reversed(instrument)) return 0;
-  if ([...ticker].sort().join("") === [...instrument.ticker].sort().join("")) return 1;
+  if (isOneMistakeApart(ticker, instrument.ticker)) return 1;
   if (ticker.startsWith(base)) return 2;
   const asked = ticker.slice(-CODE_CHARACTERS);
   if (asked === quote) return asset_class === "metals" ? 3 : 4;

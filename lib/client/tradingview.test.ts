@@ -146,6 +146,7 @@ describe("symbols", () => {
     serve({ instruments: [instrumentExample, { ...instrumentExample, ticker: "EURGBP" }] });
     await expect(open().resolve("NOSUCH")).rejects.toThrow("Unknown symbol NOSUCH.");
     await expect(open().resolve("EUR/USD")).rejects.toThrow("Unknown symbol EUR/USD. Did you mean EURUSD?");
+    await expect(open().resolve("EURUSDD")).rejects.toThrow("Unknown symbol EURUSDD. Did you mean EURUSD?");
   });
 
   test("a search finds by name and nickname, and filters by type; a failed one finds nothing, and the next one tries again", async () => {

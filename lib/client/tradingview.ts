@@ -1,6 +1,6 @@
 import type { AssetClass, Instrument } from "#lib/contract/instrument";
 import type { Timeframe } from "#lib/contract/primitives";
-import { searchInstruments } from "#lib/instrument-search";
+import { nearTicker, searchInstruments } from "#lib/instrument-search";
 import type { TradingHours } from "#lib/operations/marketHours/declaration";
 import { DAY_S } from "#lib/units";
 import type { Client } from "./client";
@@ -171,7 +171,7 @@ function createSymbols(client: Client, clock: ClientClock, now: () => number) {
     const ticker = tickerOf({ name });
     const found = list.find((instrument) => instrument.ticker === ticker);
     if (found !== undefined) return found;
-    const suggestion = searchInstruments(list, ticker)[0]?.ticker;
+    const suggestion = nearTicker(ticker, list) ?? searchInstruments(list, ticker)[0]?.ticker;
     const data = suggestion === undefined ? {} : { suggestion };
     throw new SpotwireError("unknown_ticker", `Unknown symbol ${ticker}.`, { data });
   }

@@ -150,7 +150,7 @@ export const ERRORS = {
     title: "Unknown ticker",
     cause:
       "The ticker is well formed, but no instrument with this ticker is available to your account on this venue. For a conversion: none of your instruments has the currency, or no two of them lead to it.",
-    fix: "List the instruments to see which tickers and currencies you can use. `tickers` names every unknown one, and `suggestion` the currency you probably meant.",
+    fix: "List the instruments to see which tickers and currencies you can use. `tickers` names every unknown one. If the first of them is one typing mistake away from one of your instruments, or is another name of a currency, `suggestion` contains what you probably meant.",
   },
   not_found: {
     code: 40402,
@@ -170,7 +170,7 @@ export const ERRORS = {
     title: "Unknown file",
     cause:
       "No file with this ID is available to your account. A later import, correction or undo may have replaced it, or the sandbox no longer has its month.",
-    fix: "List the files again, and download the one that is there now.",
+    fix: "List the files again, and download the one that is there now. If only the ticker of the ID has a typing mistake, `suggestion` contains the ID you probably meant.",
   },
   method_not_allowed: {
     code: 40501,

@@ -90,7 +90,7 @@ export const ACK_EXAMPLES: { readonly [Method in StreamMethod]: readonly Example
         data: {
           accepted: [ticker],
           rejected: [
-            { ticker: "XXXYYY", code: ERRORS.unknown_ticker.code, message: "unknown_ticker" },
+            { ticker: "GBPUSDD", code: ERRORS.unknown_ticker.code, message: "unknown_ticker", suggestion: "GBPUSD" },
             { ticker: "EUR/USD", code: ERRORS.invalid_ticker.code, message: "invalid_ticker", suggestion: "EURUSD" },
           ],
           quiet: [],

@@ -195,6 +195,18 @@ describe("the details of an error", () => {
     expect(answer.body.data).not.toHaveProperty("suggestion");
   });
 
+  test("an unknown ticker with a typing mistake is answered with the one that is probably meant, for the first of a list", async () => {
+    expect(await quotes("eurusdd")).toMatchObject(
+      failed("unknown_ticker", { parameter: "tickers", tickers: ["EURUSDD"], suggestion: "EURUSD" }),
+    );
+    expect(await klines("ticker=GBPUDS&timeframe=H1")).toMatchObject(failed("unknown_ticker", { suggestion: "GBPUSD" }));
+    expect((await quotes("AAABBB,EURUSDD")).body.data).not.toHaveProperty("suggestion");
+    const { text: key } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
+    const answer = await t.ask("/api/v1/market/quotes/latest?tickers=EURUSDD", { key });
+    expect(answer).toMatchObject(failed("unknown_ticker"));
+    expect(answer.body.data).not.toHaveProperty("suggestion");
+  });
+
   test("an error lists all unknown tickers at once, whether unknown or not permitted", async () => {
     const { text: key } = await t.issueKey({ permissions: { kind: "tickers", values: ["EURUSD"] } });
     const answer = await t.ask("/api/v1/market/quotes/latest?tickers=EURUSD,XAUUSD,NOSUCH,TESTFX", { key });

@@ -12,7 +12,7 @@ const ID = new RegExp(
 );
 
 /** Which file an id means. */
-interface FileId extends FileChoice {
+export interface FileId extends FileChoice {
   readonly type: FileType;
   readonly ticker: string;
   /** The date of the start of its period, as it stands in the id. */

@@ -1,6 +1,7 @@
 import { TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
 import type { Listing } from "#lib/domain/instrument";
 import { Fault } from "#lib/fault";
+import { nearTicker } from "#lib/instrument-search";
 import type { Market } from "./ports";
 import type { Call } from "./question";
 
@@ -20,9 +21,15 @@ export function findListing({ market, mayRead }: Scene, ticker: string): Listing
   return listing !== undefined && mayRead(listing) ? listing : undefined;
 }
 
+/** The ticker that one the caller cannot read probably means: of the caller's instruments, one that is a typing mistake away. */
+export function suggestNear({ market, mayRead }: Scene, unknown: string): string | undefined {
+  return nearTicker(unknown, market.catalogue.list(), mayRead);
+}
+
 /**
  * The listings of the tickers, in their order.
- * @throws Fault unknown_ticker that names every ticker the caller cannot read, whether unknown or not permitted.
+ * @throws Fault unknown_ticker that names every ticker the caller cannot read, whether unknown or not permitted; with a
+ * suggestion for the first of them, so that a long list costs no more than one
  */
 export function requireListings(scene: Scene, tickers: readonly string[], parameter: string): Listing[] {
   const listings: Listing[] = [];
@@ -32,13 +39,15 @@ export function requireListings(scene: Scene, tickers: readonly string[], parame
     if (listing === undefined) unknown.push(ticker);
     else listings.push(listing);
   }
-  if (unknown.length > 0)
-    throw new Fault("unknown_ticker", {
-      detail: `Not among your instruments: ${unknown.join(", ")}.`,
-      parameter,
-      tickers: unknown,
-    });
-  return listings;
+  const [first] = unknown;
+  if (first === undefined) return listings;
+  const suggestion = suggestNear(scene, first);
+  throw new Fault("unknown_ticker", {
+    detail: `Not among your instruments: ${unknown.join(", ")}.`,
+    parameter,
+    tickers: unknown,
+    ...(suggestion !== undefined && { suggestion }),
+  });
 }
 
 /**

@@ -91,7 +91,11 @@ const ARROWS: readonly ArrowRule[] = [
     ],
     packages: ["zod", "lru-cache", "node:", "fumadocs-core", "fumadocs-mdx", "shiki"],
   },
-  { place: "lib/market/", project: ["lib/market/", ...MEANING, ...GROUND], packages: ["node:", "lru-cache", "zod"] },
+  {
+    place: "lib/market/",
+    project: ["lib/market/", "lib/instrument-search", ...MEANING, ...GROUND],
+    packages: ["node:", "lru-cache", "zod"],
+  },
   { place: "lib/access/", project: ["lib/access/", ...MEANING, ...GROUND], packages: ["node:", "lru-cache", "zod", "ipaddr.js"] },
   { place: "lib/webhooks/", project: ["lib/webhooks/", ...MEANING, ...GROUND], packages: ["node:", "ipaddr.js"] },
   { place: "lib/mail/", project: ["lib/mail/", ...GROUND], packages: ["node:"] },

@@ -98,6 +98,22 @@ describe.each(TRANSPORTS)("a subscription over %s", (transport) => {
     await client.close();
   });
 
+  test("an unknown ticker with a typing mistake is rejected with the one that is probably meant, for the first of a message", async () => {
+    const { text } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
+    const suggestions = async (key: string | undefined, tickers: string[]) => {
+      const client = await connect(key);
+      const { rejected } = await subscribe(client, { stream: "quote", tickers });
+      await client.close();
+      return rejected.map(({ message, suggestion }) => [message, suggestion]);
+    };
+    const [unknown, none] = ["unknown_ticker", undefined];
+    expect(await suggestions(none, ["EURUSD", "eurusdd", "GBPUSDD"])).toEqual([
+      [unknown, "EURUSD"],
+      [unknown, none],
+    ]);
+    expect(await suggestions(text, ["EURUSDD"])).toEqual([[unknown, none]]);
+  });
+
   test("an instrument that is not permitted is rejected the same way as one that does not exist", async () => {
     const { text } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
     const client = await connect(text);

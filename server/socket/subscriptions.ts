@@ -7,7 +7,7 @@ import type { AckOf, Resume, SubscribeParams, Subscription, TickerRejection, Uns
 import type { Listing } from "#lib/domain/instrument";
 import { isClosed } from "#lib/domain/kline";
 import type { TradingAlignment } from "#lib/domain/timeframe";
-import { findListing, suggestTicker } from "#lib/market/tickers";
+import { findListing, suggestNear, suggestTicker } from "#lib/market/tickers";
 import type { MarketEvent } from "#server/events/event";
 import { type Hub, type Topic, topicOf } from "#server/hub/hub";
 import type { Outbox } from "#server/hub/outbox";
@@ -140,21 +140,27 @@ export class Subscriptions {
     const scene = { market: this.#venue.market, mayRead: principal.mayRead };
     const accepted = new Map<string, Topic>();
     const rejected: TickerRejection[] = [];
+    // Only the first unknown ticker gets a suggestion: a list of a hundred costs no more than one.
+    let suggesting = true;
     let room = principal.limits.subscriptionsPerConnection - this.count;
     for (const text of new Set(params.tickers)) {
       const read = TickerParameter.safeParse(text);
       if (!read.success) {
         const { length } = params.tickers;
         const detail = text.trim() === "" ? `\`tickers\` ${emptyItem(params.tickers.indexOf(text), length)}` : undefined;
-        rejected.push(malformed(text, suggestTicker(scene, [text]), detail));
+        rejected.push(rejection(text, errorOf("invalid_ticker", detail), suggestTicker(scene, [text])));
         continue;
       }
       const topic = topicOf(params.stream, read.data, params.timeframe);
       const followed = this.#follows(topic);
-      const refusal = followed ? undefined : refusalOf(findListing(scene, read.data), params);
+      const listing = findListing(scene, read.data);
+      const refusal = followed ? undefined : refusalOf(listing, params);
       if (accepted.has(topic.name)) continue;
-      if (refusal !== undefined) rejected.push({ ticker: text, ...refusal });
-      else if (adding && !followed && room < 1) rejected.push({ ticker: text, ...errorOf("too_many_subscriptions") });
+      if (refusal !== undefined) {
+        const suggestion = suggesting && listing === undefined ? suggestNear(scene, read.data) : undefined;
+        suggesting &&= listing !== undefined;
+        rejected.push(rejection(text, refusal, suggestion));
+      } else if (adding && !followed && room < 1) rejected.push({ ticker: text, ...errorOf("too_many_subscriptions") });
       else {
         accepted.set(topic.name, topic);
         if (!followed) room -= 1;
@@ -194,8 +200,8 @@ function errorOf(message: ErrorId, detail: string = ERRORS[message].title): Refu
   return { code: ERRORS[message].code, message, detail };
 }
 
-function malformed(ticker: string, suggestion: string | undefined, detail: string | undefined): TickerRejection {
-  return { ticker, ...errorOf("invalid_ticker", detail), ...(suggestion !== undefined && { suggestion }) };
+function rejection(ticker: string, refusal: Refusal, suggestion: string | undefined): TickerRejection {
+  return { ticker, ...refusal, ...(suggestion !== undefined && { suggestion }) };
 }
 
 /** Why a listing does not support the subscription; undefined when it does. */

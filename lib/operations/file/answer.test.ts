@@ -182,6 +182,14 @@ describe("a download", () => {
   ])("of an id that names none is refused with unknown_file: %s", async (id) => {
     expect(await ask(id)).toMatchObject(failed("unknown_file", { detail: expect.stringContaining("List the files again") }));
   });
+
+  test("of an id whose ticker has a typing mistake is refused with the id that is probably meant", async () => {
+    const answer = await ask("klines-EURUSDD-2026-10-ask");
+    expect(answer).toMatchObject(failed("unknown_file", { parameter: "id", suggestion: "klines-EURUSD-2026-10-ask" }));
+    expect((await ask(ID.replace("EURUSD", "EURUSDD"))).body.data).not.toHaveProperty("suggestion");
+    const { text: key } = await t.issueKey({ permissions: { kind: "asset_classes", values: ["metals"] } });
+    expect((await ask("klines-EURUSDD-2026-10", { key })).body.data).not.toHaveProperty("suggestion");
+  });
 });
 
 describe("a range", () => {
