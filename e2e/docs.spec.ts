@@ -24,7 +24,7 @@ import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 const HEIGHT_PX = 900;
 /** What a page in Markdown must not hold: an address that is not this service's, and elements of the pages. */
 const LEFT_OVER =
-  /localhost:3000|<\/?(?:Tabs?|Callout|Cards?|Steps|Diagram|StatusTable|CloseCodes|LimitsTable|ErrorsTable|OperationLink)\b/;
+  /localhost:3000|<\/?(?:Tabs?|Callout|Cards?|Steps|Diagram|StatusTable|CloseCodes|LimitsTable|LinkLimits|ErrorsTable|Fields|OperationLink)\b/;
 
 let product: Product;
 let browser: Browser;

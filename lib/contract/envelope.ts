@@ -16,9 +16,11 @@ export function success<Data extends z.ZodType>(data: Data) {
 /** Details of an error response. */
 export const FailureData = z
   .object({
-    detail: z.string().describe("What was wrong with this request."),
+    detail: z.string().describe("What was wrong with this request, for humans. The text may change."),
     request_id: z.string().describe("The same as in `X-Request-Id`. Include it when you report a problem."),
-    docs_url: z.string().describe("Documentation page of this error; a path where the service does not know its URL."),
+    docs_url: z
+      .string()
+      .describe("Documentation page of this error, with cause, fix and example; a path where the service does not know its URL."),
     parameter: z.string().optional().describe("The invalid parameter."),
     allowed: z.array(z.string()).optional().describe("Accepted values."),
     tickers: z

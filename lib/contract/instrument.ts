@@ -12,10 +12,12 @@ export const Instrument = z
   .object({
     ticker: Ticker,
     display_name: z.string().describe("Short name to show in a user interface; currently the ticker."),
-    name: z.string().describe("Full name in English, for example `Gold / US Dollar`."),
+    name: z
+      .string()
+      .describe("Full name in English, for example `Gold / US Dollar`. Search in it, so that gold and yen find something."),
     asset_class: AssetClass,
-    base_currency: z.string().describe("Base currency of the ticker."),
-    quote_currency: z.string().describe("Quote currency of the ticker."),
+    base_currency: z.string().describe("Base currency of the ticker: a price is for one unit of it."),
+    quote_currency: z.string().describe("Quote currency of the ticker: a price is an amount of it."),
     streams: z.array(StreamName).describe("Streams available for this ticker."),
     timeframes: z.array(Timeframe).describe("Kline timeframes available for this ticker."),
     digits: z.int().min(0).max(10).describe("Number of decimal places in a price."),

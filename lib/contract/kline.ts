@@ -2,24 +2,24 @@ import { z } from "zod";
 import { KLINES_MAX_LIMIT_ROWS } from "./limits";
 import { Price, PriceSide, Ticker, Timeframe, UnixSeconds } from "./primitives";
 
-/** A candle of bid prices. */
+/** A candle. Of a stream, and of a request without `price`, its prices are bids. */
 export const Kline = z
   .object({
     type: z.literal("kline").describe("Kind of record."),
     ticker: Ticker,
     timeframe: Timeframe,
     time: UnixSeconds.describe("Open time, Unix seconds."),
-    open: Price.describe("First bid."),
-    high: Price.describe("Highest bid."),
-    low: Price.describe("Lowest bid."),
-    close: Price.describe("Last bid; the current bid while the kline is open."),
-    tick_volume: z.number().min(0).describe("Number of quotes, not traded volume."),
+    open: Price.describe("First bid; the first ask or mid where `price` asks for it."),
+    high: Price.describe("Highest bid, ask or mid."),
+    low: Price.describe("Lowest bid, ask or mid."),
+    close: Price.describe("Last bid, ask or mid; the current one while the kline is open."),
+    tick_volume: z.number().min(0).describe("Number of quotes in the interval, not traded volume."),
     real_volume: z.number().nullable().describe("Traded volume, if the source provides it; otherwise null."),
     spread: Price.describe(
       "Smallest known ask - bid among the kline's quotes, in price units; 0 if none is known (imported history).",
     ),
   })
-  .meta({ id: "Kline", description: "A candle of bid prices." });
+  .meta({ id: "Kline", description: "A candle: of bid prices, or of the ask or mid prices that a request asks for." });
 export type Kline = z.infer<typeof Kline>;
 
 export const klineExample: Kline = {

@@ -21,9 +21,11 @@ export const Snapshot = z
     last_high: NullablePrice.describe("Set only if the provider supplies it."),
     last_low: NullablePrice.describe("Set only if the provider supplies it."),
     open: NullablePrice.describe("First bid of the trading day."),
-    close: NullablePrice.describe("Last bid of the trading day directly before this one; null if it had no quote."),
+    close: NullablePrice.describe(
+      "The previous close: last bid of the trading day directly before this one; null if it had no quote.",
+    ),
     change: NullablePrice.describe("bid - close."),
-    change_pct: z.number().nullable().describe("100 * change / close."),
+    change_pct: z.number().nullable().describe("`change` as a percentage of `close`: 100 * change / close."),
   })
   .meta({
     id: "Snapshot",

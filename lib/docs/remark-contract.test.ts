@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ERROR_IDS } from "#lib/contract/errors";
+import { Kline } from "#lib/contract/kline";
 import { FINAL_DISPLAY_STATES, STATUS_REASONS } from "#lib/contract/status";
 import { markdownTable } from "./markdown-table";
 import { markdownOf } from "./page-markdown";
@@ -29,6 +30,23 @@ describe("a guide", () => {
     for (const error of ERROR_IDS) expect(CONTRACT_TABLES.ErrorsTable?.()).toContain(`[\`${error}\`](/docs/errors/`);
     expect(CONTRACT_TABLES.CloseCodes?.()).toContain("4008");
     expect(CONTRACT_TABLES.LimitsTable?.()).toContain("| demo | 60 | 20 | 2 | 20 |");
+  });
+
+  test("gets the fields of a record, all or those it names", () => {
+    const fields = (attributes: Record<string, string>) => {
+      const [table] = expanded(
+        element(
+          "Fields",
+          Object.entries(attributes).map(([name, value]) => ({ type: "mdxJsxAttribute", name, value })),
+        ),
+      ) as { value: string }[];
+      return table?.value.match(/(?<=^\| `)[^`]+/gm);
+    };
+    expect(fields({ of: "Kline" })).toEqual(Object.keys(Kline.shape));
+    expect(fields({ of: "Snapshot", only: "close open" })).toEqual(["open", "close"]);
+    expect(fields({ of: "SubscribeParams" })).toEqual(expect.arrayContaining(["tickers", "resume.seq"]));
+    expect(() => fields({ of: "Candle" })).toThrow('of="Candle"');
+    expect(() => fields({ of: "Kline", only: "open volume" })).toThrow("no field volume");
   });
 
   test("links operations by their id, under their own name or another", () => {

@@ -4,6 +4,7 @@ import { PROGRAM_NAME } from "#lib/env-brand";
 import { OPERATION_LIST } from "#lib/operations/declarations";
 import manifest from "../../package.json" with { type: "json" };
 import { pythonSdist, pythonWheel } from "./client-names";
+import { recordFields } from "./reference/records";
 import { CONTRACT_TABLES } from "./tables";
 
 /** What of a syntax tree is looked at here. */
@@ -39,8 +40,20 @@ const named = (text: string) => text.replace(FILE, (name) => FILES[name] ?? name
 
 const isElement = ({ type }: Node) => type === "mdxJsxFlowElement" || type === "mdxJsxTextElement";
 
+function attribute(node: Node, wanted: string): string | undefined {
+  const value = node.attributes?.find(({ name }) => name === wanted)?.value;
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The table that an element stands for; undefined for another element. */
+function tableOf(node: Node): string | undefined {
+  if (!isElement(node) || typeof node.name !== "string") return undefined;
+  if (node.name === "Fields") return recordFields(attribute(node, "of") ?? "", attribute(node, "only")?.split(" "));
+  return CONTRACT_TABLES[node.name]?.();
+}
+
 function operationLink(node: Node): Node {
-  const id = node.attributes?.find(({ name }) => name === "id")?.value;
+  const id = attribute(node, "id");
   const operation = OPERATION_LIST.find((one) => one.id === id);
   if (operation === undefined) throw new Error(`<OperationLink id="${id}"> names no operation.`);
   const own = node.children ?? [];
@@ -58,18 +71,18 @@ function replacement(node: Node, processor: Processor): readonly Node[] {
   if (node.type === "code" && node.meta) node.meta = node.meta.replace(MARKS, "").trim();
   if (node.value !== undefined) node.value = named(node.type === "text" ? node.value.replace(PROGRAM, NAME_MARK) : node.value);
   if (node.url !== undefined) node.url = named(node.url);
-  const table = isElement(node) && typeof node.name === "string" ? CONTRACT_TABLES[node.name] : undefined;
-  if (table !== undefined) return processor.parse(table()).children ?? [];
+  const table = tableOf(node);
+  if (table !== undefined) return processor.parse(table).children ?? [];
   if (node.children !== undefined) node.children = node.children.flatMap((child) => replacement(child, processor));
   return [node];
 }
 
 /**
- * Puts the contract into a guide: `<LimitsTable/>` and its kind become Markdown tables, `<OperationLink id="klines"/>` a link,
+ * Puts the contract into a guide: `<LimitsTable/>` and its kind become Markdown tables, `<Fields of="Kline"/>` the fields of a record (with `only`, those it names), `<OperationLink id="klines"/>` a link,
  * PYTHON_WHEEL the name of the file, and CLIENT_VERSION the version of the clients. Comments are left out. The name of the program becomes a mark outside of code, because an
  * installation may go by another one, which is known when it runs.
  * What comes after sees plain Markdown: the page, its `.md`, the search index and llms.txt cannot differ.
- * @throws Error for an operation that does not exist
+ * @throws Error for an operation, a record or a field that does not exist
  */
 export function expandContract(this: Processor): (tree: Node) => void {
   return (tree) => {

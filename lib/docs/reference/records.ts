@@ -1,4 +1,7 @@
+import type { z } from "zod";
+import { FailureData } from "#lib/contract/envelope";
 import { operationDocsPath } from "#lib/contract/operation";
+import { SubscribeParams } from "#lib/contract/stream";
 import { OPERATION_LIST } from "#lib/operations/declarations";
 import { schemaPrinter } from "../json-schema";
 import { createFieldReader, fieldsTable } from "./fields";
@@ -16,6 +19,23 @@ function givenBy(name: string): string | undefined {
   });
   if (holding.length === 0) return undefined;
   return `Returned by ${holding.map((operation) => `[${operation.summary}](${operationDocsPath(operation)})`).join(", ")}.`;
+}
+
+/** Parts of records and messages that a guide explains; they have no page of their own. */
+const PARTS: ReadonlyMap<string, z.ZodType> = new Map(Object.entries({ FailureData, SubscribeParams }));
+
+/**
+ * The fields of a record as a table, for guides.
+ * @param only the names of those to show; all without
+ * @throws Error for a record or a field that does not exist
+ */
+export function recordFields(name: string, only?: readonly string[]): string {
+  const { schema, example } = RECORDS.get(name) ?? { schema: PARTS.get(name), example: undefined };
+  if (schema === undefined) throw new Error(`<Fields of="${name}"> names no record.`);
+  const fields = createFieldReader().of(schema);
+  const missing = only?.filter((wanted) => !fields.some((field) => field.name === wanted)) ?? [];
+  if (missing.length > 0) throw new Error(`${name} has no field ${missing.join(", ")}.`);
+  return fieldsTable(only === undefined ? fields : fields.filter((field) => only.includes(field.name)), example);
 }
 
 /** A page per record. */

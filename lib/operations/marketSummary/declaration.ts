@@ -43,14 +43,14 @@ export const SummaryRow = z
       .number()
       .nullable()
       .describe("Mean over the periods of high - low, which for one period is its range. Null without klines."),
-    median_range: z.number().nullable().describe("Median of the same."),
+    median_range: z.number().nullable().describe("Median of the same: the middle one, or the mean of the two in the middle."),
     max_range: z.number().nullable().describe("Largest of the same."),
     max_range_on: IsoDate.nullable().describe("Date of the period with the largest range, the first of several."),
     change: z
       .number()
       .nullable()
       .describe("Mean over the periods of close - open, which for one period is its change. Null without klines."),
-    up: z.int().min(0).describe("Number of periods that closed above their open."),
+    up: z.int().min(0).describe("Number of periods that closed above their open; of one period 1 or 0."),
     spread: z
       .number()
       .nullable()
