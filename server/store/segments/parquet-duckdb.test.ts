@@ -229,7 +229,7 @@ describe("DuckDB", () => {
     }
   });
 
-  test("every query of the guide runs on a file", async () => {
+  test("every query of the guides runs on a file", async () => {
     const { said, digits } = (CASES["real minutes of EURUSD"] as () => Case)();
     const file = await fileOf({ said, digits });
     const guide = await readFile("lib/docs/guides/files.mdx", "utf8");
@@ -238,10 +238,14 @@ describe("DuckDB", () => {
     const texts = { source: ["push", "push"], outcome: [TAKEN, TAKEN] };
     const ticks = path.join(folder, "ticks.parquet");
     await writeFile(ticks, encodeTicks({ ...day, volume: unknown, received: unknown, ...texts }, NAMES, 5));
-    const queries = [...guide.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = ""]) =>
+    const ticksGuide = await readFile("lib/docs/guides/ticks.mdx", "utf8");
+    const queries = [...`${guide}${ticksGuide}`.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = ""]) =>
       sql.replaceAll("'klines.parquet'", file).replaceAll("'ticks.parquet'", `'${ticks}'`),
     );
-    const [first, hours, metadata, spreads] = await Promise.all(queries.map(ask));
+    const [first, hours, metadata, spreads, bars] = await Promise.all(queries.map(ask));
+    expect(bars?.map(({ open, close, tick_volume }) => [numberOf(open), numberOf(close), Number(tick_volume)])).toEqual([
+      [1.1, 1.2, 2],
+    ]);
     expect(spreads?.map(({ spread }) => spread)).toEqual([0.2]);
     expect(first).toHaveLength(5);
     expect(hours?.map(({ high }) => numberOf(high))).toEqual([Math.max(...said.high)]);
