@@ -32,6 +32,7 @@ const config: NextConfig = {
   redirects: async () => [
     { source: "/changelog", destination: "/docs/changelog", permanent: false },
     { source: "/docs/downloads", destination: "/docs/sdks", permanent: true },
+    { source: "/docs/bulk-downloads", destination: "/docs/files", permanent: true },
   ],
   // Every page of the documentation is also Markdown under its own address.
   rewrites: async () => [

@@ -24,7 +24,7 @@ import { type Product, SERVER_TIMEOUT_MS, startProduct } from "./server";
 const HEIGHT_PX = 900;
 /** What a page in Markdown must not hold: an address that is not this service's, and elements of the pages. */
 const LEFT_OVER =
-  /localhost:3000|<\/?(?:Tabs?|Callout|Cards?|Steps|Diagram|StatusTable|CloseCodes|LimitsTable|LinkLimits|ErrorsTable|Fields|OperationLink)\b/;
+  /localhost:3000|<\/?(?:Tabs?|Views?|Callout|Cards?|Steps|Diagram|StatusTable|CloseCodes|LimitsTable|LinkLimits|ErrorsTable|Fields|OperationLink)\b/;
 
 let product: Product;
 let browser: Browser;
@@ -237,6 +237,28 @@ describe("a reader", () => {
     await page.waitForURL(/\/docs\/streaming$/);
     await link.waitFor({ state: "hidden" });
   });
+});
+
+test("a link to a heading opens the tab that has it, from another page, within the page and from the search", async () => {
+  const { context, page, go } = await openReader(1440);
+  const tab = (name: string) => page.getByRole("tab", { name, exact: true });
+  const heading = (name: string) => page.getByRole("heading", { name, exact: true });
+  await go("/docs/files");
+  await heading("List the files").waitFor();
+  expect(await heading("Metadata").isVisible()).toBe(false);
+  await page.getByRole("link", { name: "Columns", exact: true }).first().click();
+  await heading("Metadata").waitFor();
+  expect(await tab("Columns").getAttribute("aria-selected")).toBe("true");
+  await tab("Download").click();
+  await heading("List the files").waitFor();
+  await go("/docs/files#metadata");
+  await heading("Metadata").waitFor();
+  await expect.poll(() => heading("Metadata").evaluate((one) => one.getBoundingClientRect().top < innerHeight)).toBe(true);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("download a file");
+  await page.getByRole("option").filter({ hasText: "Download a file" }).first().click();
+  await heading("Download a file").waitFor();
+  await context.close();
 });
 
 test("the search index leaves out the samples, headers, errors and examples of each operation", async () => {

@@ -30,7 +30,7 @@ export function Downloads({ ticker, credential }: DownloadsProps) {
     <Section title="Download">
       <p className="max-w-prose text-ink-soft text-sm leading-6">
         History is in{" "}
-        <Link prefetch={false} href="/docs/bulk-downloads" className="text-accent underline">
+        <Link prefetch={false} href="/docs/files" className="text-accent underline">
           files
         </Link>
         , as Parquet or CSV. Each list opens as a call in the playground, with code that reads its files. A{" "}

@@ -3,6 +3,7 @@ import { Children, type ComponentProps, isValidElement, type ReactElement, type 
 import { Card, Cards, Steps } from "./cards";
 import { CodeTabs } from "./code-tabs";
 import { Diagram } from "./diagrams/diagram";
+import { PageViews } from "./page-views";
 import { FollowingCopyButton, FollowingText } from "./sample-call";
 import { textOf, withTexts } from "./texts";
 
@@ -59,6 +60,17 @@ function Tabs({ children }: { children: ReactNode }) {
   return <CodeTabs tabs={tabs.map(({ props }) => ({ language: props.value, content: props.children }))} />;
 }
 
+function View({ children }: { title: string; children: ReactNode }) {
+  return children;
+}
+
+type ViewElement = ReactElement<ComponentProps<typeof View>>;
+
+function Views({ children }: { children: ReactNode }) {
+  const views = Children.toArray(children).filter((child): child is ViewElement => isValidElement(child));
+  return <PageViews views={views.map(({ props }) => ({ title: props.title, content: props.children }))} />;
+}
+
 interface Changes {
   /** Puts the reader's address and key into code. */
   readonly words: (text: string) => string;
@@ -110,6 +122,8 @@ export function mdxComponents(changes: Changes) {
     Callout,
     Tab,
     Tabs,
+    View,
+    Views,
     // biome-ignore lint/correctness/noComponentHookFactories: rendered once, on the server, and without state
     Card: (props: ComponentProps<typeof Card>) => (changes.isHidden(props.href) ? null : <Card {...props} />),
     Cards,

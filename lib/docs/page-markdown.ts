@@ -33,6 +33,8 @@ function printElement(node: Node, inside: () => string): string | undefined {
     case "Cards":
     case "Steps":
     case "Tabs":
+    case "View":
+    case "Views":
       return inside();
     default:
       return undefined;

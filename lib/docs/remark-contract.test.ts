@@ -98,7 +98,7 @@ describe("a page as Markdown", () => {
     ]);
     expect(card).toBe("- [History](/docs/klines): first\n\nsecond");
     expect(print("Diagram", [{ name: "name", value: "paging" }])).toBe("*Diagram: first\n\nsecond*");
-    for (const name of ["Cards", "Steps"]) expect(print(name)).toBe("first\n\nsecond");
+    for (const name of ["Cards", "Steps", "Views", "View"]) expect(print(name)).toBe("first\n\nsecond");
   });
 
   test("has tables whose cells cannot end them", () => {

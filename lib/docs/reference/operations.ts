@@ -79,7 +79,7 @@ function responseFields(operation: Operation): string {
       "The `data` of the [envelope](/docs/operations#envelope):",
       fieldsTable(createFieldReader({ expanded: true }).of(data), exampleBody(operation).data),
     );
-  return `\`${file.mediaType}\`. ${file.description} See [Download files](/docs/bulk-downloads).`;
+  return `\`${file.mediaType}\`. ${file.description} See [Files](/docs/files).`;
 }
 
 function responseExample(operation: Operation): string | undefined {
