@@ -261,6 +261,21 @@ test("a link to a heading opens the tab that has it, from another page, within t
   await context.close();
 });
 
+test("the palette lists the hits of the docs in the order of their search", async () => {
+  const { context, page, go } = await openReader(1440);
+  await go("/docs/klines");
+  for (const query of ["files", "klines"]) {
+    const expected = (await searchDocs(`${product.baseUrl}/docs/search.json`, query)).map(({ text }) => text);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill(query);
+    const hits = page.getByRole("group", { name: "Documentation" }).getByRole("option");
+    const shown = async () => (await hits.allInnerTexts()).map((text) => text.split("\n")[0]);
+    await expect.poll(shown).toEqual(expected);
+    await page.keyboard.press("Escape");
+  }
+  await context.close();
+});
+
 test("the search index leaves out the samples, headers, errors and examples of each operation", async () => {
   const { text } = await read("/docs/search.json");
   expect(text).toContain("/docs/operations/klines#parameters");
@@ -513,6 +528,9 @@ test.each([
   ["websocket", "/docs/streaming"],
   ["api key", "/docs/authentication"],
   ["unknown_ticker", "/docs/errors/unknown-ticker"],
+  ["latest quotes", "/docs/operations/latest-quotes"],
+  ["files", "/docs/operations/files"],
+  ["ticks", "/docs/ticks"],
 ])("the search of the docs answers %s with %s first", async (query, page) => {
   expect((await searchDocs(`${product.baseUrl}/docs/search.json`, query))[0]?.href).toBe(page);
 });

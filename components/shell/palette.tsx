@@ -2,7 +2,7 @@
 
 import { Command, defaultFilter } from "cmdk";
 import { useRouter } from "next/navigation";
-import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
+import { type KeyboardEvent, useEffect, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import { type DocsHit, useDocsSearch } from "../docs/use-docs-search";
 import { type MarketHit, useMarketHits } from "../markets/use-market-hits";
@@ -22,6 +22,7 @@ interface PaletteProps {
 
 /** Prefix of the values of hits in the docs. */
 const DOCS = "/docs";
+const OPERATIONS = "/docs/operations/";
 const GROUP =
   "[&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:pt-3 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-faint [&_[cmdk-group-heading]]:text-xs";
 
@@ -51,27 +52,36 @@ function KeyEntries({ onGo }: { onGo: (page: PageLink) => void }) {
   );
 }
 
+interface HitProps<Hit> {
+  readonly hit: Hit;
+  /** Its place among the hits, from 0. */
+  readonly place: number;
+  readonly onGo: (page: PageLink) => void;
+}
+
 /** Found by the search of instruments. */
-function MarketEntry({ hit: { id, ticker, name }, onGo }: { hit: MarketHit; onGo: (page: PageLink) => void }) {
+function MarketEntry({ hit: { id, ticker, name }, place, onGo }: HitProps<MarketHit>) {
   return (
-    <Command.Item value={id} onSelect={() => onGo({ href: id, label: ticker })} className={ITEM}>
+    <Command.Item value={id} keywords={[String(place)]} onSelect={() => onGo({ href: id, label: ticker })} className={ITEM}>
       <span className="truncate">{name}</span>
       <span className="shrink-0 font-mono text-ink-faint text-xs">{ticker}</span>
     </Command.Item>
   );
 }
 
-/** Ranked by its own search: the palette's ranking does not apply. */
-function HitEntry({ hit, onGo }: { hit: DocsHit; onGo: (page: PageLink) => void }) {
+/** Ranked by its own search: the palette's ranking does not apply. Some calls are called as the guide about them. */
+function HitEntry({ hit, place, onGo }: HitProps<DocsHit>) {
+  const note = hit.page ?? (hit.href.startsWith(OPERATIONS) ? "API call" : undefined);
   return (
     <Command.Item
       forceMount
       value={hit.id}
+      keywords={[String(place)]}
       onSelect={() => onGo({ href: hit.href, label: hit.text })}
       className="cursor-default rounded-md px-3 py-2 text-sm data-[selected=true]:bg-sunken"
     >
       <span className="block truncate">{hit.text}</span>
-      {hit.page === undefined ? null : <span className="block truncate text-ink-faint text-xs">{hit.page}</span>}
+      {note === undefined ? null : <span className="block truncate text-ink-faint text-xs">{note}</span>}
     </Command.Item>
   );
 }
@@ -81,17 +91,18 @@ const WEAKEST_SCORE = 0.01;
 /** A market comes after a page whose name begins like the query, and before the docs. */
 const MARKET_SCORE = 0.6;
 
-/** Hits keep their order; the palette would sort them by its own score. */
-function scoreWith(markets: readonly MarketHit[], docs: readonly DocsHit[]): typeof defaultFilter {
-  return (value, search, keywords) => {
-    const market = markets.findIndex(({ id }) => id === value);
-    if (market !== -1) return MARKET_SCORE - market / 100;
-    const place = docs.findIndex(({ id }) => id === value);
-    if (place !== -1) return 1 / (place + 2);
-    const score = defaultFilter(value, search, keywords) ?? 0;
-    return score < WEAKEST_SCORE ? 0 : score;
-  };
-}
+/**
+ * Hits keep their order; the palette would sort them by its own score. It scores an entry when that mounts, before it knows what
+ * else changed, so that each hit brings its place along as its only keyword.
+ */
+const score: typeof defaultFilter = (value, search, keywords) => {
+  const [place] = keywords ?? [];
+  if (place !== undefined) return value.startsWith(DOCS) ? 1 / (Number(place) + 2) : MARKET_SCORE - Number(place) / 100;
+  const own = defaultFilter(value, search) ?? 0;
+  return own < WEAKEST_SCORE ? 0 : own;
+};
+
+const groupKey = (query: string, hits: readonly { readonly id: string }[]) => [query, ...hits.map(({ id }) => id)].join(" ");
 
 /** Search over pages, markets, the docs, references and the user's keys. */
 export function Palette({ open, onOpenChange, reader, offered, first }: PaletteProps) {
@@ -103,7 +114,6 @@ export function Palette({ open, onOpenChange, reader, offered, first }: PaletteP
   const pending = docs.pending || markets.pending;
   const best = markets.hits[0]?.id ?? hits[0]?.id;
   const [selected, setSelected] = useState("");
-  const filter = useMemo(() => scoreWith(markets.hits, hits), [markets.hits, hits]);
   // Enter came before the hits of the query: the first of them is opened once they are there.
   const [awaited, setAwaited] = useState<string>();
   useEffect(() => {
@@ -131,7 +141,7 @@ export function Palette({ open, onOpenChange, reader, offered, first }: PaletteP
   };
   return (
     <SearchDialog open={open} onOpenChange={onOpenChange} title="Search">
-      <Command onKeyDown={onKeyDown} value={selected} onValueChange={setSelected} filter={filter} label="Search" loop>
+      <Command onKeyDown={onKeyDown} value={selected} onValueChange={setSelected} filter={score} label="Search" loop>
         <Command.Input
           value={query}
           onValueChange={setQuery}
@@ -153,10 +163,10 @@ export function Palette({ open, onOpenChange, reader, offered, first }: PaletteP
             )}
           </Command.Group>
           {markets.hits.length === 0 ? null : (
-            <Command.Group heading="Markets" className={GROUP}>
-              {markets.hits.map((hit) => (
-                // Remounted for each query, like those of the docs.
-                <MarketEntry key={`${query} ${hit.id}`} hit={hit} onGo={go} />
+            // Remounted for each query and its hits, like those of the docs.
+            <Command.Group key={groupKey(query, markets.hits)} heading="Markets" className={GROUP}>
+              {markets.hits.map((hit, place) => (
+                <MarketEntry key={hit.id} hit={hit} place={place} onGo={go} />
               ))}
             </Command.Group>
           )}
@@ -174,10 +184,10 @@ export function Palette({ open, onOpenChange, reader, offered, first }: PaletteP
             </Command.Group>
           )}
           {hits.length === 0 ? null : (
-            <Command.Group heading="Documentation" forceMount className={GROUP}>
-              {hits.map((hit) => (
-                // Remounted for each query: cmdk ranks an entry when it mounts.
-                <HitEntry key={`${query} ${hit.id}`} hit={hit} onGo={go} />
+            // Remounted for each query and its hits: cmdk ranks an entry when it mounts.
+            <Command.Group key={groupKey(query, hits)} heading="Documentation" forceMount className={GROUP}>
+              {hits.map((hit, place) => (
+                <HitEntry key={hit.id} hit={hit} place={place} onGo={go} />
               ))}
             </Command.Group>
           )}

@@ -1,6 +1,11 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { structure } from "fumadocs-core/mdx-plugins";
 import { createSearchAPI } from "fumadocs-core/search/server";
-import { expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { referencePages } from "./reference/pages";
 import { searchDocs } from "./search-docs";
+import { searchIndex } from "./search-index";
 
 const parts = [1, 2, 3, 4, 5].map((part) => ({
   url: `/docs/guide#${part}`,
@@ -36,4 +41,69 @@ test("the docs search puts an exact page title first, and finds words that are o
   });
   expect((await find("orchard")).map(({ href }) => href)).toEqual(["/docs/guide"]);
   expect(await find("xyzzyplugh")).toEqual([]);
+});
+
+const GUIDES = "lib/docs/guides";
+
+/** What the index is made of, from the texts of the guides and the reference. */
+function pages() {
+  const guides = readdirSync(GUIDES).flatMap((file) => {
+    if (!file.endsWith(".mdx")) return [];
+    const [, front = "", text = ""] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(readFileSync(`${GUIDES}/${file}`, "utf8")) ?? [];
+    const head = parse(front) as { title: string; description: string; keywords?: string[] };
+    const url = `/docs/${file.replace(".mdx", "")}`.replace(/\/index$/, "");
+    return [{ type: "guides", url, data: { ...head, structuredData: structure(text) } }];
+  });
+  const reference = referencePages()
+    // It takes as long to read as all others together.
+    .filter(({ path }) => path !== "changelog")
+    .map(({ path, title, description, body }) => ({
+      type: "reference",
+      url: `/docs/${path}`.replace(/\/index$/, ""),
+      data: { title, description, structuredData: structure(body) },
+    }));
+  return [...guides, ...reference];
+}
+
+describe("what a developer types", () => {
+  let address: string;
+  beforeAll(async () => {
+    const index = await searchIndex({ pages: pages() } as unknown as Parameters<typeof searchIndex>[0], (text) => text);
+    address = addressOf(await index.text());
+  });
+
+  test.each([
+    ["latest quotes", "/docs/operations/latest-quotes"],
+    ["market status", "/docs/operations/market-status"],
+    ["files", "/docs/operations/files"],
+    ["instruments", "/docs/operations/instruments"],
+    ["conversion", "/docs/operations/conversion"],
+    ["trading hours", "/docs/operations/market-hours"],
+    ["klines", "/docs/klines"],
+    ["ticks", "/docs/ticks"],
+    ["KlineWindow", "/docs/records/kline-window"],
+    ["invalid ticker", "/docs/errors/invalid-ticker"],
+    ["download", "/docs/files"],
+    ["parquet", "/docs/files"],
+    ["csv", "/docs/csv"],
+    ["rate limit", "/docs/limits"],
+    ["candles", "/docs/klines"],
+  ])("%s finds its page first", async (query, page) => {
+    expect((await searchDocs(address, query)).map(({ href }) => href)[0]).toBe(page);
+  });
+
+  test.each([
+    ["klines", "/docs/operations/klines"],
+    ["ticks", "/docs/operations/ticks"],
+    ["quotes", "/docs/operations/latest-quotes"],
+    ["snapsh", "/docs/operations/latest-snapshots"],
+    ["summary", "/docs/operations/market-summary"],
+    ["file", "/docs/operations/file"],
+  ])("%s finds its operation above sections that mention it", async (query, page) => {
+    const hits = await searchDocs(address, query);
+    const firstSection = hits.findIndex((hit) => hit.page !== undefined);
+    const place = hits.findIndex(({ href }) => href === page);
+    expect(place).toBeGreaterThanOrEqual(0);
+    expect(firstSection === -1 || place < firstSection).toBe(true);
+  });
 });

@@ -6,11 +6,14 @@ const HITS_MAX_COUNT = 8;
 const HITS_OF_A_PAGE_MAX_COUNT = 3;
 /** A match in a title or heading counts more than one in the text. */
 const BOOST = { title: 4, keywords: 4, description: 2, content: 1 };
-/** A page of the reference ranks below a guide whose score is up to this many times lower. */
+/** What the reference says of something ranks below a guide whose score is up to this many times lower. */
 const REFERENCE_HANDICAP = 3;
+/** The tier of what has the words of a query, and is not named by it. */
+const MENTIONED_TIER = 3;
 const MARKS = /<\/?mark>|[`*]/g;
 
-const REFERENCE: PageKind = "Reference";
+const GUIDE: PageKind = "Guide";
+const OPERATION: PageKind = "Operation";
 
 /** A section of the docs that matches the query. */
 export interface DocsHit {
@@ -26,11 +29,24 @@ const bare = (text: string) =>
     .toLowerCase()
     .replace(/[\W_]+/g, " ")
     .trim();
+const wordsOf = (text: string) => bare(text).split(" ");
+
+/**
+ * How well a query names a page, smaller is better: an operation by its title, another page by its title, an operation or a guide
+ * by words of its title, which may still be typed. Otherwise the page only has the words, as sections do.
+ */
+function tierOf(kind: string | undefined, title: string, query: string): number {
+  if (bare(title) === bare(query)) return kind === OPERATION ? 0 : 1;
+  if (kind !== OPERATION && kind !== GUIDE) return MENTIONED_TIER;
+  const named = wordsOf(query).every((typed) => wordsOf(title).some((word) => word.startsWith(typed)));
+  return named ? 2 : MENTIONED_TIER;
+}
+
 const pageOf = ({ href }: DocsHit) => href.replace(/#.*/, "");
 
 /**
- * The matches for a query, best first: a page with exactly that title, then guides before the reference, at most eight hits and
- * three per page.
+ * The matches for a query, best first: pages that it names, operations before others, then guides before the reference; at most
+ * eight hits and three per page.
  * @param from URL of the index; it is fetched once
  * @throws when the index cannot be fetched
  */
@@ -42,12 +58,12 @@ export async function searchDocs(from: string, query: string): Promise<DocsHit[]
   const ranked = found.map(({ url, content, breadcrumbs = [] }, index) => {
     const text = String(content).replace(MARKS, "");
     const [kind, page] = breadcrumbs.map(String);
-    const place = (index + 1) * (kind === REFERENCE ? REFERENCE_HANDICAP : 1);
-    const named = page === undefined && bare(text) === bare(query);
-    return { hit: { id: url, href: url, text, page }, place: named ? 0 : place };
+    const tier = page === undefined ? tierOf(kind, text, query) : MENTIONED_TIER;
+    const handicap = tier === MENTIONED_TIER && kind !== GUIDE ? REFERENCE_HANDICAP : 1;
+    return { hit: { id: url, href: url, text, page }, tier, place: (index + 1) * handicap };
   });
   const counts = new Map<string, number>();
-  const hits = ranked.sort((a, b) => a.place - b.place).map(({ hit }) => hit);
+  const hits = ranked.sort((a, b) => a.tier - b.tier || a.place - b.place).map(({ hit }) => hit);
   const few = hits.filter((hit) => {
     const count = (counts.get(pageOf(hit)) ?? 0) + 1;
     counts.set(pageOf(hit), count);

@@ -1,8 +1,14 @@
 import { createSearchAPI, type Index } from "fumadocs-core/search/server";
+import { operationAt } from "./reference/paths";
 import type { Docs, DocsPage } from "./source";
 
-/** The first crumb of each entry of the index: written by hand, or printed from the contract. */
-export type PageKind = "Guide" | "Reference";
+/** The first crumb of each entry of the index: written by hand, a call of the REST API, or something else printed from the contract. */
+export type PageKind = "Guide" | "Operation" | "Reference";
+
+function kindOf({ type, url }: Pick<DocsPage, "type" | "url">): PageKind {
+  if (type === "guides") return "Guide";
+  return operationAt(url) === undefined ? "Reference" : "Operation";
+}
 
 /** Parts of pages of the reference that say the same on each, or what stands above them once more. */
 const REPEATED: ReadonlySet<string | undefined> = new Set(["request", "headers", "errors", "example", "response-example"]);
@@ -10,7 +16,7 @@ const REPEATED: ReadonlySet<string | undefined> = new Set(["request", "headers",
 /** A page as entries of the index: the page itself with what stands above its first heading, then each part of it. */
 function entriesOf({ type, url, data }: DocsPage, words: (text: string) => string): Index[] {
   const { headings, contents } = data.structuredData;
-  const kind: PageKind = type === "guides" ? "Guide" : "Reference";
+  const kind = kindOf({ type, url });
   const keywords = "keywords" in data ? data.keywords?.join(" ") : undefined;
   const textOf = (id?: string) => words(contents.flatMap(({ heading, content }) => (heading === id ? [content] : [])).join(" "));
   const page: Index = { url, title: data.title, breadcrumbs: [kind], content: textOf() };
