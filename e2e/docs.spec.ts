@@ -26,6 +26,9 @@ const HEIGHT_PX = 900;
 const LEFT_OVER =
   /localhost:3000|<\/?(?:Tabs?|Views?|Callout|Cards?|Steps|Diagram|StatusTable|CloseCodes|LimitsTable|LinkLimits|ErrorsTable|Fields|OperationLink)\b/;
 
+/** What of a page is code, or nothing that is read. */
+const NO_PROSE = /<(script|style|pre|code|template)\b.*?<\/\1>|<(?!meta|img)[^>]*>/gs;
+
 let product: Product;
 let browser: Browser;
 
@@ -95,6 +98,16 @@ describe("every page", () => {
   test("is in /llms-full.txt", async () => {
     const { text } = await read("/llms-full.txt");
     for (const path of await listedPages()) expect(text).toContain(`Page: ${product.baseUrl}${path}\n`);
+  });
+
+  test("shows no mark of code as it is written: neither one of the docs nor another public one", async () => {
+    const { text } = await read("/sitemap.xml");
+    const paths = [...text.matchAll(/<loc>https?:\/\/[^/<]+([^<]*)<\/loc>/g)].map(([, path]) => path || "/");
+    expect(paths.length).toBeGreaterThan(100);
+    for (const path of [...paths, ...OPERATION_LIST.map(({ id }) => `/playground?op=${id}`)]) {
+      const page = await read(path);
+      expect(page.text.replace(NO_PROSE, "").match(/.{0,60}`.{0,60}/g), path).toBeNull();
+    }
   });
 
   test("is the target of an error's docs_url", async () => {

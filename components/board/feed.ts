@@ -2,6 +2,7 @@ import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
 import type { Credential } from "../portal/credential";
 import { NO_ANSWER, type NoAnswer } from "../portal/no-answer";
+import { plainText } from "../ui/prose";
 
 /** The kind of key whose limits hold. */
 type KeyKind = Credential["kind"];
@@ -28,7 +29,7 @@ export function troubleOf(feed: Feed): string | undefined {
         : "Your key has reached its rate limit.";
     return `${who} Retrying in ${durationText(feed.retryInS * SECOND_MS)}.`;
   }
-  if (feed.why === "refused") return `The service refused the request: ${feed.detail} Reload the page to try again.`;
+  if (feed.why === "refused") return `The service refused the request: ${plainText(feed.detail)} Reload the page to try again.`;
   const resumes = feed.why === "offline" ? "Prices resume when you're back online." : "Retrying every few seconds.";
   return `${NO_ANSWER[feed.why].says} ${resumes}`;
 }

@@ -33,8 +33,8 @@ test("an error page of a proxy is an error of the service, never a lost connecti
   });
 });
 
-test("an error of the API keeps its own words and its request id", async () => {
-  const data = { detail: "Something failed.", request_id: "r-2", docs_url: "/docs/errors/internal-error" };
+test("an error of the API keeps its own words, without marks of code, and its request id", async () => {
+  const data = { detail: "Something `failed`.", request_id: "r-2", docs_url: "/docs/errors/internal-error" };
   const answer = Response.json({ code: 50001, message: "internal_error", data }, { status: 500 });
   expect(await callWith(async () => answer)).toMatchObject({
     failure: { id: "internal_error", detail: "Something failed.", requestId: "r-2" },

@@ -1,4 +1,5 @@
 import type { Failure, Success } from "#lib/contract/envelope";
+import { plainText } from "../ui/prose";
 import { NO_ANSWER, noAnswerOf } from "./no-answer";
 import { askForProof } from "./proof";
 
@@ -37,7 +38,8 @@ export function networkFailure(answer?: Response): ApiFailure {
 export function failureOf({ message, data }: Failure): ApiFailure {
   const complete = data.retry_after === undefined || /try again/i.test(data.detail);
   const wait = complete ? "" : ` Try again in ${data.retry_after} s.`;
-  return { id: message, detail: data.detail + wait, parameter: data.parameter ?? null, requestId: data.request_id };
+  // The service marks names as code; a text of the portal has no code.
+  return { id: message, detail: plainText(data.detail) + wait, parameter: data.parameter ?? null, requestId: data.request_id };
 }
 
 /**

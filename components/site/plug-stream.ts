@@ -1,6 +1,7 @@
 import { createClient } from "#lib/client/client";
 import { ABNORMAL_CLOSE, type Dialer, type Socket, type SocketEnd, webSocketDialer } from "#lib/client/socket";
 import type { QuoteMessage } from "#lib/contract/stream";
+import { plainText } from "../ui/prose";
 
 /** Records of several tickers come in any order, as close together as this. */
 const DISORDER_MS = 500;
@@ -138,8 +139,9 @@ export function openPlugStream(key: string, tickers: readonly string[], events: 
     onClose: () => events.onConnected(false),
     onStateChange({ state, error }) {
       if (error?.status === undefined) return;
-      if (state === "closed") events.onRefused(error.detail);
-      if (state === "waiting") events.onRefused(`${error.detail} Close another page that streams; this one connects by itself.`);
+      if (state === "closed") events.onRefused(plainText(error.detail));
+      if (state === "waiting")
+        events.onRefused(`${plainText(error.detail)} Close another page that streams; this one connects by itself.`);
     },
     onError: () => undefined,
   });

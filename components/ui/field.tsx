@@ -1,4 +1,5 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
+import { Prose } from "./prose";
 
 /** The style of all inputs. */
 export const CONTROL =
@@ -22,7 +23,7 @@ export interface FieldProps {
 /** Label, control, hint and error, linked for screen readers. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
-  const note = error ?? hint;
+  const note = error === undefined ? hint : <Prose text={error} />;
   return (
     <div>
       <label htmlFor={id} className="mb-1.5 block font-medium text-sm">

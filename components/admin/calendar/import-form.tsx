@@ -7,6 +7,7 @@ import { changesOf } from "../../portal/diff";
 import { countText } from "../../portal/numbers";
 import { Button, buttonClass } from "../../ui/button";
 import { TextArea } from "../../ui/field";
+import { Prose } from "../../ui/prose";
 import { datesText, mergeExceptions } from "./exceptions";
 import { HOLIDAY_LIST_MAX_CHARACTERS, readHolidayList } from "./holiday-list";
 
@@ -27,7 +28,7 @@ function Problems({ list }: { list: ReturnType<typeof readHolidayList> }) {
         {shown.map(({ line, detail }) => (
           <li key={`${line} ${detail}`} className="[overflow-wrap:anywhere]">
             {line === null ? "" : `Line ${line}: `}
-            {detail}
+            <Prose text={detail} />
           </li>
         ))}
       </ul>
