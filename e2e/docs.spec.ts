@@ -268,7 +268,7 @@ test("a link to a heading opens the tab that has it, from another page, within t
   await heading("Metadata").waitFor();
   await expect.poll(() => heading("Metadata").evaluate((one) => one.getBoundingClientRect().top < innerHeight)).toBe(true);
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("download a file");
+  await page.getByRole("combobox").fill("download a file");
   await page.getByRole("option").filter({ hasText: "Download a file" }).first().click();
   await heading("Download a file").waitFor();
   await context.close();
@@ -536,7 +536,7 @@ test.each([
   ["rate limits", "/docs/limits"],
   ["timeframe", "/docs/klines"],
   ["candles", "/docs/klines"],
-  ["license", "/docs/self-hosting"],
+  ["license", "/docs/self-hosting#license"],
   ["docker", "/docs/self-hosting"],
   ["websocket", "/docs/streaming"],
   ["api key", "/docs/authentication"],

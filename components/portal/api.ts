@@ -1,5 +1,4 @@
 import type { Failure, Success } from "#lib/contract/envelope";
-import { plainText } from "../ui/prose";
 import { NO_ANSWER, noAnswerOf } from "./no-answer";
 import { askForProof } from "./proof";
 
@@ -39,7 +38,12 @@ export function failureOf({ message, data }: Failure): ApiFailure {
   const complete = data.retry_after === undefined || /try again/i.test(data.detail);
   const wait = complete ? "" : ` Try again in ${data.retry_after} s.`;
   // The service marks names as code; a text of the portal has no code.
-  return { id: message, detail: plainText(data.detail) + wait, parameter: data.parameter ?? null, requestId: data.request_id };
+  return {
+    id: message,
+    detail: data.detail.replaceAll("`", "") + wait,
+    parameter: data.parameter ?? null,
+    requestId: data.request_id,
+  };
 }
 
 /**
