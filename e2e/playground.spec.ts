@@ -680,6 +680,10 @@ describe("a developer who is signed in", () => {
     await select().selectOption(older.id);
     await page.goto(`${product.baseUrl}/playground?op=instruments`);
     await expectChosen(older.id);
+    await page.goto(`${product.baseUrl}/playground?op=instruments&key=demo`);
+    await expectChosen("demo");
+    await page.goto(`${product.baseUrl}/playground?op=instruments`);
+    await expectChosen(older.id);
     expect((await ada.call("POST", `keys/${older.id}/revoke`, { confirm: older.name })).status).toBe(200);
     await page.reload();
     await expectChosen(newer.id);

@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { TickMarkType } from "lightweight-charts";
 import { describe, expect, test } from "vitest";
-import { chartClock } from "./clock";
+import { chartClock, tickClock } from "./clock";
 import { markText } from "./time-axis";
 
 const at = (iso: string) => Date.parse(iso) / 1_000;
@@ -22,6 +23,18 @@ test("klines within a day have their open time in the zone of the page", () => {
   expect(chartClock("M30", "UTC").text(open)).toBe("28 Nov 2026 19:30");
   expect(chartClock("M30", "Asia/Kolkata").text(open)).toBe("29 Nov 2026 01:00");
   expect(chartClock("M30", "America/New_York").text(open)).toBe("28 Nov 2026 14:30");
+});
+
+test("ticks have their own millisecond, in the zone of the page", () => {
+  const utc = tickClock("UTC");
+  fc.assert(
+    fc.property(fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2100, 0) }), (ms) => {
+      expect(utc.text(ms / 1_000).slice(-12)).toBe(new Date(ms).toISOString().slice(11, 23));
+    }),
+    // As seconds, this one is a little less than its millisecond.
+    { examples: [[2_194_032_341_246]] },
+  );
+  expect(tickClock("Asia/Kolkata").text(at("2026-11-28T19:30:00.123Z"))).toBe("29 Nov 2026 01:00:00.123");
 });
 
 test("marks on the axis follow the same clock", () => {

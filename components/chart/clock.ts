@@ -9,7 +9,9 @@ const MONTH = { timeZone: "UTC", year: "numeric", month: "short" } as const;
 const TIME = { timeZone: "UTC", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 const TICK_TIME = { ...TIME, second: "2-digit", fractionalSecondDigits: 3 } as const;
 
-const format = (shape: Intl.DateTimeFormatOptions, atS: number) => dateFormat(shape).format(new Date(atS * SECOND_MS));
+/** Rounded: of seconds with a fraction, a floating-point number can be a little less than the millisecond. */
+const format = (shape: Intl.DateTimeFormatOptions, atS: number) =>
+  dateFormat(shape).format(new Date(Math.round(atS * SECOND_MS)));
 
 /**
  * How a chart says when a kline is. Klines within a day have their open time in a time zone. Those of days, weeks and months have

@@ -40,7 +40,7 @@ interface PlaygroundProps {
   readonly base: string;
   readonly demoKey: string | undefined;
   readonly keys: readonly OwnKey[];
-  /** The id of the key that the link of this page names. */
+  /** The id of the key that the link of this page names, or that of the demo key. */
   readonly linkedKey: string | undefined;
   /** The id of the key to begin with, unless the reader has chosen one. */
   readonly firstKey: string | undefined;
