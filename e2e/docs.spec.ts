@@ -253,7 +253,7 @@ describe("a reader", () => {
 });
 
 test("a link to a heading opens the tab that has it, from another page, within the page and from the search", async () => {
-  const { context, page, go } = await openReader(1440);
+  const { context, page, problems, go } = await openReader(1440);
   const tab = (name: string) => page.getByRole("tab", { name, exact: true });
   const heading = (name: string) => page.getByRole("heading", { name, exact: true });
   await go("/docs/files");
@@ -267,10 +267,15 @@ test("a link to a heading opens the tab that has it, from another page, within t
   await go("/docs/files#metadata");
   await heading("Metadata").waitFor();
   await expect.poll(() => heading("Metadata").evaluate((one) => one.getBoundingClientRect().top < innerHeight)).toBe(true);
+  // A link may hold anything.
+  await go("/docs");
+  await go("/docs/files#%E0%A4%A");
+  await heading("List the files").waitFor();
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox").fill("download a file");
   await page.getByRole("option").filter({ hasText: "Download a file" }).first().click();
   await heading("Download a file").waitFor();
+  expect(problems).toEqual([]);
   await context.close();
 });
 

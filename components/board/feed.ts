@@ -2,7 +2,7 @@ import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
 import type { Credential } from "../portal/credential";
 import { NO_ANSWER, type NoAnswer } from "../portal/no-answer";
-import { plainText } from "../ui/prose";
+import { plainText } from "../portal/plain-text";
 
 /** The kind of key whose limits hold. */
 type KeyKind = Credential["kind"];

@@ -71,7 +71,7 @@ function noToken({ id, detail }: ApiFailure): Error {
 }
 
 /** Sends requests with a bearer token; a rejected, expired one is replaced once. */
-function fetchAs(bearers: Bearers, credential: Credential): typeof fetch {
+export function fetchAs(bearers: Bearers, credential: Credential): typeof fetch {
   return async (url, init) => {
     const send = async () => {
       const given = await bearers.get(credential);

@@ -7,6 +7,7 @@ import { changeText, priceText } from "../portal/numbers";
 import { useTimeZone } from "../portal/time";
 import { Badge } from "../ui/badge";
 import type { Break, Hours } from "./breaks";
+import { ChartCaption } from "./chart-caption";
 import { type ChartClock, chartClock } from "./clock";
 import { onThemeChange } from "./colours";
 import type { Comparison } from "./compare";
@@ -216,15 +217,12 @@ export function KlineChart(props: KlineChartProps) {
       <p id={helpId} className="sr-only">
         Left and right arrow keys read one kline after the other, plus and minus zoom, Home and End go to either end.
       </p>
-      <figcaption className="mt-2 flex flex-wrap items-center justify-between gap-x-4 gap-y-1 text-ink-faint text-xs leading-5">
+      <ChartCaption>
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Badge tone={live.phase === "live" ? "positive" : "neutral"}>{LIVE_WORDS[live.phase]}</Badge>
           <span>{live.why ?? secondLive?.why ?? `${ticker} ${timeframe}, ${price} prices with tick volume. ${clock.note}`}</span>
         </span>
-        <a href="https://www.tradingview.com/" target="_blank" rel="noopener" className="underline">
-          Charts by TradingView
-        </a>
-      </figcaption>
+      </ChartCaption>
     </figure>
   );
 }

@@ -6,6 +6,7 @@ import type { Quote } from "#lib/contract/quote";
 import { SECOND_MS } from "#lib/units";
 import { priceText } from "../portal/numbers";
 import { useTimeZone } from "../portal/time";
+import { ChartCaption } from "./chart-caption";
 import { tickClock } from "./clock";
 import { chartColours, onThemeChange } from "./colours";
 import { LEGEND_HEIGHT } from "./legend";
@@ -43,9 +44,8 @@ function drawTicks(
 ) {
   // The axis has one place for a millisecond: its last tick.
   const byTime = new Map(ticks.map((tick) => [secondsOf(tick), tick]));
-  let colours = chartColours(place);
   const axis = { timeVisible: true, secondsVisible: true, minBarSpacing: TICK_MIN_PX };
-  const chart = createClockedChart(place, clock, colours, axis);
+  const chart = createClockedChart(place, clock, chartColours(place), axis);
   const priceFormat = {
     type: "custom",
     formatter: (price: number) => priceText(price, digits),
@@ -54,7 +54,7 @@ function drawTicks(
   const style = { lineWidth: 1, lineType: LineType.WithSteps, priceLineVisible: false, priceFormat } as const;
   const lines = { bid: chart.addSeries(LineSeries, style), ask: chart.addSeries(LineSeries, style) };
   const recolour = () => {
-    colours = chartColours(place);
+    const colours = chartColours(place);
     chart.applyOptions(themed(colours));
     lines.bid.applyOptions({ color: colours.second });
     lines.ask.applyOptions({ color: colours.text });
@@ -110,14 +110,11 @@ export function TickChart({ ticker, digits, ticks, height }: TickChartProps) {
         aria-label={`${ticker}: bid and ask of ${ticks.length} ticks, ${range}. The table has them all.`}
         className={`w-full overflow-hidden rounded-lg border border-line ${height}`}
       />
-      <figcaption className="mt-2 flex flex-wrap items-center justify-between gap-x-4 gap-y-1 text-ink-faint text-xs leading-5">
+      <ChartCaption>
         <span>
           {ticker}, bid and ask of {ticks.length} ticks. {clock.note}
         </span>
-        <a href="https://www.tradingview.com/" target="_blank" rel="noopener" className="underline">
-          Charts by TradingView
-        </a>
-      </figcaption>
+      </ChartCaption>
     </figure>
   );
 }

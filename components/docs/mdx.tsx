@@ -53,22 +53,24 @@ function Tab({ children }: { value: string; children: ReactNode }) {
   return children;
 }
 
-type TabElement = ReactElement<ComponentProps<typeof Tab>>;
+/** What the elements inside another one were given. */
+const propsOf = <Props,>(children: ReactNode): Props[] =>
+  Children.toArray(children)
+    .filter((child): child is ReactElement<Props> => isValidElement(child))
+    .map(({ props }) => props);
 
 function Tabs({ children }: { children: ReactNode }) {
-  const tabs = Children.toArray(children).filter((child): child is TabElement => isValidElement(child));
-  return <CodeTabs tabs={tabs.map(({ props }) => ({ language: props.value, content: props.children }))} />;
+  const tabs = propsOf<ComponentProps<typeof Tab>>(children);
+  return <CodeTabs tabs={tabs.map(({ value, children: content }) => ({ language: value, content }))} />;
 }
 
 function View({ children }: { title: string; children: ReactNode }) {
   return children;
 }
 
-type ViewElement = ReactElement<ComponentProps<typeof View>>;
-
 function Views({ children }: { children: ReactNode }) {
-  const views = Children.toArray(children).filter((child): child is ViewElement => isValidElement(child));
-  return <PageViews views={views.map(({ props }) => ({ title: props.title, content: props.children }))} />;
+  const views = propsOf<ComponentProps<typeof View>>(children);
+  return <PageViews views={views.map(({ title, children: content }) => ({ title, content }))} />;
 }
 
 interface Changes {

@@ -2,6 +2,7 @@
 
 import * as Radix from "@radix-ui/react-tabs";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { TabList } from "../ui/tabs";
 
 /** Tells of what Next's router does to the address, which has no other event. Older browsers have none. */
 const navigationOf = (window: Window): EventTarget | undefined => (window as { readonly navigation?: EventTarget }).navigation;
@@ -27,7 +28,8 @@ export function PageViews({ views }: { views: readonly PageView[] }) {
 
   useEffect(() => {
     const open = () => {
-      const heading = document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
+      // Not decoded: headings have ASCII ids, and a link may hold anything.
+      const heading = document.getElementById(window.location.hash.slice(1));
       const view = heading?.closest<HTMLElement>("[data-view]");
       if (heading && view && root.current?.contains(view)) setShown({ title: view.dataset.view, heading });
     };
@@ -45,17 +47,9 @@ export function PageViews({ views }: { views: readonly PageView[] }) {
 
   return (
     <Radix.Root ref={root} value={shown.title ?? ""} onValueChange={(title) => setShown({ title })}>
-      <Radix.List aria-label="Parts of this page" className="mb-6 flex gap-1 border-line border-b">
-        {views.map(({ title }) => (
-          <Radix.Trigger
-            key={title}
-            value={title}
-            className="-mb-px border-transparent border-b-2 px-3 py-2 text-ink-soft text-sm -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
-          >
-            {title}
-          </Radix.Trigger>
-        ))}
-      </Radix.List>
+      <div className="mb-6">
+        <TabList label="Parts of this page" tabs={views.map(({ title }) => ({ value: title, label: title }))} />
+      </div>
       {views.map(({ title, content }) => (
         // Both are in the page, so that a link to a heading of the other one finds it.
         <Radix.Content

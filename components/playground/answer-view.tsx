@@ -98,6 +98,15 @@ function Records({ id, ...table }: { readonly id: string } & ComponentProps<type
 
 type TabProps = Pick<AnswerViewProps, "operation" | "kept" | "digits" | "live" | "target">;
 
+/** The records of an answer drawn over time; undefined for an operation whose records have no chart. */
+function chartOf({ body }: Answer, { operation, digits, live }: Pick<TabProps, "operation" | "digits" | "live">): ReactNode {
+  const { data } = fieldsOf(body);
+  if (operation.id === "klines") return <AnswerChart window={data as KlineWindow} path={operation.path} {...live} />;
+  if (operation.id !== "ticks") return undefined;
+  const { ticker, items } = data as TickWindow;
+  return <TickChart ticker={ticker} ticks={items} digits={priceDigits(items, digits).get(ticker) ?? 0} height="h-96" />;
+}
+
 function tabsOf(answer: Answer, { operation, kept, digits, live, target }: TabProps): [Tab, ...Tab[]] {
   const rows = recordsOf(answer.body);
   const json: Tab = { value: "json", label: "JSON", content: <Body answer={answer} /> };
@@ -113,21 +122,9 @@ function tabsOf(answer: Answer, { operation, kept, digits, live, target }: TabPr
     return [{ value: "files", label: "Files", content: files }, json, ...about];
   }
   const table: Tab = { value: "table", label: "Table", content: <Records id={operation.id} rows={rows} digits={digits} /> };
-  if (rows.length === 0) return [json, table, ...about];
-  const chart = (content: ReactNode): Tab => ({ value: "chart", label: "Chart", content });
-  if (operation.id === "klines")
-    return [
-      chart(<AnswerChart window={fieldsOf(answer.body).data as KlineWindow} path={operation.path} {...live} />),
-      json,
-      table,
-      ...about,
-    ];
-  if (operation.id === "ticks") {
-    const { ticker, items } = fieldsOf(answer.body).data as TickWindow;
-    const decimals = priceDigits(items, digits).get(ticker) ?? 0;
-    return [chart(<TickChart ticker={ticker} ticks={items} digits={decimals} height="h-96" />), json, table, ...about];
-  }
-  return [json, table, ...about];
+  const chart = rows.length === 0 ? undefined : chartOf(answer, { operation, digits, live });
+  const views: [Tab, ...Tab[]] = [json, table, ...about];
+  return chart === undefined ? views : [{ value: "chart", label: "Chart", content: chart }, ...views];
 }
 
 /** The outcome of a call: its status, and the answer in the chosen view. */

@@ -1,4 +1,5 @@
-import { fieldsOf, parseJson } from "#lib/client/errors";
+import { fieldsOf, isSpotwireError, parseJson } from "#lib/client/errors";
+import { fetchAs } from "../board/market-stream";
 import type { Bearers } from "../portal/bearers";
 import type { Credential } from "../portal/credential";
 import { NO_ANSWER, noAnswerOf } from "../portal/no-answer";
@@ -8,11 +9,8 @@ const FILE_NAME = /filename="([^"]+)"/;
 
 /** Saves a file of the service among the reader's downloads; returns why it could not, as a sentence. */
 export async function downloadFile(url: string, bearers: Bearers, credential: Credential): Promise<string | undefined> {
-  const given = await bearers.get(credential);
-  if ("failure" in given) return given.failure.detail;
   try {
-    const headers = { authorization: `Bearer ${given.bearer}` };
-    const response = await fetch(url, { headers, cache: "no-store", credentials: "omit" });
+    const response = await fetchAs(bearers, credential)(url, { cache: "no-store", credentials: "omit" });
     if (!response.ok) {
       const { detail } = fieldsOf(fieldsOf(parseJson(await response.text())).data);
       return typeof detail === "string" ? detail : `The service answered with status ${response.status}.`;
@@ -20,7 +18,7 @@ export async function downloadFile(url: string, bearers: Bearers, credential: Cr
     const [, name = "file"] = FILE_NAME.exec(response.headers.get("content-disposition") ?? "") ?? [];
     saveFile(await response.blob(), name);
     return undefined;
-  } catch {
-    return NO_ANSWER[noAnswerOf()].says;
+  } catch (error) {
+    return isSpotwireError(error) ? error.detail : NO_ANSWER[noAnswerOf()].says;
   }
 }

@@ -1,8 +1,8 @@
 "use client";
 
 import type { Instrument } from "#lib/contract/instrument";
+import { plainText } from "../portal/plain-text";
 import { CONTROL } from "../ui/field";
-import { plainText } from "../ui/prose";
 import { Select } from "../ui/select";
 import type { Issues, PlayOperation, Values } from "./model";
 import { ParameterField } from "./parameter-field";

@@ -1,5 +1,6 @@
 import type { Failure, Success } from "#lib/contract/envelope";
 import { NO_ANSWER, noAnswerOf } from "./no-answer";
+import { plainText } from "./plain-text";
 import { askForProof } from "./proof";
 
 /** Base path of the portal's own API, for pages of this origin. */
@@ -37,10 +38,9 @@ export function networkFailure(answer?: Response): ApiFailure {
 export function failureOf({ message, data }: Failure): ApiFailure {
   const complete = data.retry_after === undefined || /try again/i.test(data.detail);
   const wait = complete ? "" : ` Try again in ${data.retry_after} s.`;
-  // The service marks names as code; a text of the portal has no code.
   return {
     id: message,
-    detail: data.detail.replaceAll("`", "") + wait,
+    detail: plainText(data.detail) + wait,
     parameter: data.parameter ?? null,
     requestId: data.request_id,
   };

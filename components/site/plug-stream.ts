@@ -1,7 +1,7 @@
 import { createClient } from "#lib/client/client";
 import { ABNORMAL_CLOSE, type Dialer, type Socket, type SocketEnd, webSocketDialer } from "#lib/client/socket";
 import type { QuoteMessage } from "#lib/contract/stream";
-import { plainText } from "../ui/prose";
+import { plainText } from "../portal/plain-text";
 
 /** Records of several tickers come in any order, as close together as this. */
 const DISORDER_MS = 500;

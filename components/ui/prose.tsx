@@ -13,6 +13,3 @@ export function Prose({ text }: { text: string }) {
     ),
   );
 }
-
-/** The same sentence as plain text. */
-export const plainText = (text: string): string => text.replaceAll("`", "");

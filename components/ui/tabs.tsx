@@ -10,21 +10,28 @@ export interface Tab {
   readonly content: ReactNode;
 }
 
-/** Several views in one place; the arrow keys switch between them. */
+/** The tabs themselves, above their views; the arrow keys switch between them. */
+export function TabList({ label, tabs }: { label: string; tabs: readonly Pick<Tab, "value" | "label">[] }) {
+  return (
+    <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto overflow-y-hidden border-line border-b">
+      {tabs.map(({ value, label: name }) => (
+        <Radix.Trigger
+          key={value}
+          value={value}
+          className="-mb-px border-transparent border-b-2 px-3 py-2 text-ink-soft text-sm -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+        >
+          {name}
+        </Radix.Trigger>
+      ))}
+    </Radix.List>
+  );
+}
+
+/** Several views in one place. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly [Tab, ...Tab[]] }) {
   return (
     <Radix.Root defaultValue={tabs[0].value}>
-      <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto overflow-y-hidden border-line border-b">
-        {tabs.map(({ value, label: name }) => (
-          <Radix.Trigger
-            key={value}
-            value={value}
-            className="-mb-px border-transparent border-b-2 px-3 py-2 text-ink-soft text-sm -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
-          >
-            {name}
-          </Radix.Trigger>
-        ))}
-      </Radix.List>
+      <TabList label={label} tabs={tabs} />
       {tabs.map(({ value, content }) => (
         <Radix.Content key={value} value={value} className="pt-4">
           {content}

@@ -14,7 +14,6 @@ import { Outline } from "#components/docs/outline";
 import { SampleCall } from "#components/docs/sample-call";
 import { WidePage } from "#components/shell/wide-page";
 import { tryIt } from "#components/try/try-operation";
-import { plainText } from "#components/ui/prose";
 import { exampleParameters, type Operation } from "#lib/contract/operation";
 import { sectionOf } from "#lib/docs/navigation";
 import { operationAt } from "#lib/docs/reference/paths";
@@ -22,6 +21,7 @@ import { SAMPLE_KEY } from "#lib/docs/sample-words";
 import { urlOf } from "#lib/docs/samples/call";
 import { type DocsPage, updatedOn } from "#lib/docs/source";
 import { LANGUAGES_COOKIE, languagesOf } from "../../../components/docs/languages";
+import { plainText } from "../../../components/portal/plain-text";
 
 interface Props {
   readonly params: Promise<{ readonly slug?: string[] }>;
