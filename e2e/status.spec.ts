@@ -108,6 +108,14 @@ describe("the status page", () => {
     await page.goto(`${product.baseUrl}/status`);
     await page.getByRole("heading", { level: 1, name: "Can't reach the service" }).waitFor(WAIT);
     await page.getByText("No response").first().waitFor(WAIT);
+    // Narrower or wider, a countdown moves nothing: no other text is in its line.
+    const countdowns = page.getByText(/^(opens|closes) in /);
+    await countdowns.first().waitFor(WAIT);
+    for (const countdown of await countdowns.all()) {
+      const own = await countdown.boundingBox();
+      const before = await countdown.locator("xpath=preceding-sibling::*[1]").boundingBox();
+      if (own && before) expect(own.y).toBeGreaterThanOrEqual(before.y + before.height);
+    }
     expect(await shift()).toBeLessThan(LAYOUT_SHIFT_MAX);
     await page.close();
   });

@@ -91,7 +91,8 @@ function Frame({ title, aside, children }: { title: ReactNode; aside: ReactNode;
     <div className="overflow-hidden rounded-xl border border-line bg-surface">
       <div className="flex min-h-12 flex-wrap items-center justify-between gap-x-6 gap-y-1 px-4 py-2 text-sm sm:px-5">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">{title}</div>
-        <p className="text-ink-faint">{aside}</p>
+        {/* A line of its own on phones: whether a countdown fits beside the title depends on its font and digits. */}
+        <p className="text-ink-faint max-sm:w-full">{aside}</p>
       </div>
       {children}
     </div>
