@@ -27,6 +27,8 @@ import { credentialFor, marketReader, venueFacts } from "./markets/reader";
 export const dynamic = "force-dynamic";
 
 const EXAMPLE_TICKERS = "EURUSD,XAUUSD";
+/** Of the chart beside the board, where the venue has it. */
+const CHART_TICKER = "XAUUSD";
 const PROOF_TICKERS = ["XAUUSD", "EURUSD", "GBPUSD", "USDJPY", "USDCHF", "AUDUSD", "USDCAD", "XAGUSD"];
 
 /** What the page says first: to those who may run the service, and to the customers of somebody who does. */
@@ -88,10 +90,12 @@ function Sessions({ status: { at_ms, venues } }: { status: ServiceStatus }) {
 async function Prices({ parts }: { parts: PortalRuntime }) {
   const shown = await shownBoard(parts, await marketReader(parts));
   const { venue, report: rows } = shown;
+  const { ticker = "" } = rows.find((row) => row.ticker === CHART_TICKER) ?? rows[0] ?? {};
+  const bars = (await parts.reports.market(venue, ticker))?.bars ?? [];
   return (
     <>
       <VenueNotice {...venueFacts(parts, shown)} pathOf={marketPath} />
-      <MarketPanel key={venue} venue={venue} rows={rows} credential={credentialFor(parts, shown)} />
+      <MarketPanel key={venue} venue={venue} rows={rows} first={{ ticker, bars }} credential={credentialFor(parts, shown)} />
     </>
   );
 }
@@ -111,7 +115,7 @@ export default async function StartPage() {
         </h2>
         {parts === undefined ? <Starting /> : <Prices parts={parts} />}
       </section>
-      {demoKey === undefined ? null : <Proof demoKey={demoKey} tickers={PROOF_TICKERS} />}
+      {demoKey === undefined ? null : <Proof tickers={PROOF_TICKERS} />}
       {forOperators ? <Comparison name={name} /> : null}
       {parts === undefined ? null : <Sessions status={await parts.reports.status()} />}
       {forOperators ? <Answers /> : null}

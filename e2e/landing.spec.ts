@@ -157,7 +157,6 @@ describe("the first page", () => {
     page.on("websocket", (socket) => socket.on("close", () => closed.push(socket.url())));
     await openPage(page, product.baseUrl);
     await page.getByRole("button", { name: "Start a stream of 8 tickers" }).click();
-    // The demo key has two streams, and a page that was closed may hold one a little longer.
     await page.getByText("Streaming. Now pull the plug").waitFor();
     await page.getByRole("button", { name: "Pull the plug" }).click();
     await page.getByText("No connection. The market goes on without you.").waitFor();
@@ -287,7 +286,7 @@ describe("the board, with a problem in between,", () => {
     await page.close();
   });
 
-  test("shows that the demo key has no calls left, and when it tries again", async () => {
+  test("shows that pages have no calls left, and when it tries again", async () => {
     const { page } = await visit();
     await blockStream(page);
     const data = { detail: "No more.", request_id: "r", docs_url: "/", retry_after: 42 };
@@ -296,8 +295,17 @@ describe("the board, with a problem in between,", () => {
     );
     await page.goto(product.baseUrl);
     await page
-      .getByText("The demo key has reached its rate limit for your IP address. Retrying in 42 s.")
+      .getByText("The pages at your IP address have reached the rate limit. Retrying in 42 s.")
       .waitFor({ timeout: 60_000 });
+    await page.close();
+  });
+
+  test("draws the chart that came with it where it gets no token", async () => {
+    const { page } = await visit();
+    await page.route("**/api/portal/page-tokens", (route) => route.abort());
+    await page.goto(product.baseUrl);
+    await page.getByText("Can't reach the service.").waitFor({ timeout: 60_000 });
+    await page.getByRole("img", { name: /^XAUUSD H1: 72 klines of bid prices\./ }).waitFor();
     await page.close();
   });
 

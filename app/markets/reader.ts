@@ -1,5 +1,5 @@
 import { headers } from "next/headers";
-import { demoKeyOf } from "#app/demo-key";
+import { pageCredentialOf } from "#app/demo-key";
 import { toOwnKey } from "#app/own-key";
 import type { PageSearch } from "#app/page-search";
 import { signedInUser } from "#app/session";
@@ -8,7 +8,7 @@ import { liveProvider } from "#lib/env-feeds";
 import type { PortalRuntime } from "#server/pages/runtime";
 import type { MarketReader, ShownCoverage, ShownMarkets } from "#server/pages/shown-markets";
 import { visitorOf } from "#server/pages/visitor";
-import { type Credential, demoCredential } from "../../components/portal/credential";
+import type { Credential } from "../../components/portal/credential";
 
 /** The venue that the address of a page asks for, if any. */
 export async function askedVenue({ searchParams }: PageSearch): Promise<Venue | undefined> {
@@ -22,9 +22,9 @@ export async function marketReader(parts: PortalRuntime, asked?: Venue): Promise
   return { user: await signedInUser(), address, asked };
 }
 
-/** What the page calls with: the demo key in the sandbox, if it is enabled, and the reader's own key in the live venue. */
+/** What the page calls with: its own token in the sandbox, and the reader's own key in the live venue. */
 export function credentialFor(parts: PortalRuntime, { venue, liveKey }: ShownMarkets<unknown>): Credential | undefined {
-  return venue === "live" && liveKey !== undefined ? { kind: "own", key: toOwnKey(liveKey) } : demoCredential(demoKeyOf(parts));
+  return venue === "live" && liveKey !== undefined ? { kind: "own", key: toOwnKey(liveKey) } : pageCredentialOf(parts);
 }
 
 /** Which venue a page shows, and why: the facts of its notice. */

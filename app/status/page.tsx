@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { demoKeyOf } from "#app/demo-key";
+import { pageCredentialOf } from "#app/demo-key";
 import { PageMain } from "#components/shell/page-main";
 import { Starting } from "#components/site/starting";
 import { StatusView } from "#components/status/status-view";
@@ -34,7 +34,7 @@ export default async function StatusPage() {
           first={await parts.reports.status()}
           uptime={await parts.uptime().catch(() => null)}
           rows={await parts.reports.board()}
-          demoKey={demoKeyOf(parts)}
+          credential={pageCredentialOf(parts)}
         />
       )}
     </PageMain>

@@ -22,7 +22,7 @@ interface Chart {
 
 /** Likely reasons, where the service gave none. */
 const NO_STREAM = {
-  demo: `The demo key allows ${PLAN_DEFAULTS.demo.streamConnections} streams per IP address.`,
+  page: `The pages of this browser may have ${PLAN_DEFAULTS.demo.streamConnections} streams.`,
   own: "Your key needs the scope market:stream, and a connection that its plan still allows.",
 };
 
@@ -31,7 +31,7 @@ function stateOf(feed: Feed): LiveState {
   // Polling refreshes prices, not klines.
   const why =
     feed.by === "polling"
-      ? `Can't open a stream, so this chart is not updated. ${feed.why ?? NO_STREAM[feed.key]}`
+      ? `Can't open a stream, so this chart is not updated. ${feed.why ?? NO_STREAM[feed.key === "own" ? "own" : "page"]}`
       : troubleOf(feed);
   return why === undefined ? { phase: "connecting" } : { phase: "stopped", why };
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createCharts } from "./charts";
 import { type Feed, troubleOf } from "./feed";
 
-const POLLING = { by: "polling", everyMs: 5_000, key: "demo" } as const satisfies Feed;
+const POLLING = { by: "polling", everyMs: 5_000, key: "page" } as const satisfies Feed;
 const WHY = 'The plan "demo" allows 2 connections at a time.';
 
 test("a board that polls says why it has no stream, where the service said so", () => {
@@ -19,6 +19,6 @@ test("a chart without a stream says why, where the service said so", () => {
   expect(states).toEqual([
     undefined,
     `Can't open a stream, so this chart is not updated. ${WHY}`,
-    expect.stringContaining("The demo key allows 2 streams per IP address."),
+    expect.stringContaining("The pages of this browser may have 2 streams."),
   ]);
 });

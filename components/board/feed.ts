@@ -23,11 +23,8 @@ export function troubleOf(feed: Feed): string | undefined {
     return `Can't open a stream. ${feed.why === undefined ? "" : `${feed.why} `}Refreshing every ${durationText(feed.everyMs)}.`;
   if (feed.by !== "none") return undefined;
   if (feed.why === "limited") {
-    const who =
-      feed.key === "demo"
-        ? "The demo key has reached its rate limit for your IP address."
-        : "Your key has reached its rate limit.";
-    return `${who} Retrying in ${durationText(feed.retryInS * SECOND_MS)}.`;
+    const who = feed.key === "own" ? "Your key has" : "The pages at your IP address have";
+    return `${who} reached the rate limit. Retrying in ${durationText(feed.retryInS * SECOND_MS)}.`;
   }
   if (feed.why === "refused") return `The service refused the request: ${plainText(feed.detail)} Reload the page to try again.`;
   const resumes = feed.why === "offline" ? "Prices resume when you're back online." : "Retrying every few seconds.";

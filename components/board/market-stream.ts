@@ -67,7 +67,8 @@ function recordOf(message: PushMessage): MarketRecord | undefined {
 /** Why the portal issued no token, as a refusal that ends a stream, or as a fault that passes. */
 function noToken({ id, detail }: ApiFailure): Error {
   if (id === "network") return new Error(detail);
-  return new SpotwireError(id, detail, { status: id === "unauthorized" || id === "not_found" ? UNAUTHORIZED : 503 });
+  const status = id === "unauthorized" || id === "not_found" ? UNAUTHORIZED : id === "rate_limited" ? 429 : 503;
+  return new SpotwireError(id, detail, { status });
 }
 
 /** Sends requests with a bearer token; a rejected, expired one is replaced once. */

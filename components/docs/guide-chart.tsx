@@ -6,8 +6,7 @@ import { SeenChart } from "./live-chart";
 export function guideChart(demoKey: string) {
   // biome-ignore lint/correctness/noComponentHookFactories: rendered once, on the server, and without state
   return function LiveChart({ ticker, digits, timeframe }: Pick<LiveChartProps, "ticker" | "digits" | "timeframe">) {
-    if (isWellFormedKey(demoKey))
-      return <SeenChart ticker={ticker} digits={Number(digits)} timeframe={timeframe} demoKey={demoKey} />;
+    if (isWellFormedKey(demoKey)) return <SeenChart ticker={ticker} digits={Number(digits)} timeframe={timeframe} />;
     return <p>The demo key is disabled on this installation, so no chart can be shown here.</p>;
   };
 }

@@ -9,6 +9,7 @@ import { Change, Price } from "../board/price";
 import { StatusBadge } from "../board/status-badge";
 import { useBoardStore, useRow } from "../board/use-board";
 import { LazyChart } from "../chart/lazy-chart";
+import { unpacked } from "../chart/packed-bars";
 import { Timeframes } from "../chart/timeframes";
 import type { Credential } from "../portal/credential";
 import { Badge } from "../ui/badge";
@@ -34,10 +35,7 @@ export function MarketView({ detail: { row, instrument, bars, hours, ranges }, c
   const store = useBoardStore(rows, credential);
   const { ticker, digits, price, state, reason } = useRow(store, row);
   const [timeframe, setTimeframe] = useState(FIRST);
-  const first = useMemo(
-    () => bars.map(([time, open, high, low, close, tick_volume]): Bar => ({ time, open, high, low, close, tick_volume })),
-    [bars],
-  );
+  const first = useMemo(() => unpacked(bars), [bars]);
   const source = useMemo(() => (credential === undefined ? STILL : store.bars(ticker)), [store, credential, ticker]);
   const { others, compared, onCompare } = useCompared(ticker);
   const second = useMemo(

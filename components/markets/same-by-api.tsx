@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { SOCKET_IO_NAMESPACE, STREAM_PATH } from "#lib/contract/stream";
 import { generate, type RestCall, type StreamCall } from "#lib/docs/samples/index";
 import { operations } from "#lib/operations/declarations";
-import type { Credential } from "../portal/credential";
+import type { OwnKey } from "../portal/credential";
 import { ApiSample } from "./api-sample";
 
 interface SampleProps {
@@ -34,14 +34,16 @@ function Sample({ title, call, playground, children }: SampleProps) {
 interface SameByApiProps {
   readonly ticker: string;
   readonly base: string;
-  /** Undefined without a key to call with. The text of a key of the reader's own is not known here. */
-  readonly credential: Credential | undefined;
+  /** The public demo key, to be printed; undefined where the call needs a key of the reader's own, whose text is not known here. */
+  readonly demoKey: string | undefined;
+  /** The reader's own key, for the playground. */
+  readonly ownKey: OwnKey | undefined;
 }
 
 /** The klines and prices of a market's page as calls, in the reader's language. */
-export function SameByApi({ ticker, base, credential }: SameByApiProps) {
-  const key = credential?.kind === "demo" ? credential.key : null;
-  const own = credential?.kind === "own" ? `&key=${credential.key.id}` : "";
+export function SameByApi({ ticker, base, demoKey, ownKey }: SameByApiProps) {
+  const key = demoKey ?? null;
+  const own = ownKey === undefined ? "" : `&key=${ownKey.id}`;
   const stream = { method: "STREAM", path: STREAM_PATH, namespace: SOCKET_IO_NAMESPACE } as const;
   return (
     <div className="grid items-start gap-6 lg:grid-cols-2">

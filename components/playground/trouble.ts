@@ -43,7 +43,7 @@ export function noStream(credential: Credential): Trouble {
 function fewerStreams({ kind }: Credential): string {
   if (kind === "own") return "Your key may have as many open streams as its plan allows. Close one, then connect again.";
   const limit = PLAN_DEFAULTS.demo.streamConnections;
-  return `The demo key allows ${limit} streams per IP address. The live prices of all pages in this browser share one, and each stream console has its own. Close one, then connect again.`;
+  return `The demo key allows ${limit} streams per IP address. Each stream console has its own. Close one, then connect again.`;
 }
 
 /** The reader's portal session has ended, so no token can be issued for their key. */

@@ -1,13 +1,16 @@
 import { MINUTE_MS } from "#lib/units";
-import { type ApiFailure, callPortal } from "./api";
+import { type ApiFailure, type ApiResult, callPortal } from "./api";
 import type { Credential } from "./credential";
+import { recall, remember } from "./device-storage";
 
 /** A token with less time left than this is replaced, so that no call outlives its token. */
 const RENEW_BEFORE_MS = MINUTE_MS;
+/** Where the pages of this browser share their token. */
+const PAGE_TOKEN = "page-token";
 
-interface Kept {
+interface Issued {
   readonly token: string;
-  readonly expiresAtMs: number;
+  readonly expires_at: string;
 }
 
 /** Provides the bearer token for a call. */
@@ -18,21 +21,45 @@ export interface Bearers {
   forget(credential: Credential): boolean;
 }
 
-/** Keeps one token per key, in memory only, and renews each before it expires. */
+const isFresh = ({ expires_at }: Issued) => Date.parse(expires_at) - Date.now() > RENEW_BEFORE_MS;
+
+/** The token of this browser's pages, if it is still good. */
+function pageToken(): Issued | undefined {
+  const { token, expires_at } = Object(recall(PAGE_TOKEN)) as Partial<Issued>;
+  if (typeof token !== "string" || typeof expires_at !== "string") return undefined;
+  return isFresh({ token, expires_at }) ? { token, expires_at } : undefined;
+}
+
+/** Keeps one token per key in memory only, and that of the page on this device. It renews each before it expires. */
 export function createBearers(): Bearers {
-  const tokens = new Map<string, Kept>();
+  const tokens = new Map<string, Issued>();
+  /** What is being asked for: calls that begin together share one token. */
+  const asked = new Map<string, Promise<ApiResult<Issued>>>();
+
+  function ask(name: string, path: string, body?: object): Promise<ApiResult<Issued>> {
+    const asking = asked.get(name) ?? callPortal<Issued>("POST", path, body).finally(() => asked.delete(name));
+    asked.set(name, asking);
+    return asking;
+  }
+
   return {
     async get(credential) {
       if (credential.kind === "demo") return { bearer: credential.key };
-      const { id } = credential.key;
-      const kept = tokens.get(id);
-      if (kept !== undefined && kept.expiresAtMs - Date.now() > RENEW_BEFORE_MS) return { bearer: kept.token };
-      const result = await callPortal<{ token: string; expires_at: string }>("POST", "tokens", { key_id: id });
+      const id = credential.kind === "own" ? credential.key.id : PAGE_TOKEN;
+      const kept = credential.kind === "own" ? tokens.get(id) : (pageToken() ?? tokens.get(id));
+      if (kept !== undefined && isFresh(kept)) return { bearer: kept.token };
+      const result = await (credential.kind === "own" ? ask(id, "tokens", { key_id: id }) : ask(id, "page-tokens"));
       if ("failure" in result) return result;
-      const { token, expires_at } = result.data;
-      tokens.set(id, { token, expiresAtMs: Date.parse(expires_at) });
-      return { bearer: token };
+      tokens.set(id, result.data);
+      if (credential.kind === "page") remember(PAGE_TOKEN, result.data);
+      return { bearer: result.data.token };
     },
-    forget: (credential) => credential.kind === "own" && tokens.delete(credential.key.id),
+    forget(credential) {
+      if (credential.kind === "demo") return false;
+      if (credential.kind === "own") return tokens.delete(credential.key.id);
+      remember(PAGE_TOKEN, null);
+      tokens.delete(PAGE_TOKEN);
+      return true;
+    },
   };
 }

@@ -10,10 +10,14 @@ export interface OwnKey {
   readonly hint: string;
 }
 
-/** The credential of calls: the public demo key, or a short-lived token for one of the reader's own keys. */
-export type Credential = { readonly kind: "demo"; readonly key: string } | { readonly kind: "own"; readonly key: OwnKey };
+/**
+ * The credential of calls: the public demo key, a short-lived token for one of the reader's own keys, or one of the page, which
+ * takes nothing from the demo key of the reader's address.
+ */
+export type Credential =
+  | { readonly kind: "demo"; readonly key: string }
+  | { readonly kind: "own"; readonly key: OwnKey }
+  | { readonly kind: "page" };
 
-/** The credential of pages that only use the demo key; undefined when it is disabled. */
-export function demoCredential(demoKey: string | undefined): Credential | undefined {
-  return demoKey === undefined ? undefined : { kind: "demo", key: demoKey };
-}
+/** The credential with which pages show the sandbox. */
+export const PAGE_CREDENTIAL: Credential = { kind: "page" };

@@ -17,6 +17,8 @@ interface HeroChartProps {
   readonly venue: Venue;
   readonly row: BoardRow;
   readonly timeframe: Timeframe;
+  /** Bars that are known already, ascending, to be shown until those of now come. */
+  readonly first: readonly Bar[];
   readonly store: BoardStore;
   /** Height of the plot, as a class. */
   readonly height: string;
@@ -33,26 +35,22 @@ const HEIGHT = 320;
 const MARGIN = 0.1;
 /** Lines of the price axis, at most. */
 const LINES_COUNT = 6;
-const NONE: readonly Bar[] = [];
 
-/** The bars of a series, read over REST, then followed over the board's own stream; empty until they come. */
-function useBars(ticker: string, { timeframe, store }: Pick<HeroChartProps, "timeframe" | "store">) {
-  const [bars, setBars] = useState(NONE);
+/** The bars of a series: the first ones, then read over REST, then followed over the board's own stream. */
+function useBars(ticker: string, { timeframe, first, store }: Pick<HeroChartProps, "timeframe" | "first" | "store">) {
+  const [bars, setBars] = useState(first);
   useEffect(() => {
     const show = (all: readonly Bar[]) => setBars(all.slice(-BARS_COUNT));
     const series = startBars({
       timeframe,
-      first: NONE,
+      first,
       source: store.bars(ticker),
       onAll: show,
       onLast: (_, all) => show(all),
       onState: () => undefined,
     });
-    return () => {
-      series.stop();
-      setBars(NONE);
-    };
-  }, [ticker, timeframe, store]);
+    return series.stop;
+  }, [ticker, timeframe, first, store]);
   return bars;
 }
 
@@ -71,9 +69,9 @@ function Candle({ bar, x, yOf }: { bar: Bar; x: number; yOf: (price: number) => 
 }
 
 /** The latest candles of a ticker. Drawn without a chart library: loading one would double the size of this page. */
-export function HeroChart({ row, timeframe, venue, store, height }: HeroChartProps) {
+export function HeroChart({ row, timeframe, first, venue, store, height }: HeroChartProps) {
   const { ticker, digits, price } = useRow(store, row);
-  const bars = useBars(ticker, { timeframe, store });
+  const bars = useBars(ticker, { timeframe, first, store });
   const clock = chartClock(timeframe, useTimeZone());
   const last = bars.at(-1);
   // The price that the board beside it shows: the two streams need not come at the same time.

@@ -1,12 +1,15 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import type { Bar } from "#lib/client/bar-source";
 import type { BoardRow } from "#lib/contract/board";
+import type { MarketDetail } from "#lib/contract/markets";
 import type { Timeframe, Venue } from "#lib/contract/primitives";
 import { Board } from "../board/board";
 import type { BoardStore } from "../board/board-store";
 import { useBoardStore } from "../board/use-board";
+import { unpacked } from "../chart/packed-bars";
 import type { Credential } from "../portal/credential";
 import { useNow } from "../portal/time";
 import { Segmented } from "../ui/segmented";
@@ -16,6 +19,9 @@ const HEIGHT = "h-[23rem]";
 const SHOWN_TIMEFRAMES = ["M1", "M5", "H1", "D1"] as const satisfies readonly Timeframe[];
 // Its legend above and its note below keep their place while it loads.
 const Waiting = () => <div className={`${HEIGHT} mt-8 mb-7 animate-pulse rounded-lg bg-sunken motion-reduce:animate-none`} />;
+/** Its klines come with the page: the chart is there also for a reader who gets no stream. */
+const FIRST = "H1";
+const NONE: readonly Bar[] = [];
 const HeroChart = dynamic(() => import("./hero-chart").then((module) => module.HeroChart), { ssr: false, loading: Waiting });
 
 /** How fast prices reach this page, measured here. */
@@ -44,17 +50,20 @@ function Speed({ store }: { store: BoardStore }) {
 interface MarketPanelProps {
   readonly venue: Venue;
   readonly rows: readonly BoardRow[];
+  /** The ticker of the chart that is shown first, and its newest klines of H1. */
+  readonly first: Pick<MarketDetail, "bars"> & Pick<BoardRow, "ticker">;
   /** Undefined when nothing streams. */
   readonly credential: Credential | undefined;
 }
 
 /** The board and a live chart of one ticker, with the time its ticks take to arrive. */
-export function MarketPanel({ venue, rows, credential }: MarketPanelProps) {
+export function MarketPanel({ venue, rows, first, credential }: MarketPanelProps) {
   const store = useBoardStore(rows, credential);
   const { place, seen } = useSeen();
-  const [ticker, setTicker] = useState(rows.find((row) => row.ticker === "XAUUSD")?.ticker ?? rows[0]?.ticker);
-  const [timeframe, setTimeframe] = useState<(typeof SHOWN_TIMEFRAMES)[number]>("M1");
-  const row = rows.find((known) => known.ticker === ticker);
+  const [ticker, setTicker] = useState(first.ticker);
+  const [timeframe, setTimeframe] = useState<(typeof SHOWN_TIMEFRAMES)[number]>(FIRST);
+  const known = useMemo(() => unpacked(first.bars), [first]);
+  const row = rows.find((one) => one.ticker === ticker);
   return (
     <>
       <div className="grid items-stretch gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,27rem)]">
@@ -68,8 +77,8 @@ export function MarketPanel({ venue, rows, credential }: MarketPanelProps) {
                   onChange={(event) => setTicker(event.target.value)}
                   className="min-h-9 rounded-md border border-edge bg-surface py-1 pr-8 pl-3 font-mono text-sm pointer-coarse:min-h-11 pointer-coarse:text-base"
                 >
-                  {rows.map((known) => (
-                    <option key={known.ticker}>{known.ticker}</option>
+                  {rows.map((one) => (
+                    <option key={one.ticker}>{one.ticker}</option>
                   ))}
                 </select>
               </label>
@@ -84,7 +93,15 @@ export function MarketPanel({ venue, rows, credential }: MarketPanelProps) {
               />
             </div>
             {seen ? (
-              <HeroChart key={row.ticker} row={row} timeframe={timeframe} venue={venue} store={store} height={HEIGHT} />
+              <HeroChart
+                key={`${row.ticker} ${timeframe}`}
+                row={row}
+                timeframe={timeframe}
+                first={ticker === first.ticker && timeframe === FIRST ? known : NONE}
+                venue={venue}
+                store={store}
+                height={HEIGHT}
+              />
             ) : (
               <Waiting />
             )}

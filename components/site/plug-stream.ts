@@ -1,6 +1,9 @@
 import { createClient } from "#lib/client/client";
 import { ABNORMAL_CLOSE, type Dialer, type Socket, type SocketEnd, webSocketDialer } from "#lib/client/socket";
 import type { QuoteMessage } from "#lib/contract/stream";
+import { fetchAs } from "../board/market-stream";
+import { createBearers } from "../portal/bearers";
+import { PAGE_CREDENTIAL } from "../portal/credential";
 import { plainText } from "../portal/plain-text";
 
 /** Records of several tickers come in any order, as close together as this. */
@@ -94,11 +97,11 @@ function pluggable(inner: Dialer) {
  * Follows the quotes of some tickers with the client that everybody gets, over a connection that can be pulled. After a resume it counts
  * what the service sent while it was away, by the sequence of the records, and what did not arrive.
  */
-export function openPlugStream(key: string, tickers: readonly string[], events: PlugEvents): PlugStream {
+export function openPlugStream(tickers: readonly string[], events: PlugEvents): PlugStream {
   const plug = pluggable(webSocketDialer(WebSocket));
   const client = createClient({
     baseUrl: location.origin,
-    fetch: (url, init) => fetch(url, { ...init, headers: { authorization: `Bearer ${key}` } }),
+    fetch: fetchAs(createBearers(), PAGE_CREDENTIAL),
     ticket: async () => (await client.createStreamTicket()).ticket,
     dialer: plug.dialer,
   });

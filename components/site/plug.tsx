@@ -74,13 +74,12 @@ function outcomeText({ sent, lost, awayMs }: Outcome): string {
 }
 
 export interface ProofProps {
-  readonly demoKey: string;
   /** The chart shows the first. */
   readonly tickers: readonly string[];
 }
 
 /** A stream whose connection the reader can end, and what its client makes of it. */
-export function Plug({ demoKey, tickers }: ProofProps) {
+export function Plug({ tickers }: ProofProps) {
   const [phase, setPhase] = useState<Phase>("connecting");
   const [drawing, setDrawing] = useState<Drawing>({ points: [], nowMs: 0, gap: undefined });
   const [outcome, setOutcome] = useState<Outcome>();
@@ -92,7 +91,7 @@ export function Plug({ demoKey, tickers }: ProofProps) {
     let points: readonly Point[] = [];
     // The chart runs by the clock of the service, which stamps the records; the newest of them says best what it is.
     let aheadMs: number | undefined;
-    const opened = openPlugStream(demoKey, tickers, {
+    const opened = openPlugStream(tickers, {
       onPoint(point) {
         aheadMs = Math.max(aheadMs ?? Number.NEGATIVE_INFINITY, point.atMs - Date.now());
         points = [...points, point].filter(({ atMs }) => atMs > point.atMs - 2 * SHOWN_MS).sort((a, b) => a.atMs - b.atMs);
@@ -119,7 +118,7 @@ export function Plug({ demoKey, tickers }: ProofProps) {
       window.clearInterval(timer);
       opened.close();
     };
-  }, [demoKey, tickers]);
+  }, [tickers]);
 
   function pull(): void {
     gap.current = { fromMs: Date.now(), toMs: undefined };

@@ -40,7 +40,7 @@ export function Proof(props: ProofProps) {
           <button type="button" onClick={() => setStarted(true)} className={buttonClass("primary")}>
             Start a stream of {props.tickers.length} tickers
           </button>
-          <p className="text-ink-faint text-sm">It opens one connection on the demo key, with synthetic quotes.</p>
+          <p className="text-ink-faint text-sm">It opens a connection of its own, with synthetic quotes.</p>
         </div>
       )}
     </section>

@@ -8,7 +8,7 @@ import type { BoardStore } from "../board/board-store";
 import { type Feed, troubleOf } from "../board/feed";
 import { FeedWord } from "../board/feed-line";
 import { useBoardStore, useFeed } from "../board/use-board";
-import { demoCredential } from "../portal/credential";
+import type { Credential } from "../portal/credential";
 import { NO_ANSWER } from "../portal/no-answer";
 import { Instant, TickInstant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
@@ -186,16 +186,17 @@ interface StatusViewProps {
   readonly uptime: UptimeReport | null;
   /** Some tickers of the sandbox that are streamed, as proof and for the age of the newest tick. */
   readonly rows: readonly BoardRow[];
-  readonly demoKey: string | undefined;
+  /** Undefined where pages stream to nobody. */
+  readonly credential: Credential | undefined;
 }
 
 /** The state of the service and its markets: as rendered, then kept up to date. */
-export function StatusView({ lead, first, uptime, rows, demoKey }: StatusViewProps) {
+export function StatusView({ lead, first, uptime, rows, credential }: StatusViewProps) {
   const watched = useStatus(first);
-  const store = useBoardStore(rows, demoCredential(demoKey));
+  const store = useBoardStore(rows, credential);
   const { status } = watched;
   const isCut = watched.trouble !== undefined;
-  const streams = demoKey !== undefined;
+  const streams = credential !== undefined;
   return (
     <>
       <Summary lead={lead} watched={watched} store={store} streams={streams} notes={uptime?.notes ?? []} />

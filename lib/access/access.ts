@@ -1,6 +1,7 @@
 import type { PlanLimits } from "#lib/contract/limits";
 import type { Verdict } from "./limits/bucket";
 import type { BucketStore } from "./limits/bucket-store";
+import type { NewPortalToken } from "./portal-token";
 import type { LinkPrincipal, Principal } from "./principal";
 import type { KeyVerifier } from "./verify-key";
 
@@ -65,8 +66,8 @@ export interface Access extends KeyVerifier {
   useTicket(id: string): Promise<boolean>;
   /** A principal that was verified before, as the database has it now; undefined when it is no longer valid. */
   refresh(principal: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined>;
-  /** Signs a token that can be used instead of a key; `issuePortalToken` has checked that the key is the user's. */
-  mintPortalToken(claims: { key: string; session: string; origin: string }): { token: string; expiresAtMs: number };
+  /** Signs a token that can be used instead of a key; `issuePortalToken` has checked that a key is the user's. */
+  mintPortalToken(claims: NewPortalToken): { token: string; expiresAtMs: number };
   /** Ends the background work; the last use of keys is written. */
   stop(): Promise<void>;
 }

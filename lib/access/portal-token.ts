@@ -1,28 +1,42 @@
 import { z } from "zod";
-import { PORTAL_TOKEN_LIFETIME_S } from "#lib/contract/portal";
+import { PAGE_TOKEN_LIFETIME_S, PORTAL_TOKEN_LIFETIME_S } from "#lib/contract/portal";
+import { SECOND_MS } from "#lib/units";
 import { createSignedTokens } from "./signed-token";
 
 /** Longest text that is looked at. */
 const TOKEN_MAX_CHARACTERS = 1_000;
 
-/** The claims of a token. */
-export const PortalTokenClaims = z.strictObject({
-  /** Id of the key it is used instead of. */
-  key: z.uuid(),
-  /** The portal session it was made in. */
-  session: z.uuid(),
+const EVERY = {
   /** The one origin it may come from: the portal's own. */
   origin: z.string(),
   /** Unix milliseconds from which it is void. */
   until: z.int(),
+};
+const KeyClaims = z.strictObject({
+  /** Id of the key it is used instead of. */
+  key: z.uuid(),
+  /** The portal session it was made in. */
+  session: z.uuid(),
+  ...EVERY,
+});
+const PageClaims = z.strictObject({
+  /** A reader of pages, who has no key and need not be signed in. */
+  reader: z.uuid(),
+  ...EVERY,
 });
 
-/** What a portal-minted token stands for. */
+/** The claims of a token: of one that is used instead of a key of the user's, or of one with which pages call for a reader. */
+export const PortalTokenClaims = z.union([KeyClaims, PageClaims]);
 export type PortalTokenClaims = z.infer<typeof PortalTokenClaims>;
+/** The claims of a token with which pages call for a reader. */
+export type PageClaims = z.infer<typeof PageClaims>;
 
-/** Signs and reads the tokens with which a signed-in developer's browser uses one of their keys. `issuePortalToken` checks the key. */
+/** What a token is made of: its claims but its end. */
+export type NewPortalToken = Omit<z.infer<typeof KeyClaims>, "until"> | Omit<PageClaims, "until">;
+
+/** Signs and reads the tokens of browsers on the portal's pages. `issuePortalToken` checks the key. */
 interface PortalTokens {
-  mint(claims: Omit<PortalTokenClaims, "until">, nowMs: number): { readonly token: string; readonly expiresAtMs: number };
+  mint(claims: NewPortalToken, nowMs: number): { readonly token: string; readonly expiresAtMs: number };
   /** What a token stands for; undefined unless it was signed here, is unchanged and has not expired. Key and session are not checked. */
   read(token: string, nowMs: number): PortalTokenClaims | undefined;
 }
@@ -38,7 +52,7 @@ export function createPortalTokens(secret: string, keyPrefix: string): PortalTok
   });
   return {
     mint(claims, nowMs) {
-      const expiresAtMs = nowMs + PORTAL_TOKEN_LIFETIME_S * 1000;
+      const expiresAtMs = nowMs + ("reader" in claims ? PAGE_TOKEN_LIFETIME_S : PORTAL_TOKEN_LIFETIME_S) * SECOND_MS;
       return { token: tokens.sign({ ...claims, until: expiresAtMs }), expiresAtMs };
     },
     read(token, nowMs) {

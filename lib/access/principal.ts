@@ -142,12 +142,22 @@ export function requireBegun<Known extends Principal>(principal: Known, nowMs: n
   throw new Fault("key_not_yet_valid", { detail: `This key is valid from ${not_before}.`, not_before });
 }
 
-/** Who the limits count for: the account with all its keys; the client's address where they count by address. */
-export function limitOwner({ perAddress, keyId, accountId }: Principal, address: string): string {
-  return perAddress ? `${keyId} ${clientBlock(address)}` : accountId;
+/** The reader of pages that a principal stands for; undefined for every other. */
+const readerOf = ({ portal }: Pick<Principal, "portal">) =>
+  portal !== undefined && "reader" in portal ? portal.reader : undefined;
+
+/**
+ * Who the limits count for: the account with all its keys; the client's address where they count by address, that of pages apart
+ * from that of the demo key.
+ */
+export function limitOwner(principal: Principal, address: string): string {
+  const { perAddress, keyId, accountId } = principal;
+  if (!perAddress) return accountId;
+  return `${readerOf(principal) === undefined ? keyId : "pages"} ${clientBlock(address)}`;
 }
 
-/** The name under which the limits of a key alone count. */
-export function ownSlot({ keyId }: Principal): string {
-  return `key ${keyId}`;
+/** The name under which the limits of a key alone count, or those of one reader of pages. */
+export function ownSlot(principal: Principal): string {
+  const reader = readerOf(principal);
+  return reader === undefined ? `key ${principal.keyId}` : `page ${reader}`;
 }

@@ -179,6 +179,7 @@ export function createVerifier<Found extends Principal>({
 export function concerns(message: ControlMessage, { keyId, accountId, portal }: Principal): boolean {
   if (message.kind === "keys") return message.keyId === undefined || message.keyId === keyId;
   if (message.kind === "account") return message.accountId === undefined || message.accountId === accountId;
-  if (message.kind === "sessions") return portal !== undefined && (message.sessionId ?? portal.session) === portal.session;
+  if (message.kind === "sessions")
+    return portal !== undefined && "session" in portal && (message.sessionId ?? portal.session) === portal.session;
   return message.kind === "everything";
 }

@@ -35,6 +35,10 @@ export const PORTAL_SESSION_LIMITS_S = {
 export const KNOWN_BROWSER_LIFETIME_S = 365 * DAY_S;
 /** Lifetime of a portal token, which the playground uses instead of a key. */
 export const PORTAL_TOKEN_LIFETIME_S = 600;
+/** Lifetime of the token with which pages call for a reader, in seconds: a page that streams all day opens another stream so often. */
+export const PAGE_TOKEN_LIFETIME_S = 3600;
+/** Readers behind one address whose pages may use all that the demo key may. More of them share it. */
+export const PAGE_READERS_OF_ADDRESS_COUNT = 10;
 /** Lifetime of links in emails. */
 export const VERIFY_LINK_LIFETIME_S = DAY_S;
 export const RESET_LINK_LIFETIME_S = 3_600;

@@ -116,12 +116,13 @@ const planMax = ({ plan }: Principal) => plan.streamConnections;
 const keyMax = ({ limits }: Principal) => limits.streamConnections;
 
 /**
- * The slots of a connection: its key's, then its account's; its address's alone where limits count by address. A key without a
- * limit of its own has a slot too, because it may get a limit while the connection is open.
+ * The slots of a connection: its key's or its reader's, then its account's or its address's; of the demo key its address's alone. A
+ * key without a limit of its own has a slot too, because it may get a limit while the connection is open.
  */
 function slotsOf(principal: Principal, address: string): Slot[] {
   const account = { owner: limitOwner(principal, address), maxOf: planMax };
-  return principal.perAddress ? [account] : [{ owner: ownSlot(principal), maxOf: keyMax }, account];
+  const isDemo = principal.perAddress && principal.portal === undefined;
+  return isDemo ? [account] : [{ owner: ownSlot(principal), maxOf: keyMax }, account];
 }
 
 /**

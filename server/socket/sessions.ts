@@ -65,7 +65,8 @@ interface SessionsOptions {
 
 /** Identifies the credential of a principal: a key, or a portal token. */
 function sourceOf({ keyId, portal }: Principal): string {
-  return portal === undefined ? keyId : `${keyId} ${portal.session} ${portal.until}`;
+  if (portal === undefined) return keyId;
+  return `${keyId} ${"reader" in portal ? portal.reader : portal.session} ${portal.until}`;
 }
 
 /** Groups sessions by owner, oldest first. */

@@ -3,6 +3,7 @@ import { cookies } from "next/headers";
 import Link from "next/link";
 import { notFound } from "next/navigation";
 import { cache } from "react";
+import { demoKeyOf } from "#app/demo-key";
 import type { PageSearch } from "#app/page-search";
 import { readerAddress } from "#app/reader-address";
 import { CodeLanguages } from "#components/docs/code-languages";
@@ -62,6 +63,7 @@ export default async function MarketPage({ params, ...search }: Props) {
   const { venue } = shown;
   const { row, instrument, bars, hours, ranges, spreads, closures, closures_of: of } = detail;
   const credential = credentialFor(parts, shown);
+  const ownKey = credential?.kind === "own" ? credential.key : undefined;
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
   return (
     <PageMain>
@@ -88,7 +90,12 @@ export default async function MarketPage({ params, ...search }: Props) {
       <div className="mt-10">
         <Section title="The same by API">
           <CodeLanguages chosen={languages}>
-            <SameByApi ticker={ticker} base={await readerAddress()} credential={credential} />
+            <SameByApi
+              ticker={ticker}
+              base={await readerAddress()}
+              demoKey={ownKey === undefined ? demoKeyOf(parts) : undefined}
+              ownKey={ownKey}
+            />
           </CodeLanguages>
         </Section>
       </div>

@@ -58,6 +58,8 @@ const LOCAL_LIMITS = {
   strength: { restPerMinute: 200, restBurst: 60 },
   /** Entries in the audit log that strangers cause, for those about accounts and for the others. */
   audit_stranger: { restPerMinute: 10, restBurst: 10 },
+  /** Tokens with which pages call for a reader, by client: a browser needs one an hour. */
+  page_token: { restPerMinute: 60, restBurst: 60 },
   /** All calls of the portal's API, by client. */
   portal: { restPerMinute: 600, restBurst: 200 },
 } as const satisfies Record<string, BucketLimits>;

@@ -1,3 +1,4 @@
+import { clientBlock } from "#lib/access/address";
 import { settingsOfForm, toPortalKey } from "#lib/access/key-json";
 import { CreateKeyForm, EditKeyForm, type PortalUser, RevokeKeyForm, RotateKeyForm, TokenForm } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
@@ -7,7 +8,7 @@ import { shownKeys } from "#server/pages/own-keys";
 import { portalRoute } from "#server/pages/route";
 import type { PortalRuntime } from "#server/pages/runtime";
 import { ownOrigin } from "#server/pages/visitor";
-import { issuePortalToken } from "#server/store/access/issue-portal-token";
+import { issuePageToken, issuePortalToken } from "#server/store/access/issue-portal-token";
 import { createKey, editKey, findKeyRecord, revokeKey, revokeReplaced, rotateKey } from "#server/store/access/keys";
 import { keyUse } from "#server/store/usage/key-use";
 import type { Visitor } from "#server/store/users/context";
@@ -76,4 +77,11 @@ export const keyRoutes = [
   portalRoute("POST /tokens", { input: TokenForm, user: "build" }, ({ input, user, running, request }) =>
     issuePortalToken(running, user, input.key_id, ownOrigin(running.env, request.headers)),
   ),
+
+  /** A short-lived token with which pages show prices to a reader who has no key. */
+  portalRoute("POST /page-tokens", { user: "none" }, ({ running, request, visitor }) => {
+    if (running.env.DEMO_KEY === "off") throw new Fault("not_found", { detail: "Pages show prices to no strangers here." });
+    running.users.attempts.takeHere("page_token", clientBlock(visitor.address));
+    return issuePageToken(running, ownOrigin(running.env, request.headers));
+  }),
 ];

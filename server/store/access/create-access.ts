@@ -132,14 +132,14 @@ export function createAccess(options: AccessOptions): Access {
   }
 
   async function findAgain({ keyId, portal }: Pick<Principal, "keyId" | "portal">): Promise<Principal | undefined> {
-    if (portal !== undefined) return clock.now() < portal.until ? findPortalToken(pool, clock, portal) : undefined;
+    if (portal !== undefined) return clock.now() < portal.until ? findPortalToken(pool, clock, portal, demoKey) : undefined;
     return keyId === DEMO_NAME ? findDemo(pool, clock, demoKey) : findKeyById(pool, clock, keyId);
   }
 
   async function lookUp(text: string, address: string): Promise<Principal | undefined> {
     if (text === demoKey) return findDemo(pool, clock, demoKey);
     const claims = portalTokens.read(text, clock.now());
-    if (claims !== undefined) return findPortalToken(pool, clock, claims);
+    if (claims !== undefined) return findPortalToken(pool, clock, claims, demoKey);
     return findKey(pool, clock, hashKey(text), (keyId) => refusals.note(keyId, clock.now(), address));
   }
 

@@ -4,10 +4,11 @@ import { keyLast4, keyPrefix } from "#lib/access/key-format";
 import { NO_OWN_LIMITS, smallerLimits } from "#lib/access/key-limits";
 import { PLAN_COLUMNS, type PlanRow, toPlan } from "#lib/access/limits/plans";
 import { type MayRead, parsePermissions, readerOf, tickerFilter } from "#lib/access/permissions";
-import type { PortalTokenClaims } from "#lib/access/portal-token";
+import type { PageClaims, PortalTokenClaims } from "#lib/access/portal-token";
 import { DEMO_NAME, type Principal } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
 import { eachLimit, PLAN_LIMITS, type PlanLimitField } from "#lib/contract/limits";
+import { PAGE_READERS_OF_ADDRESS_COUNT } from "#lib/contract/portal";
 import { SCOPES, type Scope, VENUES } from "#lib/contract/primitives";
 import { RIGHTS } from "#lib/contract/roles";
 import { firstDay, type Month, monthOf } from "#lib/domain/month";
@@ -113,14 +114,34 @@ function permittedBy({ permissions, plan_permissions }: Pick<KeyRow, "permission
 }
 
 /**
+ * The principal of a token with which pages call for a reader: the demo key from the portal's origin alone, no longer than the
+ * token. Each reader has the limits of the demo key, and all of an address together a multiple of them, so that neither a busy
+ * neighbour nor calls with the demo key leave a page without prices, and many tokens are worth no more.
+ */
+async function findReader(
+  pool: Pick<Pool, "query">,
+  clock: Clock,
+  claims: PageClaims,
+  demoKey: string,
+): Promise<Principal | undefined> {
+  const demo = await findDemo(pool, clock, demoKey);
+  if (demo === undefined) return undefined;
+  const plan = { ...demo.plan, ...eachLimit((name) => demo.plan[name] * PAGE_READERS_OF_ADDRESS_COUNT) };
+  return { ...demo, plan, ownLimits: demo.limits, origins: [claims.origin], validUntil: claims.until, portal: claims };
+}
+
+/**
  * The principal of a portal-minted token: that of its key, from the portal's origin alone, no longer than the token. Undefined
- * when the key or the session it was made in is no longer valid, or its user may not use keys of that account any more.
+ * when the key or the session it was made in is no longer valid, or its user may not use keys of that account any more, and for
+ * readers of pages where there is no demo key.
  */
 export async function findPortalToken(
   pool: Pick<Pool, "query">,
   clock: Clock,
   claims: PortalTokenClaims,
+  demoKey: string,
 ): Promise<Principal | undefined> {
+  if ("reader" in claims) return demoKey === "off" ? undefined : findReader(pool, clock, claims, demoKey);
   const principal = await findKeyById(pool, clock, claims.key);
   if (principal === undefined) return undefined;
   const { rowCount } = await pool.query(OPEN_SESSION, [claims.session, principal.accountId, new Date(clock.now()), RIGHTS.build]);

@@ -1,9 +1,21 @@
+import { randomUUID } from "node:crypto";
 import type { Access } from "#lib/access/access";
 import { requireAccount } from "#lib/access/principal";
 import type { PortalUser } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 import type { Database } from "#server/store/database/db";
 import { unverified } from "./key-owner";
+
+/** A token, and when it ends. */
+interface IssuedToken {
+  readonly token: string;
+  readonly expires_at: string;
+}
+
+const issued = ({ token, expiresAtMs }: ReturnType<Access["mintPortalToken"]>): IssuedToken => ({
+  token,
+  expires_at: new Date(expiresAtMs).toISOString(),
+});
 
 interface TokenContext {
   readonly access: Pick<Access, "mintPortalToken" | "refresh">;
@@ -20,12 +32,15 @@ export async function issuePortalToken(
   { accountId, sessionId, emailVerified }: Pick<PortalUser, "accountId" | "sessionId" | "emailVerified">,
   keyId: string,
   origin: string,
-): Promise<{ token: string; expires_at: string }> {
+): Promise<IssuedToken> {
   if (!emailVerified) throw unverified({ accountId });
   const own = await db.prisma.apiKey.count({ where: { id: keyId, accountId } });
   const principal = own > 0 ? await access.refresh({ keyId }) : undefined;
   if (principal === undefined) throw new Fault("not_found", { detail: "No active key of yours has this id." });
   requireAccount(principal);
-  const { token, expiresAtMs } = access.mintPortalToken({ key: keyId, session: sessionId, origin });
-  return { token, expires_at: new Date(expiresAtMs).toISOString() };
+  return issued(access.mintPortalToken({ key: keyId, session: sessionId, origin }));
 }
+
+/** Issues a token with which pages call for a reader, who has no key, from this origin. */
+export const issuePageToken = ({ access }: Pick<TokenContext, "access">, origin: string): IssuedToken =>
+  issued(access.mintPortalToken({ reader: randomUUID(), origin }));

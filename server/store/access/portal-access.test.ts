@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PORTAL_TOKEN_LIFETIME_S } from "#lib/contract/portal";
+import { PLAN_DEFAULTS } from "#lib/contract/limits";
+import { PAGE_READERS_OF_ADDRESS_COUNT, PAGE_TOKEN_LIFETIME_S, PORTAL_TOKEN_LIFETIME_S } from "#lib/contract/portal";
 import { openPortalSession } from "#server/testing/portal-session";
-import { type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { DEMO_KEY, freshAddress, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { revokeKey } from "./keys";
 
 const PORTAL = "https://portal.example.com";
@@ -77,5 +79,42 @@ describe("a token that replaces a key", () => {
     const foreign = t.access.mintPortalToken({ key: record.id, session, origin: PORTAL });
     expect((await ask(foreign.token)).status).toBe(401);
     expect((await ask(`${token.slice(0, -2)}AA`)).status).toBe(401);
+  });
+});
+
+describe("a token with which pages call for a reader", () => {
+  const { demo } = PLAN_DEFAULTS;
+  const page = () => t.access.mintPortalToken({ reader: randomUUID(), origin: PORTAL }).token;
+  /** Uses a key or token until it is refused; how many calls were answered. */
+  async function drain(key: string, from: string): Promise<number> {
+    const call = () => t.ask("/api/v1/market/instruments", { key, address: from });
+    let count = 0;
+    while ((await call()).status === 200) count += 1;
+    return count;
+  }
+
+  test("reads the sandbox from the portal's origin alone, for an hour", async () => {
+    const token = page();
+    expect(await ask(token)).toMatchObject({ status: 200 });
+    expect(await ask(token, { origin: PORTAL })).toMatchObject({ status: 200 });
+    expect(await ask(token, { origin: "https://own.example.com" })).toMatchObject({ body: { message: "origin_not_allowed" } });
+    t.clock.set(t.clock.now() + PAGE_TOKEN_LIFETIME_S * 1000);
+    expect((await ask(token)).status).toBe(401);
+  });
+
+  test("has what the demo key has, apart from it and from other readers of its address", async () => {
+    const from = freshAddress();
+    expect(await drain(DEMO_KEY, from)).toBe(demo.restBurst);
+    expect(await drain(page(), from)).toBe(demo.restBurst);
+    expect(await drain(page(), from)).toBe(demo.restBurst);
+  });
+
+  test("has no more with any number of readers than ten of them at one address, and takes nothing from others", async () => {
+    const [from, other] = [freshAddress(), freshAddress()];
+    let count = 0;
+    for (let reader = 0; reader < PAGE_READERS_OF_ADDRESS_COUNT + 5; reader += 1) count += await drain(page(), from);
+    expect(count).toBe(PAGE_READERS_OF_ADDRESS_COUNT * demo.restBurst);
+    expect(await drain(DEMO_KEY, from)).toBe(demo.restBurst);
+    expect(await drain(page(), other)).toBe(demo.restBurst);
   });
 });
