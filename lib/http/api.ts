@@ -75,7 +75,8 @@ export const unserved: RouteHandler = handlerOf((exchange) => {
   }
 });
 
-function notFound(): Fault {
+/** The fault for a path of the API where nothing is. */
+export function notFound(): Fault {
   return new Fault("not_found", { detail: "No resource exists at this path." });
 }
 

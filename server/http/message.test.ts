@@ -92,6 +92,9 @@ describe("a path under /api", () => {
     const { status, text } = await ask(`GET ${path} HTTP/1.1`, "Host: a", "Connection: close");
     expect(status).toBe(404);
     expect(envelopeOf(text)).toMatchObject({ code: 40402 });
+    const unknown = await ask(`FROB ${path} HTTP/1.1`, "Host: a", "Connection: close");
+    expect(unknown.status).toBe(404);
+    expect(unknown.text).not.toMatch(/^allow:/im);
   });
 
   test("/apiary is a page", async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Fault } from "#lib/fault";
-import { methodsOf } from "#lib/http/api";
-import { allowed, METHODS } from "#lib/http/methods";
+import { methodsOf, notFound } from "#lib/http/api";
+import { allowed, METHODS, methodFault } from "#lib/http/methods";
 
 /** What a message is refused for, whatever its path. */
 export interface MessageRefusal {
@@ -35,15 +35,21 @@ export function isApi(path: string): boolean {
   return API.test(path) && !isPortalApi(path);
 }
 
+/** The methods of a path; undefined where there is none. */
+function methodsAt(path: string): readonly string[] | undefined {
+  if (path === MCP) return allowed(["POST"]);
+  if (isPortalApi(path)) return METHODS;
+  return isApi(path) ? methodsOf(path) : ["GET", "HEAD"];
+}
+
 /**
  * The refusal of a method that no path has, such as TRACE, which returns what proxies added to a request.
  * @param path undefined for a request without one, such as CONNECT
  */
 export function methodRefusal(method: string, path: string | undefined): MessageRefusal {
-  const fault = new Fault("method_not_allowed", { detail: `This server does not accept ${method.slice(0, 20)}.` });
-  if (path === undefined) return { fault, allow: "" };
-  const methods = path === MCP ? allowed(["POST"]) : isPortalApi(path) ? METHODS : (methodsOf(path) ?? ["GET", "HEAD"]);
-  return { fault, allow: methods.join(", ") };
+  const methods = path === undefined ? [] : methodsAt(path);
+  if (methods === undefined) return { fault: notFound() };
+  return { fault: methodFault(method, methods), allow: methods.join(", ") };
 }
 
 /** True for a method that Next knows; it answers any other with an empty body. */
