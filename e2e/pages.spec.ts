@@ -72,6 +72,7 @@ const OWN_PAGE_ADDED_MAX_BYTES = 110_000;
 const WIDE_PX = 1440;
 const NARROW_PX = 390;
 const CALLS = 12;
+const LONG_NAME = "Web shop of the eastern branch, production 2";
 /** Usage is written every two seconds. */
 const COUNTED = { timeout: 60_000, interval: 250 };
 
@@ -93,7 +94,7 @@ const signUpAs = (email: string, address: string) =>
 async function fillAccount(visitor: Visitor): Promise<void> {
   const settings = { venue: "sandbox", scopes: ["market:read"], origins: ["https://app.example.test"], expires_at: null };
   const made: { text: string; id: string }[] = [];
-  for (const name of ["Backtests", "Backtests", "Web shop"]) {
+  for (const name of ["Backtests", "Backtests", LONG_NAME]) {
     const { text, key } = (await visitor.call("POST", "keys", { ...settings, name })).data;
     made.push({ text: String(text), id: (key as { id: string }).id });
   }
@@ -215,6 +216,15 @@ describe.each(OWN_PAGES)("%s", (path) => {
     },
     PAGE_MAX_MS,
   );
+});
+
+test("a name that is too long for the log loses its middle, so that those that begin alike stay apart", async () => {
+  await open("/dashboard/logs", WIDE_PX, readers.busy);
+  const cell = reading.page.getByRole("cell", { name: LONG_NAME }).first();
+  const [whole, end] = [await cell.boundingBox(), await cell.getByText(LONG_NAME.slice(-8), { exact: true }).boundingBox()];
+  if (whole === null || end === null) throw new Error("no name");
+  expect(whole.width).toBeLessThan(300);
+  expect(end.x + end.width).toBeLessThanOrEqual(whole.x + whole.width);
 });
 
 describe.each(["/docs/operations/klines", "/docs", "/docs/streaming", "/playground"])("%s", (path) => {

@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import { collectProblems, openPage } from "./browser";
 
 const HEIGHT_PX = 900;
-export const WIDTHS_PX = [1440, 390, 360] as const;
+export const WIDTHS_PX = [1440, 390, 320] as const;
 export const SCHEMES = ["light", "dark"] as const;
 /** The stream's URL, as a page opens it. */
 export const STREAM = /\/api\/v1\/market\/stream$/;

@@ -72,9 +72,7 @@ function columns(
       grow: true,
       cell: ({ key, isReplaced }) => (
         <div className={isReplaced ? "border-line border-l-2 pl-3" : ""}>
-          <span className="line-clamp-2 font-medium leading-5 [overflow-wrap:anywhere]" title={key.name}>
-            {key.name}
-          </span>
+          <span className="block font-medium leading-5 [overflow-wrap:anywhere]">{key.name}</span>
           <KeyMark apiKey={key} />
           {key.agent_host === null ? null : (
             <span className="block text-ink-faint text-xs leading-5 [overflow-wrap:anywhere]">Agent of {key.agent_host}</span>

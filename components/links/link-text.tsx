@@ -2,6 +2,7 @@ import type { LinkInfo } from "#lib/contract/portal-links";
 import { KeyMark, VENUE_WORDS } from "../keys/key-text";
 import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
+import { MiddleCut } from "../ui/middle-cut";
 import type { Column } from "../ui/table";
 
 const STATES: Readonly<Record<LinkInfo["state"], { readonly tone: Tone; readonly word: string }>> = {
@@ -29,9 +30,9 @@ export const LINK_COLUMNS: readonly Column<LinkInfo>[] = [
     from: "md",
     cell: ({ key_name, key_prefix, key_last4, venue }) => (
       <>
-        <span className="block max-w-40 truncate" title={key_name}>
-          {key_name}
-        </span>
+        <div className="max-w-40">
+          <MiddleCut text={key_name} />
+        </div>
         <KeyMark apiKey={{ prefix: key_prefix, last4: key_last4 }} />
         <span className="block text-ink-faint text-xs leading-5">{VENUE_WORDS[venue]}</span>
       </>

@@ -13,6 +13,7 @@ import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import { Button, buttonClass } from "../ui/button";
 import { PageHead } from "../ui/card";
+import { MiddleCut } from "../ui/middle-cut";
 import { Older } from "../ui/older";
 import { type Column, Table } from "../ui/table";
 import { LogDetailDialog } from "./log-detail";
@@ -32,9 +33,9 @@ function toneOf(status: number): Tone {
 
 function KeyCell({ name }: { name: string }) {
   return (
-    <span className="block w-28 truncate xl:w-44" title={name}>
-      {name}
-    </span>
+    <div className="w-28 xl:w-44">
+      <MiddleCut text={name} />
+    </div>
   );
 }
 
@@ -97,7 +98,7 @@ export function LogsView({ operations }: { operations: readonly string[] }) {
       <PageHead
         title="Logs"
         action={
-          <div className="flex gap-2">
+          <div className="flex flex-wrap gap-2">
             <Button aria-pressed={live} onClick={() => setLive(!live)}>
               <span aria-hidden="true" className={`size-2 rounded-full ${live ? "bg-positive" : "bg-edge"}`} />
               Auto-refresh
