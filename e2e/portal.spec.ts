@@ -341,6 +341,7 @@ describe("calls", () => {
     const dialog = await page.getByRole("dialog").textContent();
     expect(dialog).toContain(OTHER_SITE);
     expect(dialog).toContain("This key does not allow the origin of the request.");
+    expect(dialog).toMatch(/Cost0, then \d+ of \d+ left in the minute/);
     expect(new URL(page.url()).searchParams.get("request")).toBeTruthy();
     await page.getByRole("link", { name: "Replay in playground" }).waitFor();
     await page.keyboard.press("Escape");

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import type { PortalKey, RequestLogEntry } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
-import { msText } from "../portal/numbers";
+import { countText, msText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
 import { Button, buttonClass } from "../ui/button";
@@ -62,6 +62,12 @@ function Explanation({
   );
 }
 
+/** What a request took of its limit, and what was left. */
+function costText({ cost, limit, remaining }: RequestLogEntry): string {
+  if (cost === null || limit === null || remaining === null) return "not counted";
+  return `${countText(cost)}, then ${countText(remaining)} of ${countText(limit)} left in the minute`;
+}
+
 function Facts({ entry, keys }: { entry: RequestLogEntry; keys: readonly PortalKey[] }) {
   return (
     <dl className="grid grid-cols-[6rem_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm leading-6">
@@ -76,6 +82,7 @@ function Facts({ entry, keys }: { entry: RequestLogEntry; keys: readonly PortalK
       <Fact name="Status">{entry.status}</Fact>
       <Fact name="Key">{keyName(keys, entry.key_id)}</Fact>
       <Fact name="Operation">{entry.operation}</Fact>
+      <Fact name="Cost">{costText(entry)}</Fact>
       <Fact name="Latency">{msText(entry.latency_ms)}</Fact>
       <Fact name="IP address">{entry.address}</Fact>
       <Fact name="Origin">{entry.origin ?? "–"}</Fact>

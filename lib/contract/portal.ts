@@ -281,6 +281,10 @@ export interface RequestLogEntry {
   readonly user_agent: string;
   /** What the error said; null for a success. */
   readonly detail: string | null;
+  /** What it took of the limit of its minute, that limit and what was left, as in its headers; null if it was not counted. */
+  readonly cost: number | null;
+  readonly limit: number | null;
+  readonly remaining: number | null;
 }
 
 /** Calls in one time bucket. Latencies in milliseconds, null if there were no calls. */

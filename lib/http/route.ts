@@ -202,13 +202,16 @@ export function counted(answer: Answer, exchange: Exchange, operation: string, f
   return answer;
 }
 
-/** Adds the request to the account's request log. */
+const numberOf = (text: string | undefined) => (text === undefined ? null : Number(text));
+
+/** The request as its account's log has it. */
 function noted(
   exchange: Exchange,
   { accountId, keyId, link }: Principal,
   outcome: Pick<LoggedRequest, "operation" | "status" | "code" | "detail" | "latencyMs" | "atMs">,
 ): LoggedRequest {
   const { method, address, origin, headers } = exchange;
+  const rate = (what: "cost" | "limit" | "remaining") => numberOf(headers[`x-ratelimit-${what}`]);
   // What a link stands for says more than its token, which is a secret.
   const { path, queryText } = link ?? exchange;
   return {
@@ -220,6 +223,9 @@ function noted(
     address,
     origin,
     userAgent: headerOf(exchange, "user-agent") ?? "",
+    cost: rate("cost"),
+    limit: rate("limit"),
+    remaining: rate("remaining"),
     ...outcome,
   };
 }

@@ -78,13 +78,15 @@ test("the log as CSV has the newest requests that match the filters, and no cell
   const sizes = (await partsOf({})).map((part) => part.split("\r\n").length - 1);
   expect(Math.max(...sizes)).toBe(LOG_EXPORT_PART_MAX_ROWS);
   const [head, newest, ...older] = await linesOf({});
-  expect(head).toBe("at,key_id,request_id,operation,method,path,status,code,detail,latency_ms,address,origin,user_agent");
+  expect(head).toBe(
+    "at,key_id,request_id,operation,method,path,status,code,detail,cost,limit,remaining,latency_ms,address,origin,user_agent",
+  );
   const last = LOG_EXPORT_MAX_ROWS + 2;
   const at = new Date(t.clock.now()).toISOString();
-  expect(newest).toBe(`${at},k1,r${last},klines,GET,/?n=${last},200,0,,1.5,192.0.2.1,,'=cmd()`);
+  expect(newest).toBe(`${at},k1,r${last},klines,GET,/?n=${last},200,0,,,,,1.5,192.0.2.1,,'=cmd()`);
   expect(older).toHaveLength(LOG_EXPORT_MAX_ROWS);
   const refused = await linesOf({ status: "404", q: "n=1" });
-  expect(refused[1]).toContain(',404,0,"No, ""never"".",');
+  expect(refused[1]).toContain(',404,0,"No, ""never"".",,,,');
 });
 
 test("nobody who is not signed in reads a histogram", async () => {

@@ -20,6 +20,10 @@ export interface LoggedRequest {
   readonly userAgent: string;
   /** The `detail` of the error that was answered; null for a success. */
   readonly detail: string | null;
+  /** What it took of the limit of its minute, that limit and what was left, as in its headers; null if it was not counted. */
+  readonly cost: number | null;
+  readonly limit: number | null;
+  readonly remaining: number | null;
 }
 
 /** Usage of keys: counted in memory during a request, written in batches in the background. */

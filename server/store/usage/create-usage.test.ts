@@ -123,7 +123,9 @@ describe("requests", () => {
     expect(refused).toMatchObject(failed("rate_limited", { detail }));
     await t.usage.flush();
     const { items } = await listRequests(t.db.pool, await accountOf(record.id), { status: "429" });
-    expect(items).toMatchObject([{ operation: "klines", code: 42901, detail }]);
+    expect(items).toMatchObject([{ operation: "klines", code: 42901, detail, cost: 0, limit: 120, remaining: 82 }]);
+    const served = await listRequests(t.db.pool, await accountOf(record.id), { status: "200" });
+    expect(served.items[0]).toMatchObject({ cost: 2, limit: 120, remaining: 82 });
   });
 
   test("a method that a path does not have is logged for the key, and refused the same without one", async () => {
@@ -222,6 +224,9 @@ function line(requestId: string, accountId = ACCOUNT): LoggedRequest {
     status: 200,
     code: 0,
     detail: null,
+    cost: 1,
+    limit: 120,
+    remaining: 119,
     latencyMs: 1,
     origin: null,
   };

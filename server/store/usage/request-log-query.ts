@@ -53,8 +53,9 @@ interface LogExplanation {
   readonly docs_url: string;
 }
 
-const COLUMNS =
-  "id, at, key_id, request_id, operation, method, path, status, code, latency_us, address, origin, user_agent, detail";
+const COLUMNS = `
+  id, at, key_id, request_id, operation, method, path, status, code, latency_us, address, origin, user_agent, detail,
+  cost, rate_limit AS "limit", rate_remaining AS remaining`;
 // A search may read a whole log, and LIKE with the likely cases is several times faster than ILIKE.
 const FILTERS = `
      ($3::text IS NULL OR key_id = $3) AND status BETWEEN $4 AND $5 AND ($6::text IS NULL OR operation = $6)
@@ -79,6 +80,9 @@ const CSV_COLUMNS = [
   "status",
   "code",
   "detail",
+  "cost",
+  "limit",
+  "remaining",
   "latency_ms",
   "address",
   "origin",

@@ -66,9 +66,11 @@ export function createRequestLog(waitingMax = WAITING_MAX_COUNT): RequestLog {
 
 const WRITE = `
   INSERT INTO request_log
-    (account_id, at, key_id, request_id, operation, method, path, status, code, latency_us, address, origin, user_agent, detail)
+    (account_id, at, key_id, request_id, operation, method, path, status, code, latency_us, address, origin, user_agent, detail,
+     cost, rate_limit, rate_remaining)
   SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[],
-                       $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::text[])`;
+                       $9::int[], $10::int[], $11::text[], $12::text[], $13::text[], $14::text[],
+                       $15::int[], $16::int[], $17::int[])`;
 
 const TRIM = `
   DELETE FROM request_log
@@ -106,6 +108,9 @@ export function createRequestLogStore(pool: Pick<Pool, "query">, maxRows = REQUE
         requests.map(({ origin }) => origin),
         requests.map(({ userAgent }) => userAgent),
         requests.map(({ detail }) => detail),
+        requests.map(({ cost }) => cost),
+        requests.map(({ limit }) => limit),
+        requests.map(({ remaining }) => remaining),
       ]);
       for (const { accountId } of requests) grown.set(accountId, (grown.get(accountId) ?? 0) + 1);
     },

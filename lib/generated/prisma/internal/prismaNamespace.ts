@@ -3820,7 +3820,10 @@ export const RequestLogScalarFieldEnum = {
   address: 'address',
   origin: 'origin',
   userAgent: 'userAgent',
-  detail: 'detail'
+  detail: 'detail',
+  cost: 'cost',
+  rateLimit: 'rateLimit',
+  rateRemaining: 'rateRemaining'
 } as const
 
 export type RequestLogScalarFieldEnum = (typeof RequestLogScalarFieldEnum)[keyof typeof RequestLogScalarFieldEnum]

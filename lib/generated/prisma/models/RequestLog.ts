@@ -31,6 +31,9 @@ export type RequestLogAvgAggregateOutputType = {
   status: number | null
   code: number | null
   latencyUs: number | null
+  cost: number | null
+  rateLimit: number | null
+  rateRemaining: number | null
 }
 
 export type RequestLogSumAggregateOutputType = {
@@ -38,6 +41,9 @@ export type RequestLogSumAggregateOutputType = {
   status: number | null
   code: number | null
   latencyUs: number | null
+  cost: number | null
+  rateLimit: number | null
+  rateRemaining: number | null
 }
 
 export type RequestLogMinAggregateOutputType = {
@@ -56,6 +62,9 @@ export type RequestLogMinAggregateOutputType = {
   origin: string | null
   userAgent: string | null
   detail: string | null
+  cost: number | null
+  rateLimit: number | null
+  rateRemaining: number | null
 }
 
 export type RequestLogMaxAggregateOutputType = {
@@ -74,6 +83,9 @@ export type RequestLogMaxAggregateOutputType = {
   origin: string | null
   userAgent: string | null
   detail: string | null
+  cost: number | null
+  rateLimit: number | null
+  rateRemaining: number | null
 }
 
 export type RequestLogCountAggregateOutputType = {
@@ -92,6 +104,9 @@ export type RequestLogCountAggregateOutputType = {
   origin: number
   userAgent: number
   detail: number
+  cost: number
+  rateLimit: number
+  rateRemaining: number
   _all: number
 }
 
@@ -101,6 +116,9 @@ export type RequestLogAvgAggregateInputType = {
   status?: true
   code?: true
   latencyUs?: true
+  cost?: true
+  rateLimit?: true
+  rateRemaining?: true
 }
 
 export type RequestLogSumAggregateInputType = {
@@ -108,6 +126,9 @@ export type RequestLogSumAggregateInputType = {
   status?: true
   code?: true
   latencyUs?: true
+  cost?: true
+  rateLimit?: true
+  rateRemaining?: true
 }
 
 export type RequestLogMinAggregateInputType = {
@@ -126,6 +147,9 @@ export type RequestLogMinAggregateInputType = {
   origin?: true
   userAgent?: true
   detail?: true
+  cost?: true
+  rateLimit?: true
+  rateRemaining?: true
 }
 
 export type RequestLogMaxAggregateInputType = {
@@ -144,6 +168,9 @@ export type RequestLogMaxAggregateInputType = {
   origin?: true
   userAgent?: true
   detail?: true
+  cost?: true
+  rateLimit?: true
+  rateRemaining?: true
 }
 
 export type RequestLogCountAggregateInputType = {
@@ -162,6 +189,9 @@ export type RequestLogCountAggregateInputType = {
   origin?: true
   userAgent?: true
   detail?: true
+  cost?: true
+  rateLimit?: true
+  rateRemaining?: true
   _all?: true
 }
 
@@ -267,6 +297,9 @@ export type RequestLogGroupByOutputType = {
   origin: string | null
   userAgent: string
   detail: string | null
+  cost: number | null
+  rateLimit: number | null
+  rateRemaining: number | null
   _count: RequestLogCountAggregateOutputType | null
   _avg: RequestLogAvgAggregateOutputType | null
   _sum: RequestLogSumAggregateOutputType | null
@@ -308,6 +341,9 @@ export type RequestLogWhereInput = {
   origin?: Prisma.StringNullableFilter<"RequestLog"> | string | null
   userAgent?: Prisma.StringFilter<"RequestLog"> | string
   detail?: Prisma.StringNullableFilter<"RequestLog"> | string | null
+  cost?: Prisma.IntNullableFilter<"RequestLog"> | number | null
+  rateLimit?: Prisma.IntNullableFilter<"RequestLog"> | number | null
+  rateRemaining?: Prisma.IntNullableFilter<"RequestLog"> | number | null
 }
 
 export type RequestLogOrderByWithRelationInput = {
@@ -326,6 +362,9 @@ export type RequestLogOrderByWithRelationInput = {
   origin?: Prisma.SortOrderInput | Prisma.SortOrder
   userAgent?: Prisma.SortOrder
   detail?: Prisma.SortOrderInput | Prisma.SortOrder
+  cost?: Prisma.SortOrderInput | Prisma.SortOrder
+  rateLimit?: Prisma.SortOrderInput | Prisma.SortOrder
+  rateRemaining?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type RequestLogWhereUniqueInput = Prisma.AtLeast<{
@@ -347,6 +386,9 @@ export type RequestLogWhereUniqueInput = Prisma.AtLeast<{
   origin?: Prisma.StringNullableFilter<"RequestLog"> | string | null
   userAgent?: Prisma.StringFilter<"RequestLog"> | string
   detail?: Prisma.StringNullableFilter<"RequestLog"> | string | null
+  cost?: Prisma.IntNullableFilter<"RequestLog"> | number | null
+  rateLimit?: Prisma.IntNullableFilter<"RequestLog"> | number | null
+  rateRemaining?: Prisma.IntNullableFilter<"RequestLog"> | number | null
 }, "id">
 
 export type RequestLogOrderByWithAggregationInput = {
@@ -365,6 +407,9 @@ export type RequestLogOrderByWithAggregationInput = {
   origin?: Prisma.SortOrderInput | Prisma.SortOrder
   userAgent?: Prisma.SortOrder
   detail?: Prisma.SortOrderInput | Prisma.SortOrder
+  cost?: Prisma.SortOrderInput | Prisma.SortOrder
+  rateLimit?: Prisma.SortOrderInput | Prisma.SortOrder
+  rateRemaining?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.RequestLogCountOrderByAggregateInput
   _avg?: Prisma.RequestLogAvgOrderByAggregateInput
   _max?: Prisma.RequestLogMaxOrderByAggregateInput
@@ -391,6 +436,9 @@ export type RequestLogScalarWhereWithAggregatesInput = {
   origin?: Prisma.StringNullableWithAggregatesFilter<"RequestLog"> | string | null
   userAgent?: Prisma.StringWithAggregatesFilter<"RequestLog"> | string
   detail?: Prisma.StringNullableWithAggregatesFilter<"RequestLog"> | string | null
+  cost?: Prisma.IntNullableWithAggregatesFilter<"RequestLog"> | number | null
+  rateLimit?: Prisma.IntNullableWithAggregatesFilter<"RequestLog"> | number | null
+  rateRemaining?: Prisma.IntNullableWithAggregatesFilter<"RequestLog"> | number | null
 }
 
 export type RequestLogCreateInput = {
@@ -409,6 +457,9 @@ export type RequestLogCreateInput = {
   origin?: string | null
   userAgent: string
   detail?: string | null
+  cost?: number | null
+  rateLimit?: number | null
+  rateRemaining?: number | null
 }
 
 export type RequestLogUncheckedCreateInput = {
@@ -427,6 +478,9 @@ export type RequestLogUncheckedCreateInput = {
   origin?: string | null
   userAgent: string
   detail?: string | null
+  cost?: number | null
+  rateLimit?: number | null
+  rateRemaining?: number | null
 }
 
 export type RequestLogUpdateInput = {
@@ -445,6 +499,9 @@ export type RequestLogUpdateInput = {
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string
   detail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cost?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rateLimit?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rateRemaining?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type RequestLogUncheckedUpdateInput = {
@@ -463,6 +520,9 @@ export type RequestLogUncheckedUpdateInput = {
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string
   detail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cost?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rateLimit?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rateRemaining?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type RequestLogCreateManyInput = {
@@ -481,6 +541,9 @@ export type RequestLogCreateManyInput = {
   origin?: string | null
   userAgent: string
   detail?: string | null
+  cost?: number | null
+  rateLimit?: number | null
+  rateRemaining?: number | null
 }
 
 export type RequestLogUpdateManyMutationInput = {
@@ -499,6 +562,9 @@ export type RequestLogUpdateManyMutationInput = {
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string
   detail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cost?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rateLimit?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rateRemaining?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type RequestLogUncheckedUpdateManyInput = {
@@ -517,6 +583,9 @@ export type RequestLogUncheckedUpdateManyInput = {
   origin?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string
   detail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cost?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rateLimit?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  rateRemaining?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type RequestLogCountOrderByAggregateInput = {
@@ -535,6 +604,9 @@ export type RequestLogCountOrderByAggregateInput = {
   origin?: Prisma.SortOrder
   userAgent?: Prisma.SortOrder
   detail?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
+  rateLimit?: Prisma.SortOrder
+  rateRemaining?: Prisma.SortOrder
 }
 
 export type RequestLogAvgOrderByAggregateInput = {
@@ -542,6 +614,9 @@ export type RequestLogAvgOrderByAggregateInput = {
   status?: Prisma.SortOrder
   code?: Prisma.SortOrder
   latencyUs?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
+  rateLimit?: Prisma.SortOrder
+  rateRemaining?: Prisma.SortOrder
 }
 
 export type RequestLogMaxOrderByAggregateInput = {
@@ -560,6 +635,9 @@ export type RequestLogMaxOrderByAggregateInput = {
   origin?: Prisma.SortOrder
   userAgent?: Prisma.SortOrder
   detail?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
+  rateLimit?: Prisma.SortOrder
+  rateRemaining?: Prisma.SortOrder
 }
 
 export type RequestLogMinOrderByAggregateInput = {
@@ -578,6 +656,9 @@ export type RequestLogMinOrderByAggregateInput = {
   origin?: Prisma.SortOrder
   userAgent?: Prisma.SortOrder
   detail?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
+  rateLimit?: Prisma.SortOrder
+  rateRemaining?: Prisma.SortOrder
 }
 
 export type RequestLogSumOrderByAggregateInput = {
@@ -585,6 +666,9 @@ export type RequestLogSumOrderByAggregateInput = {
   status?: Prisma.SortOrder
   code?: Prisma.SortOrder
   latencyUs?: Prisma.SortOrder
+  cost?: Prisma.SortOrder
+  rateLimit?: Prisma.SortOrder
+  rateRemaining?: Prisma.SortOrder
 }
 
 
@@ -605,6 +689,9 @@ export type RequestLogSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   origin?: boolean
   userAgent?: boolean
   detail?: boolean
+  cost?: boolean
+  rateLimit?: boolean
+  rateRemaining?: boolean
 }, ExtArgs["result"]["requestLog"]>
 
 export type RequestLogSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -623,6 +710,9 @@ export type RequestLogSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   origin?: boolean
   userAgent?: boolean
   detail?: boolean
+  cost?: boolean
+  rateLimit?: boolean
+  rateRemaining?: boolean
 }, ExtArgs["result"]["requestLog"]>
 
 export type RequestLogSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -641,6 +731,9 @@ export type RequestLogSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   origin?: boolean
   userAgent?: boolean
   detail?: boolean
+  cost?: boolean
+  rateLimit?: boolean
+  rateRemaining?: boolean
 }, ExtArgs["result"]["requestLog"]>
 
 export type RequestLogSelectScalar = {
@@ -659,9 +752,12 @@ export type RequestLogSelectScalar = {
   origin?: boolean
   userAgent?: boolean
   detail?: boolean
+  cost?: boolean
+  rateLimit?: boolean
+  rateRemaining?: boolean
 }
 
-export type RequestLogOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "accountId" | "at" | "keyId" | "requestId" | "operation" | "method" | "path" | "status" | "code" | "latencyUs" | "address" | "origin" | "userAgent" | "detail", ExtArgs["result"]["requestLog"]>
+export type RequestLogOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "accountId" | "at" | "keyId" | "requestId" | "operation" | "method" | "path" | "status" | "code" | "latencyUs" | "address" | "origin" | "userAgent" | "detail" | "cost" | "rateLimit" | "rateRemaining", ExtArgs["result"]["requestLog"]>
 
 export type $RequestLogPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "RequestLog"
@@ -688,6 +784,12 @@ export type $RequestLogPayload<ExtArgs extends runtime.Types.Extensions.Internal
      * What the error said; null for a success, and for requests of releases before it was kept.
      */
     detail: string | null
+    /**
+     * What it took of its limit, that limit, and what was left: null where it was not counted, and for requests of releases before.
+     */
+    cost: number | null
+    rateLimit: number | null
+    rateRemaining: number | null
   }, ExtArgs["result"]["requestLog"]>
   composites: {}
 }
@@ -1126,6 +1228,9 @@ export interface RequestLogFieldRefs {
   readonly origin: Prisma.FieldRef<"RequestLog", 'String'>
   readonly userAgent: Prisma.FieldRef<"RequestLog", 'String'>
   readonly detail: Prisma.FieldRef<"RequestLog", 'String'>
+  readonly cost: Prisma.FieldRef<"RequestLog", 'Int'>
+  readonly rateLimit: Prisma.FieldRef<"RequestLog", 'Int'>
+  readonly rateRemaining: Prisma.FieldRef<"RequestLog", 'Int'>
 }
     
 
