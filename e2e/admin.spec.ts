@@ -144,7 +144,7 @@ describe("an operator", () => {
     await row("team-a").getByText("777").waitFor();
     await goto("admin");
     await page.getByRole("heading", { level: 1, name: "Health" }).waitFor();
-    const rate = page.getByText("Calls per minute").locator("xpath=following-sibling::dd[1]");
+    const rate = page.getByText("Requests per minute").locator("xpath=following-sibling::dd[1]");
     await expect.poll(() => rate.textContent(), { timeout: 60_000 }).toMatch(/^\d/);
     await row(new URL(product.baseUrl).port)
       .getByText(/^all, version /)

@@ -150,6 +150,23 @@ test("checks the settings of a provider before they are used, and ends with the 
   await expectToFit(page, "admin-feeds-checked");
 });
 
+test("reads what the live venue lacks first, the next step beside it, and what is not configured as neither well nor wrong", async () => {
+  await goto("admin");
+  const first = page.getByRole("list", { name: "What to do" }).getByRole("listitem").first();
+  await first.getByText("Sandbox only: no live provider is configured.", { exact: true }).waitFor();
+  expect(await page.getByText("Everything works").count()).toBe(0);
+  expect(await first.getByRole("link", { name: "Bind a provider" }).getAttribute("href")).toBe("/admin/feeds");
+  const checks = page.getByRole("heading", { name: "Checks" }).locator("xpath=ancestor::section").getByRole("listitem");
+  const state = (title: string) => checks.filter({ hasText: new RegExp(`^${title}`) }).textContent();
+  expect(await Promise.all(["Live feed", "Live prices", "Certificate", "Provider token", "Mail server"].map(state))).toEqual([
+    "Live feedNot bound",
+    "Live pricesNot bound",
+    "CertificateNot configured",
+    "Provider tokenNot configured",
+    "Mail serverOK",
+  ]);
+});
+
 test("goes from a problem on the health page to an incident that says its cause, since when, and whom it concerns", async () => {
   const { url } = JSON.parse(await readFile(join(product.dataDir, "postgres.json"), "utf8")) as { url: string };
   const client = new pg.Client({ connectionString: url });

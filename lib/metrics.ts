@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { TickRejection } from "#lib/contract/ingest";
 import type { DiskSpace } from "#lib/contract/portal-health";
 import type { Venue } from "#lib/contract/primitives";
+import type { IdleReason } from "./contract/service-status";
 import { type FeedMetrics, feedMetrics } from "./metrics-feeds";
 import { requestMetrics } from "./metrics-requests";
 import { SECOND_MS } from "./units";
@@ -54,8 +55,8 @@ export interface Metrics extends FeedMetrics {
   ticks(venue: Venue, judged: readonly (TickRejection | null)[]): void;
   /** Sets how the health of the venues' feeds is read. */
   venues(read: () => readonly VenueFeed[]): void;
-  /** Sets the outcome of the checks of /api/ready, by name: null when well, else the problem. */
-  checked(checks: Readonly<Record<string, string | null>>): void;
+  /** Sets the outcome of the checks of /api/ready, by name: null when well, else the problem. Those of `idle` have none. */
+  checked(checks: Readonly<Record<string, string | null>>, idle?: Readonly<Record<string, IdleReason>>): void;
   /** Sets how the connections to the database are read. */
   database(pool: ConnectionPool): void;
   /** Sets how the files of history are counted that this process found damaged or missing. */
@@ -119,13 +120,15 @@ function venueMetrics(registers: Registry[]): Pick<Metrics, "venues"> {
 function dependencyMetrics(registers: Registry[]): Pick<Metrics, "checked" | "database" | "damagedHistory"> {
   const check = new Gauge({
     name: "spotwire_check_ok",
-    help: "1 for a check of /api/ready that is well, 0 for one that is not; read every 10 seconds.",
+    help: "1 for a check of /api/ready that is well, 0 for one that is not; none for one with nothing to judge, such as a feed without a provider. Read every 10 seconds.",
     labelNames: ["check"],
     registers,
   });
   return {
-    checked(checks) {
-      for (const [name, problem] of Object.entries(checks)) check.set({ check: name }, problem === null ? 1 : 0);
+    checked(checks, idle = {}) {
+      for (const [name, problem] of Object.entries(checks))
+        if (idle[name] === undefined) check.set({ check: name }, problem === null ? 1 : 0);
+        else check.remove({ check: name });
     },
     damagedHistory(count) {
       new Gauge({

@@ -2,6 +2,7 @@ import type { Access } from "#lib/access/access";
 import type { Brand } from "#lib/brand";
 import type { Clock } from "#lib/clock";
 import type { Venue } from "#lib/contract/primitives";
+import type { IdleReason } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 import type { Logger } from "#lib/log";
@@ -52,6 +53,8 @@ export interface Runtime {
 export interface Readiness {
   /** By name: null when nothing degrades the service, else the problem. */
   readonly checks: Readonly<Record<string, string | null>>;
+  /** Those that have nothing to judge, and why. */
+  readonly idle: Readonly<Record<string, IdleReason>>;
   /** Whether requests may be sent to this process nevertheless. */
   readonly serving: boolean;
   /** How long ago the database was looked at; everything else is as it is now. */

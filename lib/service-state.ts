@@ -1,6 +1,6 @@
 import { DISPLAY_CLASS } from "./contract/display-class";
 import type { HealthReport, NodeHealth } from "./contract/portal-health";
-import type { CalendarGroup, FeedState, InstrumentState, VenueStatus } from "./contract/service-status";
+import type { CalendarGroup, FeedState, IdleReason, InstrumentState, VenueStatus } from "./contract/service-status";
 import type { IncidentNote } from "./contract/uptime";
 import { agoText, durationText } from "./duration";
 import { SECOND_MS } from "./units";
@@ -22,6 +22,8 @@ export interface Check {
   readonly impact: Impact | null;
   /** What is wrong. */
   readonly problems: readonly string[];
+  /** Why it has nothing to judge; null when it was judged. */
+  readonly idle: IdleReason | null;
 }
 
 /** The state of the service, and all that it follows from. */
@@ -31,7 +33,7 @@ export interface ServiceState {
 }
 
 /** A venue with the states of its instruments. */
-interface VenueFacts extends Pick<VenueStatus, "venue" | "provider"> {
+interface VenueFacts extends Pick<VenueStatus, "venue" | "provider" | "last_tick_ms"> {
   /** What is wrong with its feed. */
   readonly problem?: string | null;
   readonly groups: readonly Pick<CalendarGroup, "asset_class" | "instruments">[];
@@ -44,7 +46,7 @@ export interface ServiceFacts {
   readonly parts?: Readonly<Record<string, string | null>>;
   readonly venues?: readonly VenueFacts[];
   /** What all nodes said of themselves last. */
-  readonly nodes?: readonly Pick<NodeHealth, "name" | "age_ms" | "silent" | "checks" | "warnings" | "disk">[];
+  readonly nodes?: readonly Pick<NodeHealth, "name" | "age_ms" | "silent" | "checks" | "warnings" | "idle" | "disk">[];
   /** Whether REST and streams respond; null before the first look. */
   readonly probe?: { readonly rest: boolean; readonly stream: boolean } | null;
   readonly notes?: readonly IncidentNote[];
@@ -94,11 +96,25 @@ interface Problem {
   /** Null: it is well. */
   readonly text: string | null;
   readonly impact?: Impact;
+  /** With a null text: why there is nothing to judge. */
+  readonly idle?: IdleReason | undefined;
 }
+
+/** Why the checks of a venue have nothing to judge: a connection that never brought a tick says nothing of a feed. */
+function venueIdle(facts: VenueFacts, { state, expected }: FeedJudgement): { feed?: IdleReason; prices?: IdleReason } {
+  if (state === "not_bound") return { feed: state, prices: state };
+  const none = facts.last_tick_ms === null ? ({ feed: "no_data", prices: "no_data" } as const) : {};
+  return expected.length === 0 && (state === "closed" || state === "no_data") ? { ...none, prices: state } : none;
+}
+
+const shareText = (count: number, of: number) =>
+  count === of && of > 1 ? `All ${of} open instruments` : `${count} of ${of} open instruments`;
 
 function venueProblems(facts: VenueFacts): Problem[] {
   const { venue, problem = null } = facts;
-  const { expected, late } = feedState(facts);
+  const judged = feedState(facts);
+  const { expected, late } = judged;
+  const idle = venueIdle(facts, judged);
   const some = late
     .slice(0, NAMED_MAX_COUNT)
     .map(({ ticker }) => ticker)
@@ -106,26 +122,27 @@ function venueProblems(facts: VenueFacts): Problem[] {
   const more = late.length > NAMED_MAX_COUNT ? ` and ${late.length - NAMED_MAX_COUNT} more` : "";
   return [
     // Nobody misses a feed while all markets are closed.
-    { name: `feed_${venue}`, text: problem, impact: expected.length === 0 ? "warning" : "degraded" },
+    { name: `feed_${venue}`, text: problem, impact: expected.length === 0 ? "warning" : "degraded", idle: idle.feed },
     {
       name: `prices_${venue}`,
-      text:
-        late.length === 0 ? null : `${late.length} of ${expected.length} open instruments have no fresh price: ${some}${more}`,
+      text: late.length === 0 ? null : `${shareText(late.length, expected.length)} have no fresh price: ${some}${more}`,
+      idle: idle.prices,
     },
   ];
 }
 
 function nodeProblems(nodes: NonNullable<ServiceFacts["nodes"]>): Problem[] {
   const reporting = nodes.filter(({ silent }) => !silent);
-  const problems = reporting.flatMap(({ name: node, checks, warnings = {}, disk }): Problem[] => {
+  const problems = reporting.flatMap(({ name: node, checks, warnings = {}, idle = {}, disk }): Problem[] => {
     const said = (text: string) => (nodes.length > 1 ? `${node}: ${text}` : text);
     const isLow = disk !== null && disk.free_bytes < disk.bytes * LOW_DISK_SHARE;
     return [
       ...Object.entries(checks).map(([name, wrong]): Problem => {
         // A node that drains ends on purpose, and others serve.
-        return { name, text: wrong === null ? null : said(wrong), impact: name === "process" ? "warning" : "degraded" };
+        const impact = name === "process" ? "warning" : "degraded";
+        return { name, text: wrong === null ? null : said(wrong), impact, idle: idle[name] };
       }),
-      ...Object.entries(warnings).map(([name, text]): Problem => ({ name, text, impact: "warning" })),
+      ...Object.entries(warnings).map(([name, text]): Problem => ({ name, text, impact: "warning", idle: idle[name] })),
       isLow && !checks.disk
         ? { name: "disk", text: said(`only ${(disk.free_bytes / GIB_BYTES).toFixed(1)} GiB free`), impact: "warning" }
         : { name: "disk", text: null },
@@ -143,7 +160,9 @@ function nodeProblems(nodes: NonNullable<ServiceFacts["nodes"]>): Problem[] {
 
 function backupProblems({ last, failed, max_age_s }: HealthReport["backups"], atMs: number): Problem[] {
   const ageOf = (iso: string) => atMs - Date.parse(iso);
-  const warn = (text: string | null): Problem => ({ name: "backup", text, impact: "warning" });
+  // Who backs up by other means is not warned, but no backup is known here.
+  const idle = max_age_s === 0 && last === null ? "not_configured" : undefined;
+  const warn = (text: string | null): Problem => ({ name: "backup", text, impact: "warning", idle });
   const old = last !== null && ageOf(last.ended_at) > max_age_s * SECOND_MS;
   return [
     warn(failed === null ? null : `Backup failed ${agoText(ageOf(failed.ended_at))} ago: ${failed.problem}`),
@@ -182,10 +201,17 @@ const worse = (one: Impact | null, other: Impact | null) =>
  */
 export function serviceState(facts: ServiceFacts): ServiceState {
   const checks = new Map<string, Check>();
-  for (const { name, text, impact = "degraded" } of problemsOf(facts)) {
-    const known = checks.get(name) ?? { name, impact: null, problems: [] };
-    if (text === null) checks.set(name, known);
-    else checks.set(name, { name, impact: worse(known.impact, impact), problems: [...new Set([...known.problems, text])] });
+  for (const { name, text, impact = "degraded", idle = null } of problemsOf(facts)) {
+    const known = checks.get(name) ?? { name, impact: null, problems: [], idle };
+    // One node that has something to judge is enough.
+    if (text === null) checks.set(name, { ...known, idle: idle === null ? null : known.idle });
+    else
+      checks.set(name, {
+        name,
+        impact: worse(known.impact, impact),
+        problems: [...new Set([...known.problems, text])],
+        idle: null,
+      });
   }
   const worst = [...checks.values()].reduce((impact: Impact | null, check) => worse(impact, check.impact), null);
   return { level: worst === null || worst === "warning" ? "operational" : worst, checks: [...checks.values()] };

@@ -7,7 +7,7 @@ import type { Check } from "#lib/service-state";
 import { queryOf } from "../portal/api";
 import { Instant } from "../portal/time";
 import { buttonClass } from "../ui/button";
-import { checksOf, toneOf, worstFirst } from "./health-checks";
+import { checksOf, liveStep, toneOf, worstFirst } from "./health-checks";
 
 const LOOKS = {
   danger: { frame: "border-danger/60", word: "Problem", text: "text-danger" },
@@ -63,32 +63,41 @@ function Problem({ check, since, first }: { check: Check; since: string | undefi
   );
 }
 
-/** What is wrong, since when, whom it concerns, why, and what to do next: the worst first. Without a problem, what is still to be done. */
-export function HealthBanner({ report }: { report: HealthReport }) {
-  const wrong = worstFirst(checksOf(report));
-  const [worst] = wrong;
-  if (worst === undefined) {
-    if (report.venues.some(({ venue, provider }) => venue === "live" && provider !== null)) return null;
-    return (
-      <div className="mb-8 flex flex-wrap items-center justify-between gap-4 rounded-xl border border-line bg-surface px-4 py-4 text-sm sm:px-5">
-        <p>
-          <span className="font-medium">No provider is bound.</span>{" "}
-          <span className="text-ink-soft">The live venue has market hours, but no prices.</span>
-        </p>
-        <Link href="/admin/feeds" className={buttonClass("primary")}>
-          Bind a provider
-        </Link>
-      </div>
-    );
-  }
+/** What the live venue still needs. */
+function NextStep({ step: { lacks, means, next }, first }: { step: NonNullable<ReturnType<typeof liveStep>>; first: boolean }) {
   return (
-    <ul
-      aria-label="What is wrong"
-      className={`mb-8 divide-y divide-line rounded-xl border bg-surface ${LOOKS[toneOf(worst) === "danger" ? "danger" : "warning"].frame}`}
-    >
-      {wrong.map((check) => (
-        <Problem key={check.name} check={check} since={report.since[check.name]} first={check === worst} />
-      ))}
+    <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 px-4 py-4 sm:px-5">
+      <div className="min-w-0 text-sm leading-6">
+        <p className={`font-medium ${first ? "text-base" : ""}`}>{lacks}</p>
+        <p className="text-ink-soft">{means}</p>
+      </div>
+      <Link href="/admin/feeds" className={buttonClass(first ? "primary" : "secondary")}>
+        {next}
+      </Link>
+    </li>
+  );
+}
+
+/**
+ * What is wrong, since when, whom it concerns, why, and what to do next: the worst first. What the live venue still needs comes before
+ * warnings.
+ */
+export function HealthBanner({ report }: { report: HealthReport }) {
+  const checks = checksOf(report);
+  const wrong = worstFirst(checks);
+  const step = liveStep(checks);
+  if (wrong.length === 0 && step === undefined) return null;
+  const failing = wrong.filter((check) => toneOf(check) === "danger");
+  const warnings = wrong.slice(failing.length);
+  const problem = (check: Check, first: boolean) => (
+    <Problem key={check.name} check={check} since={report.since[check.name]} first={first} />
+  );
+  const frame = failing.length > 0 ? LOOKS.danger.frame : warnings.length > 0 ? LOOKS.warning.frame : "border-line";
+  return (
+    <ul aria-label="What to do" className={`mb-8 divide-y divide-line rounded-xl border bg-surface ${frame}`}>
+      {failing.map((check, index) => problem(check, index === 0))}
+      {step === undefined ? null : <NextStep step={step} first={failing.length === 0} />}
+      {warnings.map((check, index) => problem(check, index === 0 && failing.length === 0 && step === undefined))}
     </ul>
   );
 }

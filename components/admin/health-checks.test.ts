@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BackupRun, HealthReport, NodeHealth } from "#lib/contract/portal-health";
 import { DAY_MS, DAY_S, HOUR_MS, MINUTE_MS } from "#lib/units";
-import { checksOf, summaryOf, worstFirst } from "./health-checks";
+import { checksOf, liveStep, summaryOf, toneOf, wordOf, worstFirst } from "./health-checks";
 
 const NOW_MS = Date.UTC(2026, 0, 7, 12);
 
@@ -27,6 +27,33 @@ test("all is well when every node reports, its checks pass, and the backup is re
   expect(checks.map(({ name }) => name)).toEqual(["store", "feed_live", "disk", "nodes", "backup"]);
   expect(checks.every(({ impact, problems }) => impact === null && problems.length === 0)).toBe(true);
   expect(summaryOf(checks)).toBe("Everything works.");
+});
+
+test("what has nothing to judge is no success, and the summary says what the live venue lacks", () => {
+  const checks = { feed_live: null, prices_live: null };
+  const of = (given: Partial<NodeHealth>) =>
+    checksOf(report([node("a", { checks, warnings: { mail_server: null }, ...given })], { last: null }));
+  const bare = of({ idle: { feed_live: "not_bound", prices_live: "not_bound", mail_server: "not_configured" } });
+  expect(bare.slice(0, 3).map((check) => [wordOf(check), toneOf(check)])).toEqual([
+    ["Not bound", "neutral"],
+    ["Not bound", "neutral"],
+    ["Not configured", "neutral"],
+  ]);
+  expect(summaryOf(bare)).toBe("Sandbox only: no live provider is configured. One warning.");
+  expect(liveStep(bare)?.next).toBe("Bind a provider");
+  const silent = of({ idle: { feed_live: "no_data", prices_live: "closed" } });
+  expect(silent.slice(0, 2).map(wordOf)).toEqual(["No data yet", "Market closed"]);
+  expect(summaryOf(silent)).toBe("The live feed has not sent any tick yet. One warning.");
+  // The prices that are late say it already.
+  const late = of({
+    checks: { ...checks, prices_live: "All 54 open instruments have no fresh price" },
+    idle: { feed_live: "no_data" },
+  });
+  expect([liveStep(late), summaryOf(late)]).toEqual([undefined, "One check fails. One warning."]);
+  // Of several nodes, one that has something to judge is enough.
+  const two = checksOf(report([node("a", { idle: { feed_live: "no_data" } }), node("b")]));
+  expect(two.find(({ name }) => name === "feed_live")).toMatchObject({ impact: null, idle: null });
+  expect(summaryOf(two)).toBe("Everything works.");
 });
 
 test("of several nodes a problem names its own, and an almost full disk is a warning", () => {
@@ -58,7 +85,7 @@ test("what is wrong is listed with the worst first, and a warning after what rea
 test("a disk below its reserve is the same problem as a low one, in the words of the node", () => {
   const low = { free_bytes: 2 ** 20, bytes: 100 * 2 ** 30 };
   const checks = checksOf(report([node("a", { disk: low, checks: { disk: "1 MiB are free" } })]));
-  expect(checks[0]).toEqual({ name: "disk", impact: "degraded", problems: ["1 MiB are free"] });
+  expect(checks[0]).toEqual({ name: "disk", impact: "degraded", problems: ["1 MiB are free"], idle: null });
 });
 
 test("a silent node is a problem by name, and its old checks do not count", () => {
@@ -86,6 +113,6 @@ test("no backup, an old one and a failed one are warnings, in words", () => {
 });
 
 test("an operator who backs up by other means is not warned", () => {
-  expect(backupOf({ last: null, max_age_s: 0 })).toMatchObject({ impact: null, problems: [] });
+  expect(backupOf({ last: null, max_age_s: 0 })).toMatchObject({ impact: null, problems: [], idle: "not_configured" });
   expect(backupOf({ last: backup(900 * DAY_MS), max_age_s: 0 })).toMatchObject({ impact: null });
 });

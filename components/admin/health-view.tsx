@@ -16,25 +16,19 @@ import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { type Column, Table } from "../ui/table";
 import { HealthBanner } from "./health-banner";
-import { checksOf, summaryOf, toneOf } from "./health-checks";
+import { checksOf, summaryOf, toneOf, wordOf } from "./health-checks";
 import { NodesTable } from "./nodes-table";
 
 const POLL_MS = 5 * SECOND_MS;
-const WORDS = { positive: "OK", warning: "Warning", danger: "Problem" } as const;
 
-/** Which checks there are; the banner says what is wrong. Those of a venue without a provider have nothing to check. */
-function Checks({ checks, venues }: { checks: ReturnType<typeof checksOf>; venues: HealthReport["venues"] }) {
-  const unbound = venues.filter(({ provider }) => provider === null).flatMap(({ venue }) => [`feed_${venue}`, `prices_${venue}`]);
+/** Which checks there are; the banner says what is wrong. */
+function Checks({ checks }: { checks: ReturnType<typeof checksOf> }) {
   return (
     <ul className="divide-y divide-line rounded-lg border border-line bg-surface text-sm">
       {checks.map((check) => (
         <li key={check.name} className="flex items-center justify-between gap-4 px-4 py-2.5">
           {wordsOf(check.name).title}
-          {check.impact === null && unbound.includes(check.name) ? (
-            <Badge tone="neutral">Not bound</Badge>
-          ) : (
-            <Badge tone={toneOf(check)}>{WORDS[toneOf(check)]}</Badge>
-          )}
+          <Badge tone={toneOf(check)}>{wordOf(check)}</Badge>
         </li>
       ))}
     </ul>
@@ -52,7 +46,7 @@ function Load({ nodes }: { nodes: readonly NodeHealth[] }) {
   const slowest = nodes.length === 0 ? null : Math.max(...nodes.map(({ loop_lag_ms }) => loop_lag_ms));
   return (
     <Figures>
-      <Figure label="Calls per minute" value={rateText(sumOf(nodes, ({ calls }) => calls))} />
+      <Figure label="Requests per minute" value={rateText(sumOf(nodes, ({ calls }) => calls))} />
       <Figure
         label="Errors per minute"
         value={rateText(sumOf(nodes, ({ failed }) => failed))}
@@ -152,7 +146,7 @@ export function HealthView() {
       </Section>
       <div className="mt-10 grid items-start gap-x-6 gap-y-10 lg:grid-cols-2">
         <Section title="Checks">
-          <Checks checks={checks} venues={report.venues} />
+          <Checks checks={checks} />
         </Section>
         <div className="min-w-0">
           <Section

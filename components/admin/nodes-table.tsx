@@ -55,7 +55,7 @@ const columns = (atMs: number): readonly Column<NodeHealth>[] => [
     ),
   },
   { head: "State", cell: (node) => <State node={node} atMs={atMs} /> },
-  figure("Calls/min", ({ rates }) => rateText(rates?.calls), {
+  figure("Requests/min", ({ rates }) => rateText(rates?.calls), {
     below: ({ rates }) => `${rateText(rates?.failed)} errors`,
     from: "sm",
   }),

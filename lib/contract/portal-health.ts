@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { HOUR_S } from "#lib/units";
 import { VENUES, type Venue } from "./primitives";
-import type { ServiceStatus } from "./service-status";
+import { IDLE_REASONS, type ServiceStatus } from "./service-status";
 import type { IncidentNote } from "./uptime";
 
 /** How often a node reports; its rates are those since the report before. */
@@ -34,6 +34,8 @@ export const NodeReport = z.object({
   checks: z.record(z.string(), z.string().nullable()),
   /** What will need an operator, as `checks`; absent from an earlier release. */
   warnings: z.record(z.string(), z.string().nullable()).optional(),
+  /** Those of both that have nothing to judge, and why; absent from an earlier release. */
+  idle: z.record(z.string(), z.enum(IDLE_REASONS)).optional(),
   /** Per minute, since the report before; null in the first one. */
   rates: z
     .object({

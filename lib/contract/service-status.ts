@@ -54,6 +54,10 @@ export interface VenueStatus {
 export const FEED_STATES = ["operational", "degraded", "down", "closed", "no_data", "not_bound"] as const;
 export type FeedState = (typeof FEED_STATES)[number];
 
+/** Why a check has nothing to judge: it is neither well nor wrong, and no success. */
+export const IDLE_REASONS = ["not_configured", "not_bound", "closed", "no_data"] as const;
+export type IdleReason = (typeof IDLE_REASONS)[number];
+
 /** One period of the health history of a part: sampled minutes, and how many of them were healthy. */
 export interface HealthBucket {
   readonly minutes: number;

@@ -30,15 +30,15 @@ const sameText = (given: string, wanted: string) => timingSafeEqual(digest(given
 
 /**
  * Readiness: 200 when every part is healthy (`ready`) or the node serves with reduced function (`degraded`), 503 otherwise
- * (`not_ready`). Unhealthy parts are listed by name. It tells what was found last, `age_ms` ago, and waits for nothing.
+ * (`not_ready`). Unhealthy parts are listed by name; what has nothing to judge says why, and not "ok". It tells what was found last, `age_ms` ago, and waits for nothing.
  */
 async function readinessAnswer(): Promise<Response> {
-  const { checks, serving, ageMs } = await runtimeReadiness();
+  const { checks, idle, serving, ageMs } = await runtimeReadiness();
   const well = Object.values(checks).every((check) => check === null);
   const body = {
     status: well ? "ready" : serving ? "degraded" : "not_ready",
     age_ms: ageMs,
-    checks: Object.fromEntries(Object.entries(checks).map(([name, wrong]) => [name, wrong ?? "ok"])),
+    checks: Object.fromEntries(Object.entries(checks).map(([name, wrong]) => [name, wrong ?? idle[name] ?? "ok"])),
   };
   return new Response(JSON.stringify(body), { status: serving ? 200 : 503, headers: HEADERS });
 }
@@ -51,7 +51,7 @@ async function runtimeReadiness(): Promise<Readiness> {
   try {
     return await runtime().ready();
   } catch (error) {
-    return { checks: { runtime: isFault(error) ? error.message : "not running" }, serving: false, ageMs: 0 };
+    return { checks: { runtime: isFault(error) ? error.message : "not running" }, idle: {}, serving: false, ageMs: 0 };
   }
 }
 

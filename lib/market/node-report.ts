@@ -1,6 +1,7 @@
 import type { Clock } from "#lib/clock";
 import type { DiskSpace, NodeReport } from "#lib/contract/portal-health";
 import { VENUES, type Venue } from "#lib/contract/primitives";
+import type { IdleReason } from "#lib/contract/service-status";
 import type { Env } from "#lib/env";
 import { DAMAGED_HISTORY, LOOP_SAMPLE_MS, type Metrics } from "#lib/metrics";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
@@ -19,8 +20,11 @@ export interface NodeSources {
   readonly markets: Readonly<Record<Venue, Market>>;
   readonly metrics: Pick<Metrics, "registry">;
   readonly clock: Clock;
-  ready(): Promise<{ readonly checks: Readonly<Record<string, string | null>> }>;
-  readonly env: Pick<Env, "ROLE">;
+  ready(): Promise<{
+    readonly checks: Readonly<Record<string, string | null>>;
+    readonly idle: Readonly<Record<string, IdleReason>>;
+  }>;
+  readonly env: Pick<Env, "ROLE" | "SMTP_URL" | "PUBLIC_URL">;
   /** The disk that it writes to; null where it cannot be read. */
   readonly disk: () => DiskSpace | null;
   /** When the certificate of PUBLIC_URL ends, Unix milliseconds; null while it is not known. */
@@ -107,6 +111,18 @@ function warningsOf({ markets, certificateEnd, mailProblem, clock }: NodeSources
   };
 }
 
+/** What is not there to be warned of: no mail server, no certificate, no token that ends. */
+function idleOf({ markets, env, certificateEnd }: NodeSources): NonNullable<NodeReport["idle"]> {
+  const isSecure = env.PUBLIC_URL?.startsWith("https:") ?? false;
+  const hasToken = markets.live.feed().providers.some(({ expires_at }) => expires_at !== null);
+  return {
+    ...(env.SMTP_URL === undefined && { mail_server: "not_configured" }),
+    // One behind a proxy may not be seen from here.
+    ...(certificateEnd() === null && { certificate: isSecure ? "no_data" : "not_configured" }),
+    ...(!hasToken && { provider_token: "not_configured" }),
+  };
+}
+
 /** Each process counts the files that it read itself. */
 function damagedText(count: number): string | null {
   if (count === 0) return null;
@@ -132,12 +148,14 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
     const damaged = Math.max(0, ...(await whole(DAMAGED_HISTORY)).map(({ value }) => value));
     // Reading this one measures the event loop, and sets its percentiles.
     await sum("nodejs_eventloop_lag_seconds");
+    const { checks, idle } = await sources.ready();
     return {
       version,
       role: env.ROLE,
       started_ms: (await sum("process_start_time_seconds")) * SECOND_MS,
-      checks: (await sources.ready()).checks,
+      checks,
       warnings: { ...warningsOf(sources), history_files: damagedText(damaged) },
+      idle: { ...idle, ...idleOf(sources) },
       rates,
       connections: await sumAll("spotwire_stream_connections"),
       lag_ms: forVenues((venue) => lagOf(lastTickOf(markets[venue]), counts.atMs)),

@@ -55,7 +55,7 @@ export function venueStates(market: Market, wallMs: number): NonNullable<Service
     const { final_display_state: state, reason } = statusAt(scene, listing);
     return { asset_class: listing.assetClass, instruments: [{ ticker: listing.ticker, state, reason }] };
   });
-  return { venue: market.venue, provider: market.provider, groups };
+  return { venue: market.venue, provider: market.provider, last_tick_ms: lastTickOf(market), groups };
 }
 
 /** Unix milliseconds of the newest tick of a venue, null before the first. */

@@ -126,7 +126,7 @@ test("sends one email when the database does not answer, and one when it is back
 });
 
 test("of several nodes one tells each warning", async () => {
-  const failing = [{ name: "disk", impact: "warning", problems: ["only 1.0 GiB free"] }] as const;
+  const failing = [{ name: "disk", impact: "warning", problems: ["only 1.0 GiB free"], idle: null }] as const;
   const take = async (nowMs: number) => {
     const taken = await Promise.all([takeWarnings(db.pool, nowMs, failing), takeWarnings(db.pool, nowMs, failing)]);
     return taken.flat();

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NODE_REPORT_INTERVAL_S } from "#lib/contract/portal-health";
+import type { IdleReason } from "#lib/contract/service-status";
 import { createMetrics, type Metrics } from "#lib/metrics";
 import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
@@ -35,20 +36,22 @@ afterEach(async () => {
   await db.close();
 });
 
+const NO_ENV = { ROLE: "all", SMTP_URL: undefined, PUBLIC_URL: undefined } as const;
 type Started = { metrics: Metrics; stop: Repeating["stop"] };
 interface StartOptions {
   readonly pool?: typeof db.pool;
   readonly disk?: { readonly free_bytes: number; readonly bytes: number } | null;
   readonly checks?: Readonly<Record<string, string | null>>;
+  readonly idle?: Readonly<Record<string, IdleReason>>;
+  readonly env?: Parameters<typeof startNodeReports>[0]["env"];
 }
 
 function start(
   name: string,
-  { pool = db.pool, disk = { free_bytes: 5, bytes: 10 }, checks = { store: null } }: StartOptions = {},
+  { pool = db.pool, disk = { free_bytes: 5, bytes: 10 }, checks = { store: null }, idle = {}, env = NO_ENV }: StartOptions = {},
 ): Started {
   const metrics = createMetrics();
-  const ready = async () => ({ checks });
-  const env = { ROLE: "all" } as const;
+  const ready = async () => ({ checks, idle });
   const reports = startNodeReports({
     name,
     db: { pool },
@@ -98,6 +101,17 @@ test("every node reports at once, then with its rates per minute, and takes its 
   expect((await listNodes(db.pool)).map(({ name }) => name)).toEqual(["b:3000"]);
 });
 
+test("a node says which checks have nothing to judge: without mail server, certificate or token, and as readiness has it", async () => {
+  start("bare", { idle: { feed_live: "not_bound" } });
+  await reported("bare");
+  const none = { mail_server: "not_configured", certificate: "not_configured", provider_token: "not_configured" };
+  expect((await node("bare"))?.idle).toEqual({ ...none, feed_live: "not_bound" });
+  const env = { ROLE: "all", SMTP_URL: "smtp://mail.test", PUBLIC_URL: "https://ticks.test" } as const;
+  start("public", { env: env as unknown as typeof NO_ENV });
+  await reported("public");
+  expect((await node("public"))?.idle).toEqual({ certificate: "no_data", provider_token: "not_configured" });
+});
+
 test("a node warns of files of history that its processes found damaged", async () => {
   const { metrics } = start("a");
   expect((await reported("a"))?.warnings).toMatchObject({ history_files: null });
@@ -127,11 +141,13 @@ test("a report that cannot be written is written with the next ones, and logged 
 
 test("the checks of /api/ready are metrics, also while the database is away", async () => {
   const query = () => Promise.reject(new Error("away"));
-  const { metrics } = start("a", { pool: { query } as unknown as typeof db.pool, checks: { process: null, store: "is away" } });
+  const checks = { process: null, store: "is away", feed_live: null };
+  const { metrics } = start("a", { pool: { query } as unknown as typeof db.pool, checks, idle: { feed_live: "not_bound" } });
   await vi.waitUntil(() => logged.length === 1);
   const text = await metrics.registry.metrics();
   expect(text).toContain('spotwire_check_ok{check="process"} 1\n');
   expect(text).toContain('spotwire_check_ok{check="store"} 0\n');
+  expect(text).not.toContain('check="feed_live"');
 });
 
 test("an alarm for old backups can be written: when the last one ended, and 0 before the first", async () => {

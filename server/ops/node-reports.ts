@@ -35,7 +35,7 @@ export function startNodeReports(options: NodeReportOptions): Repeating {
   const running = startRepeating({ clock, pause, atOnce: true, onError }, async () => {
     const made = await report();
     // First, because what follows fails when the database is what is not well.
-    metrics.checked(made.checks);
+    metrics.checked(made.checks, made.idle);
     if (!succeeded) await succeedNode(db.pool, run);
     succeeded = true;
     await writeNodeReport(db.pool, run, made);

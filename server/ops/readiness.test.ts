@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "#lib/clock";
 import { VENUES, type Venue } from "#lib/contract/primitives";
+import { IDLE_REASONS } from "#lib/contract/service-status";
 import { ready } from "#lib/http/operational";
 import { createLog } from "#lib/log";
 import { setRuntime } from "#lib/runtime";
@@ -63,22 +64,28 @@ describe("readiness of a single node", () => {
     return door;
   }
 
-  /** Status of /api/ready, its overall state, and the checks that are not ok. */
+  /** The live venue has no provider, and no tick came yet. */
+  const IDLE = { feed_live: "not_bound", prices_live: "not_bound" };
+
+  /** Status of /api/ready, its overall state, the checks that fail, and those that have nothing to judge. */
   async function asked() {
     const response = await ready(new Request("http://node/api/ready"));
     const body = (await response.json()) as { status: string; age_ms: number; checks: Record<string, string> };
     const { status, checks } = body;
     expect(body.age_ms).toBeGreaterThanOrEqual(0);
-    const wrong = Object.fromEntries(Object.entries(checks).filter(([, state]) => state !== "ok"));
+    const others = Object.entries(checks).filter(([, state]) => state !== "ok");
+    const isIdle = (state: string) => IDLE_REASONS.some((reason) => reason === state);
+    const wrong = Object.fromEntries(others.filter(([, state]) => !isIdle(state)));
+    const idle = Object.fromEntries(others.filter(([, state]) => isIdle(state)));
     expect(response.headers.get("cache-control")).toBe("no-store");
-    return { answer: [response.status, status], wrong, names: Object.keys(checks).sort() };
+    return { answer: [response.status, status], wrong, idle, names: Object.keys(checks).sort() };
   }
 
   describe("checks", () => {
     test("readiness reports every part of a node", async () => {
       await start();
       const names = ["disk", "feed_live", "feed_sandbox", "history", "prices_live", "prices_sandbox", "process", "store"];
-      expect(await asked()).toEqual({ answer: [200, "ready"], wrong: {}, names });
+      expect(await asked()).toEqual({ answer: [200, "ready"], wrong: {}, idle: IDLE, names });
     });
 
     test("a node whose database is unavailable or hangs stays in the load balancer, says so, and is ready again afterwards", async () => {
@@ -170,7 +177,7 @@ describeRedis("readiness of a node in a cluster", (nodes: RedisNodes) => {
     const asked = async () => {
       const response = await ready(new Request("http://node/api/ready"));
       const { status, checks } = (await response.json()) as { status: string; checks: Record<string, string> };
-      const wrong = Object.keys(checks).filter((name) => checks[name] !== "ok");
+      const wrong = Object.keys(checks).filter((name) => !["ok", "not_bound"].includes(checks[name] ?? ""));
       return [response.status, status, ...wrong.sort()];
     };
 

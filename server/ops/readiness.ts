@@ -80,6 +80,7 @@ export function startReadiness({
       const workers = started?.();
       const lacking = workers === undefined ? 0 : workers.count - workers.running();
       const nowMs = clock.now();
+      const away = { live: markets.live.away(), sandbox: markets.sandbox.away() };
       const parts = {
         process: leaves ? "draining" : null,
         store: problem,
@@ -87,7 +88,7 @@ export function startReadiness({
         history: history.problem(),
         ...(redis && { redis: redis.problem() }),
         // Events that do not arrive are missed at any hour.
-        ...Object.fromEntries(VENUES.map((venue) => [feedCheck(venue), markets[venue].away()])),
+        ...Object.fromEntries(VENUES.flatMap((venue) => (away[venue] === null ? [] : [[feedCheck(venue), away[venue]]]))),
         ...(workers && { workers: lacking === 0 ? null : `${lacking} of ${workers.count} are starting` }),
       };
       const venues = VENUES.map((venue) => ({ ...venueStates(markets[venue], nowMs), problem: markets[venue].feedProblem() }));
@@ -96,8 +97,11 @@ export function startReadiness({
         return [name, impact === null || impact === "warning" ? null : problems.join("; ")];
       });
       const checks = Object.fromEntries(found);
+      const idle = Object.fromEntries(
+        state.checks.flatMap(({ name, idle: reason }) => (reason === null ? [] : [[name, reason]])),
+      );
       const fed = redis !== undefined || VENUES.every((venue) => checks[feedCheck(venue)] === null);
-      return { checks, serving: fed && !leaves && workers?.running() !== 0, ageMs: nowMs - atMs };
+      return { checks, idle, serving: fed && !leaves && workers?.running() !== 0, ageMs: nowMs - atMs };
     },
     stop: store.stop,
   };

@@ -176,7 +176,7 @@ export async function startGround({ variables, level, scopes, strength = ACCEPT_
     await settle();
   }
   let draining = false;
-  const state = { draining: () => draining, ready: async () => ({ checks: {}, serving: true, ageMs: 0 }) };
+  const state = { draining: () => draining, ready: async () => ({ checks: {}, idle: {}, serving: true, ageMs: 0 }) };
   return {
     ...createIssuer({ db, clock, brand, scopes, tell }),
     db,

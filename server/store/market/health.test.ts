@@ -289,7 +289,7 @@ describe("health report", () => {
       db: { pool },
       clock,
       log: createLog("silent"),
-      ready: async () => ({ checks: { store: "the database does not answer", disk: null } }),
+      ready: async () => ({ checks: { store: "the database does not answer", disk: null }, idle: {} }),
     });
     expect(report.failing).toEqual(["store"]);
     expect(report).toMatchObject({ history: null, checked: null, venues: [{ venue: "live" }, { venue: "sandbox" }] });
