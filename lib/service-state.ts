@@ -1,7 +1,13 @@
-import { DISPLAY_CLASS } from "./contract/display-class";
 import type { HealthReport, NodeHealth } from "./contract/portal-health";
-import type { CalendarGroup, FeedState, IdleReason, InstrumentState, VenueStatus } from "./contract/service-status";
-import type { IncidentNote } from "./contract/uptime";
+import {
+  type CalendarGroup,
+  type FeedState,
+  type IdleReason,
+  type InstrumentState,
+  STATE_CLASS,
+  type VenueStatus,
+} from "./contract/service-status";
+import type { IncidentNote, IncidentPart } from "./contract/uptime";
 import { agoText, durationText } from "./duration";
 import { SECOND_MS } from "./units";
 
@@ -64,7 +70,7 @@ const ordinary = ({ groups }: VenueFacts) => groups.filter((group) => !isTest(gr
 /** The instruments of which a venue has to have fresh prices now: without a provider none, else those it offers whose market is open. */
 function expectedOf(facts: VenueFacts): InstrumentState[] {
   if (facts.provider === null) return [];
-  return ordinary(facts).filter(({ state }) => DISPLAY_CLASS[state] !== "neutral");
+  return ordinary(facts).filter(({ state }) => STATE_CLASS[state] !== "neutral");
 }
 
 /** The state of a feed, and what it follows from. */
@@ -78,7 +84,7 @@ interface FeedJudgement {
 /** Judges the feed of a venue: it is down when it is away while a market is open, or when more than half of its prices are late. */
 export function feedState(facts: VenueFacts): FeedJudgement {
   const expected = expectedOf(facts);
-  const late = expected.filter(({ state }) => DISPLAY_CLASS[state] === "warning");
+  const late = expected.filter(({ state }) => STATE_CLASS[state] === "warning");
   const judged = (state: FeedState): FeedJudgement => ({ state, expected, late });
   if (facts.provider === null) return judged("not_bound");
   if (expected.length === 0) return judged(ordinary(facts).some(({ state }) => state === "closed") ? "closed" : "no_data");
@@ -89,6 +95,25 @@ export function feedState(facts: VenueFacts): FeedJudgement {
 /** True while a note applies. */
 export function isCurrent({ starts_at, ends_at }: Pick<IncidentNote, "starts_at" | "ends_at">, nowMs: number): boolean {
   return Date.parse(starts_at) <= nowMs && (ends_at === null || Date.parse(ends_at) > nowMs);
+}
+
+/** The checks that judge a part of which incidents are noted. */
+const PART_CHECKS: Readonly<Record<IncidentPart, readonly string[]>> = {
+  service: [],
+  rest: ["rest"],
+  stream: ["streams"],
+  live: ["feed_live", "prices_live"],
+  sandbox: ["feed_sandbox", "prices_sandbox"],
+};
+
+/** The checks that an incident is about; none for what an operator added. */
+export const checksOfPart = ({ part }: Pick<IncidentNote, "part">) => (part === null ? [] : PART_CHECKS[part]);
+
+/** True while an incident goes on. One that the service noticed itself is over as soon as its part is well, before its end is recorded. */
+export function isOngoing(note: IncidentNote, { checks }: ServiceState, nowMs: number): boolean {
+  if (!isCurrent(note, nowMs)) return false;
+  const about = checksOfPart(note);
+  return !note.automatic || checks.some(({ name, impact }) => impact !== null && impact !== "warning" && about.includes(name));
 }
 
 interface Problem {

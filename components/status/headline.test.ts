@@ -50,9 +50,14 @@ test("an error of the service is no lost connection: REST is down", () => {
 
 describe("the headline", () => {
   test("is Operational, Degraded or Down, and names what has a problem", () => {
-    expect(headlineOf(known(), STREAM, [])).toEqual({ level: "operational", title: "Operational", detail: undefined });
+    expect(headlineOf(known(), STREAM, [])).toEqual({
+      level: "operational",
+      title: "Operational",
+      detail: undefined,
+      ongoing: [],
+    });
     const streams = known({ checked: { at_ms: NOW_MS, rest: true, stream: false }, history: null });
-    expect(headlineOf(streams, { by: "page" }, [])).toEqual({
+    expect(headlineOf(streams, { by: "page" }, [])).toMatchObject({
       level: "degraded",
       title: "Degraded",
       detail: "Problems with the database and streams.",
@@ -69,6 +74,24 @@ describe("the headline", () => {
   });
 
   test("is no worse for an incident that the service noticed itself: what it measures now counts", () => {
-    expect(headlineOf(known(), STREAM, [{ ...note("down"), automatic: true }]).title).toBe("Operational");
+    const noticed: IncidentNote = { ...note("down"), automatic: true, part: "live" };
+    expect(headlineOf(known(), STREAM, [noticed])).toMatchObject({ title: "Operational", ongoing: [] });
+  });
+
+  test("has the incidents that go on from the same facts, and names only what these do not", () => {
+    const noticed: IncidentNote = { ...note("degraded"), automatic: true, part: "live" };
+    const down = known({ failing: ["feed_live", "store"] });
+    expect(headlineOf(down, STREAM, [noticed])).toEqual({
+      level: "degraded",
+      title: "Degraded",
+      detail: "Problems with the database.",
+      ongoing: [noticed],
+    });
+    expect(headlineOf(known({ failing: ["prices_live"] }), STREAM, [noticed]).detail).toBe("Everything else works.");
+    // Once the venue has no provider, nothing is expected of its feed: the incident is over before its end is recorded.
+    const unbound = { venue: "live", provider: null, last_tick_ms: null, lag_ms: null, groups: [] } as const;
+    expect(headlineOf(known({ venues: [unbound] }), STREAM, [noticed])).toMatchObject({ title: "Operational", ongoing: [] });
+    // A page that gets no answer shows what went on last.
+    expect(headlineOf(known({}, "offline"), STREAM, [noticed]).ongoing).toEqual([noticed]);
   });
 });

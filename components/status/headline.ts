@@ -1,6 +1,6 @@
 import type { ServiceStatus } from "#lib/contract/service-status";
 import type { IncidentNote } from "#lib/contract/uptime";
-import { type ServiceState, serviceState } from "#lib/service-state";
+import { checksOfPart, isCurrent, isOngoing, type ServiceState, serviceState } from "#lib/service-state";
 import type { Feed } from "../board/feed";
 import { NO_ANSWER, type NoAnswer } from "../portal/no-answer";
 import type { Tone } from "../ui/badge";
@@ -11,12 +11,15 @@ export type PartState = "up" | "down" | "unknown";
 /** The state of the whole service; `unknown` while this page gets no answer. */
 type Level = ServiceState["level"] | "unknown";
 
-interface Headline {
+/** What the page says first. */
+export interface Headline {
   readonly level: Level;
   /** One word, or why the state is not known. */
   readonly title: string;
   /** What has a problem; undefined when nothing has. */
   readonly detail: string | undefined;
+  /** The incidents that go on, as the level has it. */
+  readonly ongoing: readonly IncidentNote[];
 }
 
 /** The colour of a level. */
@@ -82,7 +85,10 @@ function stateOf(known: Known, feed: Feed, notes: readonly IncidentNote[]): Serv
   return serviceState({ atMs, parts, probe, venues, notes });
 }
 
-/** The overall state in a word, and what has a problem; without an answer, why the page has none. */
+/**
+ * The overall state in a word, the incidents that go on, and what else has a problem; without an answer, why the page has none, and
+ * what went on last.
+ */
 export function headlineOf(known: Known, feed: Feed, notes: readonly IncidentNote[]): Headline {
   const { trouble } = known;
   if (trouble !== undefined)
@@ -90,10 +96,15 @@ export function headlineOf(known: Known, feed: Feed, notes: readonly IncidentNot
       level: trouble === "failed" ? "down" : "unknown",
       title: NO_ANSWER[trouble].says.replace(/\.$/, ""),
       detail: undefined,
+      ongoing: notes.filter((note) => isCurrent(note, known.status.at_ms)),
     };
-  const { level, checks } = stateOf(known, feed, notes);
-  const failing = checks.filter(({ impact }) => impact !== null && impact !== "warning");
-  const troubled = [...new Set(failing.flatMap(({ name }) => PARTS[name] ?? []))];
-  const detail = troubled.length === 0 ? undefined : `Problems with ${NAMES.format(troubled)}.`;
-  return { level, title: TITLES[level], detail };
+  const state = stateOf(known, feed, notes);
+  const ongoing = notes.filter((note) => isOngoing(note, state, known.status.at_ms));
+  const told = ongoing.flatMap(checksOfPart);
+  const failing = state.checks.filter(({ name, impact }) => impact !== null && impact !== "warning" && PARTS[name] !== undefined);
+  const others = failing.filter(({ name }) => !told.includes(name));
+  const troubled = [...new Set(others.flatMap(({ name }) => PARTS[name] ?? []))];
+  const detail =
+    troubled.length > 0 ? `Problems with ${NAMES.format(troubled)}.` : failing.length > 0 ? "Everything else works." : undefined;
+  return { level: state.level, title: TITLES[state.level], detail, ongoing };
 }

@@ -10,7 +10,6 @@ import {
   WEBHOOKS_PATH,
 } from "#lib/contract/uptime";
 import { durationText } from "#lib/duration";
-import { isCurrent } from "#lib/service-state";
 import { MINUTE_MS } from "#lib/units";
 import { Instant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
@@ -24,32 +23,36 @@ const IMPACTS: Readonly<Record<IncidentImpact, { readonly tone: Tone; readonly w
   down: { tone: "danger", word: "Down" },
 };
 
-/** When it began and how long it took, or takes already. */
-function Span({ fromMs, untilMs, nowMs }: { fromMs: number; untilMs: number | null; nowMs: number }) {
+/** How long a note took, or takes already. */
+function lengthText({ starts_at, ends_at }: IncidentNote, ongoing: boolean, nowMs: number): string {
+  const fromMs = Date.parse(starts_at);
+  if (ends_at !== null) return `, ${durationText(Date.parse(ends_at) - fromMs)}`;
+  if (!ongoing) return fromMs > nowMs ? "" : ", no longer failing";
   const lasted = Math.floor((nowMs - fromMs) / MINUTE_MS) * MINUTE_MS;
-  return (
-    <p className="text-ink-faint text-xs">
-      <Instant at={new Date(fromMs).toISOString()} />
-      {untilMs !== null
-        ? `, ${durationText(untilMs - fromMs)}`
-        : lasted > 0
-          ? `, ongoing for ${durationText(lasted)}`
-          : ", ongoing"}
-    </p>
-  );
+  return lasted > 0 ? `, ongoing for ${durationText(lasted)}` : ", ongoing";
 }
 
-function Note({ note, nowMs }: { note: IncidentNote; nowMs: number }) {
-  const { title, text, impact, starts_at, ends_at } = note;
-  const fromMs = Date.parse(starts_at);
-  const { tone, word } = IMPACTS[impact];
+interface NoteProps {
+  readonly note: IncidentNote;
+  readonly ongoing: boolean;
+  /** The service's time. */
+  readonly nowMs: number;
+}
+
+function Note({ note, ongoing, nowMs }: NoteProps) {
+  const { title, text, impact, starts_at, automatic } = note;
+  // Its impact is that on the service, which a feed alone degrades. The part itself was down, as its bars say.
+  const { tone, word } = IMPACTS[automatic ? "down" : impact];
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
         <p className="flex min-w-0 items-center gap-2 font-medium [overflow-wrap:anywhere]">
-          {title} <Badge tone={isCurrent(note, nowMs) ? tone : "neutral"}>{fromMs > nowMs ? "Planned" : word}</Badge>
+          {title} <Badge tone={ongoing ? tone : "neutral"}>{Date.parse(starts_at) > nowMs ? "Planned" : word}</Badge>
         </p>
-        <Span fromMs={fromMs} untilMs={ends_at === null ? null : Date.parse(ends_at)} nowMs={nowMs} />
+        <p className="text-ink-faint text-xs">
+          <Instant at={starts_at} />
+          {lengthText(note, ongoing, nowMs)}
+        </p>
       </div>
       {text === "" ? null : (
         <p className="mt-1 max-w-prose whitespace-pre-line text-ink-soft leading-6 [overflow-wrap:anywhere]">{text}</p>
@@ -58,42 +61,47 @@ function Note({ note, nowMs }: { note: IncidentNote; nowMs: number }) {
   );
 }
 
-interface NotesProps {
+interface NotesProps extends Pick<NoteProps, "nowMs"> {
   readonly notes: readonly IncidentNote[];
-  /** The service's time. */
-  readonly nowMs: number;
 }
 
-/** What applies now, above everything else. */
-export function CurrentNotes({ notes, nowMs }: NotesProps) {
-  const current = notes.filter((note) => isCurrent(note, nowMs));
-  if (current.length === 0) return null;
+/** What goes on, above everything else. */
+export function OngoingIncidents({ notes, nowMs }: NotesProps) {
+  if (notes.length === 0) return null;
   return (
     <ul
       aria-label="Current incidents"
       className="mb-4 divide-y divide-line rounded-xl border border-warning/50 bg-surface text-sm"
     >
-      {current.map((note) => (
-        <li key={note.id} className="px-4 py-3 sm:px-5">
-          <Note note={note} nowMs={nowMs} />
+      {notes.map((note) => (
+        <li key={note.key} id={note.key} className="px-4 py-3 sm:px-5">
+          <Note note={note} ongoing nowMs={nowMs} />
         </li>
       ))}
     </ul>
   );
 }
 
-/** Incidents that the service noticed and notes of operators, the latest first. */
-export function Incidents({ notes, nowMs }: NotesProps) {
-  const entries = notes.toSorted((a, b) => Date.parse(b.starts_at) - Date.parse(a.starts_at));
+interface IncidentsProps extends NotesProps {
+  /** Those of the notes that are shown above. */
+  readonly ongoing: readonly IncidentNote[];
+}
+
+/** Incidents that are over and planned ones, which the service noticed or operators noted: the latest first. */
+export function Incidents({ notes, ongoing, nowMs }: IncidentsProps) {
+  const others = notes.filter((note) => !ongoing.includes(note));
+  const entries = others.toSorted((a, b) => Date.parse(b.starts_at) - Date.parse(a.starts_at));
   const item = (note: IncidentNote) => (
     <li key={note.key} id={note.key} className="px-4 py-3 sm:px-5">
-      <Note note={note} nowMs={nowMs} />
+      <Note note={note} ongoing={false} nowMs={nowMs} />
     </li>
   );
   return (
     <div className="rounded-xl border border-line bg-surface text-sm">
       {entries.length === 0 ? (
-        <p className="px-4 py-6 text-ink-soft sm:px-5">No incidents recorded in the last {UPTIME_DAYS} days.</p>
+        <p className="px-4 py-6 text-ink-soft sm:px-5">
+          No {ongoing.length === 0 ? "" : "other "}incidents recorded in the last {UPTIME_DAYS} days.
+        </p>
       ) : (
         <ul className="divide-y divide-line">{entries.slice(0, SHOWN_COUNT).map(item)}</ul>
       )}

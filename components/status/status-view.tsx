@@ -13,9 +13,9 @@ import { NO_ANSWER } from "../portal/no-answer";
 import { Instant, TickInstant } from "../portal/time";
 import { Badge, type Tone } from "../ui/badge";
 import { Figure, Figures, Section } from "../ui/card";
-import { headlineOf, LEVEL_TONES, type PartState, restState, streamState } from "./headline";
+import { type Headline, headlineOf, LEVEL_TONES, type PartState, restState, streamState } from "./headline";
 import { History } from "./history";
-import { CurrentNotes, Incidents } from "./incidents";
+import { Incidents, OngoingIncidents } from "./incidents";
 import { STATUS_POLL_MS, useServiceNow, useStatus, type WatchedStatus } from "./use-status";
 import { Venue } from "./venue";
 
@@ -135,18 +135,16 @@ function Connection({ watched: { status, trouble }, feed, detail }: ConnectionPr
 
 interface SummaryProps {
   readonly lead: string;
+  readonly headline: Headline;
   readonly watched: WatchedStatus;
-  readonly store: BoardStore;
+  readonly feed: Feed;
   readonly streams: boolean;
-  readonly notes: UptimeReport["notes"];
 }
 
 const DOTS: Record<Tone, string> = { positive: "bg-positive", neutral: "bg-neutral", warning: "bg-warning", danger: "bg-danger" };
 
 /** The overall state first, then what this page itself sees of the service. */
-function Summary({ lead, watched, store, streams, notes }: SummaryProps) {
-  const feed = useFeed(store);
-  const { level, title, detail } = headlineOf(watched, feed, notes);
+function Summary({ lead, headline: { level, title, detail, ongoing }, watched, feed, streams }: SummaryProps) {
   const isTroubled = level !== "operational" || troubleOf(feed) !== undefined;
   return (
     <>
@@ -158,7 +156,7 @@ function Summary({ lead, watched, store, streams, notes }: SummaryProps) {
         </h1>
         <p className="mt-2 max-w-prose text-ink-soft text-sm leading-6">{lead}</p>
       </div>
-      <CurrentNotes notes={notes} nowMs={watched.status.at_ms} />
+      <OngoingIncidents notes={ongoing} nowMs={watched.status.at_ms} />
       {/* High enough for two lines on a phone: what is below stays in its place when the state changes. */}
       <div className="mb-10 flex min-h-16 flex-wrap content-center items-center justify-between gap-x-6 gap-y-1 rounded-xl border border-line bg-surface px-4 py-3 text-sm sm:px-5">
         <p role="status" className={`max-sm:min-h-10 max-sm:w-full ${isTroubled ? "text-warning" : ""}`}>
@@ -194,12 +192,14 @@ interface StatusViewProps {
 export function StatusView({ lead, first, uptime, rows, credential }: StatusViewProps) {
   const watched = useStatus(first);
   const store = useBoardStore(rows, credential);
+  const feed = useFeed(store);
+  const headline = headlineOf(watched, feed, uptime?.notes ?? []);
   const { status } = watched;
   const isCut = watched.trouble !== undefined;
   const streams = credential !== undefined;
   return (
     <>
-      <Summary lead={lead} watched={watched} store={store} streams={streams} notes={uptime?.notes ?? []} />
+      <Summary lead={lead} headline={headline} watched={watched} feed={feed} streams={streams} />
       <Section title="Service">
         <Figures>
           <RestFigure watched={watched} />
@@ -220,7 +220,7 @@ export function StatusView({ lead, first, uptime, rows, credential }: StatusView
       </Section>
       {uptime === null ? null : (
         <Section title="Incidents">
-          <Incidents notes={uptime.notes} nowMs={status.at_ms} />
+          <Incidents notes={uptime.notes} ongoing={headline.ongoing} nowMs={status.at_ms} />
         </Section>
       )}
       {status.venues.map((venue) => (

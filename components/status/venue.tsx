@@ -2,9 +2,7 @@
 
 import type { ReactNode } from "react";
 import { LABELS, StatusBadge } from "#components/board/status-badge";
-import { DISPLAY_CLASS } from "#lib/contract/display-class";
-import type { CalendarGroup, InstrumentState, VenueStatus } from "#lib/contract/service-status";
-import type { FinalDisplayState } from "#lib/contract/status";
+import { type CalendarGroup, type InstrumentState, STATE_CLASS, type VenueStatus } from "#lib/contract/service-status";
 import { countdownText } from "#lib/duration";
 import { isTest } from "#lib/service-state";
 import { MINUTE_MS } from "#lib/units";
@@ -15,6 +13,7 @@ import { Badge } from "../ui/badge";
 import { TickerList } from "../ui/ticker-list";
 import { useServiceNow, type WatchedStatus } from "./use-status";
 
+const STATES = { ...LABELS, not_bound: "Not bound" } as const;
 const CLASSES: Record<string, string> = { forex: "Forex", metals: "Metals", test: "Test tickers" };
 
 const wordsOf = (text: string) => text.replaceAll("_", " ");
@@ -54,8 +53,8 @@ function Hours({ group: { sessions, sessions_count } }: { group: CalendarGroup }
 }
 
 /** How many instruments are in each state, the most first. */
-function countsOf(instruments: readonly InstrumentState[]): [FinalDisplayState, number][] {
-  const counts = new Map<FinalDisplayState, number>();
+function countsOf(instruments: readonly InstrumentState[]): [InstrumentState["state"], number][] {
+  const counts = new Map<InstrumentState["state"], number>();
   for (const { state } of instruments) counts.set(state, (counts.get(state) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a);
 }
@@ -64,24 +63,18 @@ function countsOf(instruments: readonly InstrumentState[]): [FinalDisplayState, 
 function restText(instruments: readonly InstrumentState[], bound: boolean): string {
   if (!bound) return `${countText(instruments.length)} ${instruments.length === 1 ? "instrument" : "instruments"}`;
   return countsOf(instruments)
-    .map(([state, count]) => `${countText(count)} ${LABELS[state].toLowerCase()}`)
+    .map(([state, count]) => `${countText(count)} ${STATES[state].toLowerCase()}`)
     .join(", ");
 }
 
-interface CellProps {
-  readonly instrument: InstrumentState;
-  /** False where the venue has no provider, and so no state to show. */
-  readonly bound: boolean;
-}
-
-function InstrumentCell({ instrument: { ticker, state, reason }, bound }: CellProps) {
+function InstrumentCell({ instrument: { ticker, state, reason } }: { instrument: InstrumentState }) {
   return (
     <li
       title={`${ticker}: ${wordsOf(reason ?? state)}`}
       className="flex h-9 min-w-0 items-center justify-between gap-2 px-3 text-sm ring-1 ring-line"
     >
       <span className="font-mono">{ticker}</span>
-      {bound ? <StatusBadge state={state} reason={reason} /> : null}
+      {state === "not_bound" ? null : <StatusBadge state={state} reason={reason} />}
     </li>
   );
 }
@@ -99,21 +92,19 @@ function Frame({ title, aside, children }: { title: ReactNode; aside: ReactNode;
   );
 }
 
-interface CellsProps extends Pick<CellProps, "bound"> {
-  readonly instruments: readonly InstrumentState[];
-}
-
-function Cells({ instruments, bound }: CellsProps) {
+function Cells({ instruments }: { instruments: readonly InstrumentState[] }) {
   return (
     <ul className="grid grid-cols-2 gap-px overflow-hidden border-line border-t sm:grid-cols-3 lg:grid-cols-6">
       {instruments.map((instrument) => (
-        <InstrumentCell key={instrument.ticker} instrument={instrument} bound={bound} />
+        <InstrumentCell key={instrument.ticker} instrument={instrument} />
       ))}
     </ul>
   );
 }
 
-interface GroupProps extends Pick<CellProps, "bound"> {
+interface GroupProps {
+  /** False where the venue has no provider, and so no states to show. */
+  readonly bound: boolean;
   readonly group: CalendarGroup;
   readonly watched: WatchedStatus;
 }
@@ -121,7 +112,7 @@ interface GroupProps extends Pick<CellProps, "bound"> {
 /** A calendar's hours with the instruments that follow it: the few with a problem are in sight, the others open. */
 function Group({ group, watched, bound }: GroupProps) {
   const counts = countsOf(group.instruments);
-  const late = bound ? group.instruments.filter(({ state }) => DISPLAY_CLASS[state] === "warning") : [];
+  const late = bound ? group.instruments.filter(({ state }) => STATE_CLASS[state] === "warning") : [];
   // When most are late, the counts say more than a cell for each.
   const troubled = late.length * 2 > group.instruments.length ? [] : late;
   const rest = group.instruments.filter((instrument) => !troubled.includes(instrument));
@@ -132,8 +123,8 @@ function Group({ group, watched, bound }: GroupProps) {
           <h3 className="font-medium">{CLASSES[group.asset_class] ?? group.asset_class}</h3>
           {bound ? (
             counts.map(([state, count]) => (
-              <Badge key={state} tone={DISPLAY_CLASS[state]}>
-                {LABELS[state]} {count}
+              <Badge key={state} tone={STATE_CLASS[state]}>
+                {STATES[state]} {count}
               </Badge>
             ))
           ) : (
@@ -146,13 +137,13 @@ function Group({ group, watched, bound }: GroupProps) {
       <div className="px-4 pb-4 sm:px-5">
         <Hours group={group} />
       </div>
-      {troubled.length === 0 ? null : <Cells instruments={troubled} bound={bound} />}
+      {troubled.length === 0 ? null : <Cells instruments={troubled} />}
       {rest.length === 0 ? null : (
         <details className="border-line border-t">
           <summary className="cursor-pointer px-4 py-3 text-ink-soft text-sm hover:text-ink sm:px-5">
             {restText(rest, bound)}
           </summary>
-          <Cells instruments={rest} bound={bound} />
+          <Cells instruments={rest} />
         </details>
       )}
     </Frame>
@@ -178,7 +169,7 @@ function TestTickers({ groups, watched }: { groups: readonly CalendarGroup[]; wa
             >
               <span className="font-mono">{ticker}</span>
               <span className="max-sm:justify-self-end">
-                <StatusBadge state={state} reason={reason} />
+                {state === "not_bound" ? null : <StatusBadge state={state} reason={reason} />}
               </span>
               <span className="text-ink-soft max-sm:hidden">{reason === null ? "" : wordsOf(reason)}</span>
               <span className="text-right text-ink-faint max-sm:col-span-2 max-sm:text-left max-sm:text-xs">
@@ -209,7 +200,7 @@ export function Venue({ venue: { groups, provider }, watched }: { venue: VenueSt
           title={
             <>
               <h3 className="font-medium">Not offered by {provider}</h3>
-              <Badge tone={DISPLAY_CLASS.not_offered}>{countText(unoffered.length)}</Badge>
+              <Badge tone={STATE_CLASS.not_offered}>{countText(unoffered.length)}</Badge>
             </>
           }
           aside="no outage: no prices are expected"

@@ -1,7 +1,8 @@
 import { DAY_S } from "#lib/units";
+import { DISPLAY_CLASS, type FinalDisplayState } from "./display-class";
 import type { PreviewSession } from "./portal-admin";
 import type { Venue } from "./primitives";
-import type { CalendarState, FinalDisplayState, StatusReason } from "./status";
+import type { CalendarState, StatusReason } from "./status";
 
 /** Path of the service status, for the status page and for monitors. */
 export const SERVICE_STATUS_PATH = "/status.json";
@@ -13,10 +14,17 @@ export const CALENDAR_STRIP_DAYS = 9;
 /** For a calendar with more sessions, only their number is given. */
 export const CALENDAR_STRIP_MAX_SESSIONS = 200;
 
+/** The class of each state, as of the badges; without a provider an instrument has no state of its own. */
+export const STATE_CLASS = { ...DISPLAY_CLASS, not_bound: "neutral" } as const satisfies Record<
+  FinalDisplayState | "not_bound",
+  unknown
+>;
+
 /** The state of one instrument. */
 export interface InstrumentState {
   readonly ticker: string;
-  readonly state: FinalDisplayState;
+  /** `not_bound`: the venue has no provider, so only its market hours are known. */
+  readonly state: keyof typeof STATE_CLASS;
   readonly reason: StatusReason | null;
 }
 

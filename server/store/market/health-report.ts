@@ -54,6 +54,7 @@ function groupOf(market: Market, listings: readonly [Listing, ...Listing[]], now
     next_close_ms: session.nextClose,
     ...sessionsAround(market, first, nowMs),
     instruments: listings.map((listing) => {
+      if (market.provider === null) return { ticker: listing.ticker, state: "not_bound", reason: null };
       const { final_display_state: state, reason } = statusAt({ market, nowMs }, listing);
       return { ticker: listing.ticker, state, reason };
     }),

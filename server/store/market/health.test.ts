@@ -273,6 +273,10 @@ describe("health report", () => {
       ["forex", 2],
       ["metals", 8],
     ]);
+    const states = (groups: typeof live) =>
+      new Set(groups?.groups.flatMap(({ instruments }) => instruments.map(({ state }) => state)));
+    expect([...states(live)]).toEqual(["not_bound"]);
+    expect(states(sandbox).has("not_bound")).toBe(false);
     const flip = sandbox?.groups.find(({ calendar }) => calendar === "flip");
     expect([flip?.sessions, flip?.sessions_count]).toEqual([[], expect.any(Number)]);
     expect(sandbox?.groups.find(({ calendar }) => calendar === null)).toMatchObject({

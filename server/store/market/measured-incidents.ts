@@ -20,25 +20,33 @@ interface Run {
   readonly away: boolean;
   /** The database did not answer in one of them. */
   readonly unstored: boolean;
+  /** Of a feed: instruments without prices in the worst of them, and those whose market was open. */
+  readonly lacking: number | null;
+  readonly expected: number | null;
+  /** A later minute is known, in which the part did not fail. */
+  readonly over: boolean;
 }
 
+const WORST = "ORDER BY lacking::float / nullif(expected, 0) DESC NULLS LAST, expected DESC";
 // A service that does not run records nothing, so a hole between two samples is an incident as well.
 const RUNS = `
   WITH sample AS (
-    SELECT at, venue, rest, stream, stored IS FALSE AS unstored, away IS TRUE AS away, ${stateIn("health_sample")} AS state,
+    SELECT at, venue, rest, stream, stored IS FALSE AS unstored, away IS TRUE AS away, expected, fresh, ${stateIn("health_sample")} AS state,
            lag(at) OVER (PARTITION BY venue ORDER BY at) AS before
       FROM health_sample WHERE at BETWEEN $1 AND $2),
   bad AS (
-    SELECT 'rest' AS part, at, unstored, false AS away FROM sample WHERE venue = 'sandbox' AND NOT rest
-    UNION ALL SELECT 'stream', at, unstored, false FROM sample WHERE venue = 'sandbox' AND NOT stream
-    UNION ALL SELECT venue, at, false, away FROM sample WHERE state = 'down'),
+    SELECT 'rest' AS part, at, unstored, false AS away, NULL::int AS lacking, NULL::int AS expected FROM sample WHERE venue = 'sandbox' AND NOT rest
+    UNION ALL SELECT 'stream', at, unstored, false, NULL, NULL FROM sample WHERE venue = 'sandbox' AND NOT stream
+    UNION ALL SELECT venue, at, false, away, expected - fresh, expected FROM sample WHERE state = 'down'),
   marked AS (
     SELECT *, (at - lag(at) OVER (PARTITION BY part ORDER BY at) > $3::interval)::int AS first FROM bad),
   numbered AS (SELECT *, sum(first) OVER (PARTITION BY part ORDER BY at) AS number FROM marked)
-  SELECT part, min(at) AS since, max(at) + interval '1 minute' AS until, bool_or(unstored) AS unstored, bool_or(away) AS away
+  SELECT part, min(at) AS since, max(at) + interval '1 minute' AS until, bool_or(unstored) AS unstored, bool_or(away) AS away,
+         (array_agg(lacking ${WORST}))[1] AS lacking, (array_agg(expected ${WORST}))[1] AS expected,
+         max(at) < (SELECT max(at) FROM sample) AS over
     FROM numbered GROUP BY part, coalesce(number, 0) HAVING count(*) >= $4
   UNION ALL
-  SELECT 'service', before + interval '1 minute', at, false, false FROM sample WHERE venue = 'sandbox' AND at - before > $3::interval
+  SELECT 'service', before + interval '1 minute', at, false, false, NULL, NULL, true FROM sample WHERE venue = 'sandbox' AND at - before > $3::interval
    ORDER BY since DESC, part LIMIT $5`;
 
 // A run that was noticed before has grown, perhaps out of the samples that were read: it is known by any minute that both have. What an
@@ -61,7 +69,7 @@ const NOTE = `
 const FORGET = "DELETE FROM incident_note WHERE automatic AND ends_at < $1";
 
 /** Why a part failed, for everybody: what a provider or the database said is for operators. */
-function causeOf({ part, away, unstored }: Run): string {
+function causeOf({ part, away, unstored, lacking, expected }: Run): string {
   switch (part) {
     case "service":
       return "Nothing was recorded: the service did not run, or could not store anything.";
@@ -70,9 +78,8 @@ function causeOf({ part, away, unstored }: Run): string {
       return unstored ? "The database did not respond." : "The service's own calls got no valid response.";
     case "live":
     case "sandbox":
-      return away
-        ? "No connection to the provider while a market was open."
-        : "More than half of the instruments got no prices while their market was open.";
+      if (away) return "No connection to the provider while a market was open.";
+      return `${lacking === expected && lacking !== 1 ? "All" : `${lacking} of`} ${expected} instruments were without prices while their market was open.`;
   }
 }
 
@@ -85,8 +92,8 @@ const impactOf = (part: IncidentPart): IncidentImpact => (part === "live" || par
 export async function noteMeasured(pool: Pick<Pool, "query">, nowMs: number, sinceMs: number): Promise<void> {
   const bounds = [new Date(sinceMs), new Date(nowMs), `${INCIDENT_JOIN_MINUTES} minutes`];
   const { rows } = await pool.query<Run>(RUNS, [...bounds, INCIDENT_MIN_MINUTES, INCIDENTS_MAX_COUNT]);
-  // A part that failed in the latest minutes still does, as far as anybody knows.
-  const endOf = ({ part, until }: Run) => (part !== "service" && nowMs - until.getTime() < 2 * MINUTE_MS ? null : until);
+  // A part that failed in the latest minute that is known still does, unless nothing was recorded for longer.
+  const endOf = ({ over, until }: Run) => (over || nowMs - until.getTime() >= 2 * MINUTE_MS ? until : null);
   if (rows.length > 0)
     await pool.query(NOTE, [
       rows.map(({ part }) => part),

@@ -96,6 +96,25 @@ describe("incidents", () => {
     expect(note?.text).toBe("No connection to the provider while a market was open.");
   });
 
+  test("the cause of a feed that was down counts the instruments of its worst minute", async () => {
+    await sample({ endsBeforeMs: 3 * MINUTE_MS, minutes: 10, fresh: 4 });
+    await noticed(NOW_MS - 3 * MINUTE_MS);
+    const text = async () => (await listNotes(t.db))[0]?.text;
+    expect(await text()).toBe("6 of 10 instruments were without prices while their market was open.");
+    await sample({ endsBeforeMs: 0, minutes: 3, fresh: 0 });
+    await noticed();
+    expect(await text()).toBe("All 10 instruments were without prices while their market was open.");
+  });
+
+  test("an incident ends with the first minute that is known to be no failure, such as one without a provider", async () => {
+    await sample({ endsBeforeMs: MINUTE_MS, minutes: 10, fresh: 0 });
+    await sample({ endsBeforeMs: 0, minutes: 1 });
+    await t.db.pool.query("UPDATE health_sample SET state = 'not_bound', expected = 0 WHERE venue = 'live' AND at = $1", [
+      new Date(NOW_MS - MINUTE_MS),
+    ]);
+    expect(await noticed()).toEqual([["live", 11, 1]]);
+  });
+
   test("an incident lasts while its part still fails, and one that paused shortly is one", async () => {
     await sample({ endsBeforeMs: 0, minutes: 4, rest: false });
     await sample({ endsBeforeMs: 4 * MINUTE_MS, minutes: 2 });
