@@ -24,6 +24,7 @@ const PAGES = [
   "admin/feeds",
   "admin/data",
   "admin/data/USDCAD",
+  "admin/data/USDCAD?tab=layers",
   "admin/audit",
 ];
 const PAGE_MAX_MS = 180_000;
@@ -363,10 +364,15 @@ describe("an operator", () => {
     await row("Frozen").getByText("600 minutes with the same prices").waitFor();
     const around = await row("Frozen").getByRole("link").first().getAttribute("href");
     expect(around).toBe("/playground?op=klines&ticker=USDCAD&timeframe=M1&from=1709679600&to=1709722740");
+    await page.getByText("06 Mar, 00:00 – 18:00", { exact: true }).waitFor();
+    await page.getByRole("tab", { name: "Layers" }).click();
     await row("USDCAD_second.csv").getByText("900 added, 0 overwritten, 0 unchanged").waitFor();
   });
 
   test("strikes a wrong minute out, and sees what struck it out", async () => {
+    // The chosen tab is in the address: a link leads to it.
+    expect(page.url()).toBe(`${product.baseUrl}/admin/data/USDCAD?tab=layers`);
+    await goto("admin/data/USDCAD?tab=correct");
     await page.getByRole("button", { name: "Correct… 06 Mar 2024, 17:58" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Reason").fill("A tick without its decimal point");
@@ -374,8 +380,10 @@ describe("an operator", () => {
     await row("06 Mar 2024, 17:58")
       .getByText(/^Struck out, import \d+$/)
       .waitFor();
+    await page.getByRole("tab", { name: "Layers" }).click();
     await row("struck out: A tick without its decimal point").waitFor();
     await row("USDCAD_second.csv").getByText("899", { exact: true }).waitFor();
+    await page.getByRole("tab", { name: "Correct" }).click();
     await page.getByRole("button", { name: "Correct… 06 Mar 2024, 17:59" }).click();
     await dialog.getByLabel("New values").click();
     await dialog.getByLabel("High").fill("0.5");
@@ -421,7 +429,7 @@ describe("the operators' pages", () => {
       await expectToStay(reading, `/${path} at 390`);
       await open(path, 1440);
       await expectToStay(reading, `/${path} at 1440`);
-      await expectToFit(reading.page, path.replaceAll("/", "-"));
+      await expectToFit(reading.page, path.replaceAll(/[/?]/g, "-"));
       expect(reading.problems).toEqual([]);
     },
     PAGE_MAX_MS,

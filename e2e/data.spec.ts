@@ -255,7 +255,7 @@ test(
     await page.getByRole("row", { name: /Imported files/ }).waitFor();
     expect(await page.getByRole("link", { name: /list its file/ }).count()).toBe(0);
 
-    await openPage(page, `${product.baseUrl}/admin/data/USDCAD`);
+    await openPage(page, `${product.baseUrl}/admin/data/USDCAD?tab=layers`);
     await page.getByLabel("Year of the layers").selectOption("2022");
     const layers = page.getByRole("region", { name: "Layers" });
     const layer = (name: string) => layers.getByRole("row").filter({ hasText: name });
@@ -264,25 +264,33 @@ test(
     expect(await layer("wrong.csv").locator("svg title").first().textContent()).toBe("2022-06: 100 said, 100 show");
     await picture(page, "admin-layers");
 
-    await page.getByLabel("As of", { exact: true }).fill(before.toISOString().slice(0, 19));
-    await page.getByRole("button", { name: "Show", exact: true }).click();
+    const open = (tab: string) => page.getByRole("tab", { name: tab }).click();
+    const ask = async (asOf: string) => {
+      await page.locator("input[name=as_of]").fill(asOf);
+      await page.getByRole("button", { name: "Show", exact: true }).click();
+    };
+    await open("As of");
+    await ask(before.toISOString().slice(0, 19));
     const past = page.getByRole("region", { name: /^2022 as of / });
     await past.getByRole("row", { name: /2022-06 300 1\.25000 1\.25000 1\.25000 1\.25000/ }).waitFor();
     await page.getByText("Other values since").locator("..").getByText("100", { exact: true }).waitFor();
 
+    await open("Layers");
     const press = (action: "Undo" | "Redo") => page.getByRole("button", { name: `${action} import ${wrong}` }).click();
     await press("Undo");
     await layer("wrong.csv").getByText("Undone", { exact: true }).waitFor();
     await layer("right.csv").getByRole("cell", { name: "300", exact: true }).last().waitFor();
+    await open("As of");
+    await ask(before.toISOString().slice(0, 19));
     await page.getByText("Other values since").locator("..").getByText("0", { exact: true }).waitFor();
+    await open("Layers");
     await press("Redo");
     await layer("right.csv").getByRole("cell", { name: "200", exact: true }).waitFor();
 
-    await page.getByLabel("As of", { exact: true }).fill("2100-01-01T00:00:00");
-    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await open("As of");
+    await ask("2100-01-01T00:00:00");
     await page.getByText("as_of must not be in the future.").waitFor();
-    await page.getByLabel("As of", { exact: true }).fill("2001-01-01T00:00:00");
-    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await ask("2001-01-01T00:00:00");
     await page.getByText(/^Nothing of USDCAD was known before /).waitFor();
     expect(problems.filter((text) => !ANSWERED.test(text))).toEqual([]);
     await page.close();

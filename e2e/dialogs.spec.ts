@@ -583,7 +583,7 @@ const OPERATORS: readonly Walk[] = [
     closer: "Close",
   },
   {
-    at: "admin/data/USDCAD",
+    at: "admin/data/USDCAD?tab=correct",
     sources: ["admin/data/correction-dialog"],
     opener: "Correct… 06 Mar 2024, 17:58",
     title: "Correct USDCAD, 06 Mar 2024, 17:58:00 UTC",

@@ -1,6 +1,7 @@
 "use client";
 
 import * as Radix from "@radix-ui/react-tabs";
+import { useSearchParams } from "next/navigation";
 import type { ReactNode } from "react";
 
 /** One of several views; its content is rendered only while it is shown. */
@@ -27,16 +28,33 @@ export function TabList({ label, tabs }: { label: string; tabs: readonly Pick<Ta
   );
 }
 
+/** What a tab shows, below the list. */
+function Views({ tabs }: { tabs: readonly Tab[] }) {
+  return tabs.map(({ value, content }) => (
+    <Radix.Content key={value} value={value} className="pt-4">
+      {content}
+    </Radix.Content>
+  ));
+}
+
 /** Several views in one place. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly [Tab, ...Tab[]] }) {
   return (
     <Radix.Root defaultValue={tabs[0].value}>
       <TabList label={label} tabs={tabs} />
-      {tabs.map(({ value, content }) => (
-        <Radix.Content key={value} value={value} className="pt-4">
-          {content}
-        </Radix.Content>
-      ))}
+      <Views tabs={tabs} />
+    </Radix.Root>
+  );
+}
+
+/** The same with the chosen view in the address, as `?tab=`, so that links lead to it. */
+export function AddressTabs({ label, tabs }: { label: string; tabs: readonly [Tab, ...Tab[]] }) {
+  const asked = useSearchParams().get("tab");
+  const shown = tabs.find(({ value }) => value === asked) ?? tabs[0];
+  return (
+    <Radix.Root value={shown.value} onValueChange={(value) => window.history.replaceState(null, "", `?tab=${value}`)}>
+      <TabList label={label} tabs={tabs} />
+      <Views tabs={tabs} />
     </Radix.Root>
   );
 }

@@ -1,18 +1,14 @@
 import type { DataYear } from "#lib/contract/portal-data";
 import { CoverageLegend, CoverageStrip } from "../../coverage/coverage-strip";
-import { countText, shareText } from "../../portal/numbers";
+import { countText } from "../../portal/numbers";
 import { Section } from "../../ui/card";
 import { Skeleton } from "../../ui/skeleton";
-
-/** What a year misses, in words. */
-function missingText({ rows, minutes }: DataYear): string {
-  if (minutes === null) return "hours unknown";
-  return minutes.gap === 0 ? "complete" : `${shareText(minutes.gap, rows - minutes.in_closed_hours + minutes.gap)} missing`;
-}
+import { missingText, stretchText } from "./covered";
 
 function Year({ year }: { year: DataYear }) {
+  const words = [missingText(year), stretchText(year)].filter((text) => text !== undefined);
   return (
-    <li className="grid grid-cols-[3rem_1fr] items-center gap-x-3 gap-y-1 sm:grid-cols-[3rem_1fr_7rem_8rem]">
+    <li className="grid grid-cols-[3rem_1fr] items-center gap-x-3 gap-y-1 sm:grid-cols-[3rem_1fr_7rem_9rem]">
       <span className="font-mono text-sm tabular-nums">{year.year}</span>
       <CoverageStrip {...year} />
       <span className="text-right font-mono text-[13px] tabular-nums max-sm:col-start-2 max-sm:text-left">
@@ -20,10 +16,16 @@ function Year({ year }: { year: DataYear }) {
         <span className="sr-only"> klines</span>
         <span aria-hidden="true" className="font-sans text-ink-faint text-xs sm:hidden">
           {" "}
-          klines, {missingText(year)}
+          klines, {words.join(" ")}
         </span>
       </span>
-      <span className="text-right text-ink-soft text-xs max-sm:sr-only">{missingText(year)}</span>
+      <span className="text-right text-ink-soft text-xs max-sm:sr-only">
+        {words.map((text, index) => (
+          <span key={text} className={index === 0 ? "" : "block text-ink-faint tabular-nums"}>
+            {text}
+          </span>
+        ))}
+      </span>
     </li>
   );
 }
@@ -41,9 +43,9 @@ export function Coverage({ years, complete }: { years: readonly DataYear[] | und
         </ul>
       )}
       <p className="mt-2 text-ink-faint text-xs leading-5">
-        {complete ? null : "Earlier years are being read… "}
-        Days are UTC, from January to December. A minute in which the market was open but no quote came has no kline: a few
-        missing minutes are normal where trading is thin, and a day shows a gap from 2% on.
+        {complete ? null : "Earlier years are being read… "}A strip is a year, from January to December; days and times are UTC.
+        "Complete within" speaks of the stretch that is named. A minute in which the market was open but no quote came has no
+        kline: a few missing minutes are normal where trading is thin, and a day shows a gap from 2% on.
       </p>
     </Section>
   );

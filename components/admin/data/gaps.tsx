@@ -93,7 +93,7 @@ export function Gaps({ ticker, years, complete }: GapsProps) {
           isUnknown
             ? "The calendar of this instrument does not say when its market is open, so gaps cannot be found."
             : complete
-              ? "No gaps: every minute in which the market was open is stored."
+              ? "No gaps: from the first stored minute to the last, every minute in which the market was open is stored."
               : "No gaps so far. Earlier years are being read…"
         }
       />

@@ -1,7 +1,7 @@
 "use client";
 
 import Link from "next/link";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { DataHead, DataYear } from "#lib/contract/portal-data";
 import { TIMEFRAMES } from "#lib/contract/primitives";
 import { countText, shareText, sizeText } from "../../portal/numbers";
@@ -10,6 +10,7 @@ import { Instant } from "../../portal/time";
 import { Figure, Figures, PageHead, Section } from "../../ui/card";
 import { FailureNotice } from "../../ui/failure";
 import { Skeleton } from "../../ui/skeleton";
+import { AddressTabs, type Tab } from "../../ui/tabs";
 import { useAllPages } from "./all-pages";
 import { Comparison } from "./comparison";
 import { Coverage } from "./coverage";
@@ -17,7 +18,7 @@ import { Gaps } from "./gaps";
 import { LongerImports } from "./longer";
 import { Minutes } from "./minutes";
 import { Suspects } from "./suspects";
-import { YearHistory } from "./year-history";
+import { YearLayers, YearPast } from "./year-history";
 
 /** The sum of a number of all years. */
 const sumOf = (years: readonly DataYear[], number: (year: DataYear) => number) =>
@@ -82,15 +83,43 @@ const NOTHING: ReactNode = (
   </p>
 );
 
-/** The stored history of an instrument. */
+/** The stored history of an instrument: what there is, what it is made of, its minutes, and what showed before. */
 export function TickerView({ ticker }: { ticker: string }) {
   const { data: head, error } = usePortal<DataHead>(`admin/data/${ticker}`);
   const { items: years, failure, reload, complete } = useAllPages<DataYear>(`admin/data/${ticker}/years`, "");
+  const [year, setYear] = useState<number>();
   const problem = error ?? failure;
   const readAgain = useReadAgain(`admin/data/${ticker}`);
   const retry = () => {
     readAgain();
     reload();
+  };
+  const tabsOf = (known: DataHead): [Tab, ...Tab[]] => {
+    const { digits, imports, longer, first_at } = known;
+    const of = { head: known, chosen: year, choose: setYear };
+    const coverage = (
+      <>
+        <Coverage years={years} complete={complete} />
+        <Gaps ticker={ticker} years={years} complete={complete} />
+        <Suspects ticker={ticker} digits={digits} years={years} />
+        {years === undefined ? null : <Timeframes years={years} />}
+      </>
+    );
+    const layers = (
+      <>
+        {/* In one place, with klines and without: the button that undoes the last import keeps the focus. */}
+        <YearLayers {...of} onChange={retry} />
+        {first_at === null ? null : <Comparison ticker={ticker} imports={imports} />}
+        <LongerImports imports={longer} />
+      </>
+    );
+    const minutes = first_at === null ? null : { ticker, digits, newest: known.last_at ?? first_at };
+    return [
+      { value: "coverage", label: "Coverage", content: first_at === null ? NOTHING : coverage },
+      { value: "layers", label: "Layers", content: layers },
+      { value: "correct", label: "Correct", content: minutes === null ? NOTHING : <Minutes {...minutes} onChange={retry} /> },
+      { value: "as-of", label: "As of", content: <YearPast {...of} /> },
+    ];
   };
   return (
     <>
@@ -106,21 +135,14 @@ export function TickerView({ ticker }: { ticker: string }) {
       </PageHead>
       {problem === undefined ? null : <FailureNotice failure={problem} retry={retry} />}
       {head === undefined && problem === undefined ? <Skeleton className="h-24 w-full" /> : null}
-      {head?.first_at === null ? NOTHING : null}
-      {head === undefined || head.first_at === null ? null : (
+      {head === undefined ? null : (
         <>
-          <Summary head={head} years={years ?? []} complete={complete} />
-          <Coverage years={years} complete={complete} />
-          <Gaps ticker={ticker} years={years} complete={complete} />
-          <Suspects ticker={ticker} digits={head.digits} years={years} />
-          <Minutes ticker={ticker} digits={head.digits} newest={head.last_at ?? head.first_at} onChange={retry} />
+          {head.first_at === null ? null : <Summary head={head} years={years ?? []} complete={complete} />}
+          <div className="mt-8">
+            <AddressTabs label={`Data of ${ticker}`} tabs={tabsOf(head)} />
+          </div>
         </>
       )}
-      {/* One place, with klines and without: the button that undoes the last import keeps the focus. */}
-      {head === undefined ? null : <YearHistory head={head} onChange={retry} />}
-      {head === undefined || head.first_at === null ? null : <Comparison ticker={ticker} imports={head.imports} />}
-      {head === undefined ? null : <LongerImports imports={head.longer} />}
-      {head === undefined || head.first_at === null || years === undefined ? null : <Timeframes years={years} />}
     </>
   );
 }

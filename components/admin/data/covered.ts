@@ -1,0 +1,29 @@
+import type { DataYearCoverage } from "#lib/contract/portal-data";
+import { DAY_MS } from "#lib/units";
+import { dateFormat } from "../../portal/date-format";
+import { shareText } from "../../portal/numbers";
+
+type Year = Pick<DataYearCoverage, "year" | "from" | "to" | "rows" | "minutes">;
+
+const DAY = { day: "2-digit", month: "short", timeZone: "UTC" } as const;
+const CLOCK = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" } as const;
+
+/** The stretch of a year that has klines, in UTC; undefined for a whole year. */
+export function stretchText({ year, from, to }: Year): string | undefined {
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+  if (fromMs <= Date.UTC(year, 0) && toMs >= Date.UTC(year + 1, 0)) return undefined;
+  const [day, clock] = [dateFormat(DAY), dateFormat(CLOCK)];
+  // The end is not part of it.
+  const last = toMs - 1;
+  if (day.format(fromMs) === day.format(last)) return `${day.format(fromMs)}, ${clock.format(fromMs)} – ${clock.format(toMs)}`;
+  if (toMs - fromMs > 2 * DAY_MS) return `${day.format(fromMs)} – ${day.format(last)}`;
+  return `${day.format(fromMs)}, ${clock.format(fromMs)} – ${day.format(toMs)}, ${clock.format(toMs)}`;
+}
+
+/** What a year misses within its stretch. */
+export function missingText(year: Year): string {
+  const { rows, minutes } = year;
+  if (minutes === null) return "hours unknown";
+  if (minutes.gap > 0) return `${shareText(minutes.gap, rows - minutes.in_closed_hours + minutes.gap)} missing`;
+  return stretchText(year) === undefined ? "complete" : "complete within";
+}
