@@ -31,7 +31,7 @@ import { WaitingAccount } from "./account-waiting";
 import { PlanChoice } from "./plan-choice";
 
 const CALLS: readonly Series[] = [
-  { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
+  { field: "calls", label: "Requests", shape: "bar", tone: "accent" },
   { field: "errors", label: "Errors", shape: "bar", tone: "danger", part: true },
 ];
 
@@ -99,14 +99,14 @@ export function AccountDetail({ id, delivery }: { id: string; delivery: MailDeli
       <WaitingAccount account={account} onChange={reload} />
       <Section title="Last 30 days">
         <Figures>
-          <Figure label="Calls" value={countText(calls)} />
-          <Figure label="Errors" value={countText(errors)} note={`${shareText(errors, calls)} of all calls`} />
+          <Figure label="Requests" value={countText(calls)} />
+          <Figure label="Errors" value={countText(errors)} note={`${shareText(errors, calls)} of all requests`} />
           <Figure label="Stream connections" value={countText(connections)} />
           <Figure label="Stream messages" value={countText(messages)} />
         </Figures>
         <div className="mt-6">
           <ChartCard
-            summary="Calls and errors per day over 30 days"
+            summary="Requests and errors per day over 30 days"
             points={usage.items}
             grain="day"
             series={CALLS}

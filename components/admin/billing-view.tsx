@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<BillingItem>[] = [
   },
   { head: "Plan", from: "md", cell: ({ plan }) => plan },
   { head: "Units", numeric: true, cell: ({ units }) => countText(units) },
-  { head: "Calls", numeric: true, from: "sm", cell: ({ calls }) => countText(calls) },
+  { head: "Requests", numeric: true, from: "sm", cell: ({ calls }) => countText(calls) },
   { head: "Connections", numeric: true, from: "lg", cell: ({ connections }) => countText(connections) },
   { head: "Messages", numeric: true, from: "md", cell: ({ messages }) => countText(messages) },
 ];
@@ -126,7 +126,7 @@ export function BillingView({ current }: { readonly current: string }) {
       </div>
       <Figures>
         <Figure label="Units" value={count(data?.total.units)} />
-        <Figure label="REST calls" value={count(data?.total.calls)} />
+        <Figure label="REST requests" value={count(data?.total.calls)} />
         <Figure label="Stream connections" value={count(data?.total.connections)} note="opened" />
         <Figure label="Stream messages" value={count(data?.total.messages)} />
       </Figures>

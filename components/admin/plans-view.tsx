@@ -63,7 +63,7 @@ function TermFields({ plan, errorOf }: { readonly plan: AdminPlan | undefined; r
           className="font-mono tabular-nums"
           label="Units per month"
           name="month_units"
-          hint="For all calls of an account in a UTC month. Empty: no quota."
+          hint="For all requests of an account in a UTC month. Empty: no quota."
           defaultValue={terms.month_units ?? ""}
           error={errorOf("month_units")}
         />
@@ -72,7 +72,7 @@ function TermFields({ plan, errorOf }: { readonly plan: AdminPlan | undefined; r
       <div className="grid gap-2">
         <Checkbox
           name="month_hard"
-          label="Refuse calls beyond the quota"
+          label="Refuse requests beyond the quota"
           hint="Otherwise they are only counted. Open streams go on either way."
           defaultChecked={terms.month_hard}
         />

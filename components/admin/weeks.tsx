@@ -30,8 +30,9 @@ function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
       <div aria-hidden="true" className="grid grid-cols-7 text-ink-faint text-xs leading-5 max-sm:text-[11px]">
         {days.slice(0, -1).map((day) => (
           <span key={day} className="truncate pr-0.5">
-            {dateFormat({ weekday: "short", timeZone }).format(day)}{" "}
-            <span className="tabular-nums">{dateFormat({ day: "numeric", timeZone }).format(day)}</span>
+            {dateFormat({ weekday: "short", timeZone }).format(day)}
+            {/* On the narrowest phones the weekdays alone have room. */}
+            <span className="tabular-nums max-[24rem]:hidden"> {dateFormat({ day: "numeric", timeZone }).format(day)}</span>
           </span>
         ))}
       </div>
