@@ -38,6 +38,7 @@ function Day({ day, today }: { day: MarketDay; today: boolean }) {
 export function MarketHours({ closures, nowMs }: { closures: MarketDetail["closures"]; nowMs: number }) {
   if (closures === null)
     return <p className="text-ink-soft text-sm leading-6">The calendar of this market has no days that could be listed.</p>;
+  if (closures.length === 0) return <p className="text-ink-soft text-sm leading-6">Open at all hours, every day.</p>;
   const today = Math.floor(nowMs / DAY_MS) * (DAY_MS / SECOND_MS);
   const days = daysOf(closures, today);
   if (days.every((day) => openTimes(day).length === 0))

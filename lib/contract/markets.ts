@@ -72,6 +72,6 @@ export interface MarketDetail {
   } | null;
   /** The closures from the start of this UTC day to a fortnight later, ascending; null when unknown or too many. */
   readonly closures: readonly Closure[] | null;
-  /** The venue whose calendar these closures are from: the live one, where it lists the instrument. */
-  readonly closures_of: Venue;
+  /** Whether the live venue lists the instrument. */
+  readonly in_live: boolean;
 }

@@ -50,7 +50,10 @@ beforeEach(() => {
     },
     ...overrides,
   });
-  report = createMarketsReport({ markets: { live: market("live"), sandbox: market("sandbox") }, clock });
+  const catalogue = createSandboxCatalogue();
+  // The sandbox never closes; the live venue does.
+  const real = { ...catalogue, calendar: () => catalogue.calendar("TESTMETAL") };
+  report = createMarketsReport({ markets: { live: market("live", { catalogue: real }), sandbox: market("sandbox") }, clock });
 });
 
 describe("the list of markets", () => {
@@ -109,9 +112,9 @@ describe("the page of a market", () => {
     expect((await report.detail("sandbox", "EURUSD"))?.ranges).toEqual({ W1: null, MN1: month });
   });
 
-  test("lists the closures of a fortnight day by day with their reasons, from the live venue's calendar", async () => {
-    const detail = await report.detail("sandbox", "TESTMETAL");
-    expect(detail?.closures_of).toBe("live");
+  test("lists the closures of a fortnight day by day with their reasons, of the venue that is asked", async () => {
+    expect(await report.detail("sandbox", "XAUUSD")).toMatchObject({ closures: [], in_live: true });
+    const detail = await report.detail("live", "XAUUSD");
     const midnight = NOW_S - 12 * HOUR_S;
     const words = detail?.closures?.map(({ from, to, reason }) => {
       const day = Math.floor((from - midnight) / DAY_S);

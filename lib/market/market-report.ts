@@ -123,17 +123,13 @@ function hoursOf(calendar: Calendar, nowMs: number): MarketDetail["hours"] {
 /** The calendar's part of a page. A calendar that flips by the minute is not spelled out. */
 function calendarPart(market: Market, live: Market, ticker: string, nowMs: number) {
   const fromMs = nowMs - (nowMs % DAY_MS);
-  const closures = (of: Market) => {
-    const calendar = of.catalogue.calendar(ticker);
-    return calendar === undefined ? null : closuresOf(calendar, fromMs);
-  };
   const calendar = market.catalogue.calendar(ticker);
-  // The sandbox never closes; what interests its readers are the hours of the real market.
-  const of = live.catalogue.find(ticker) === undefined ? market : live;
+  // Of the venue whose badge is shown: hours of another one would contradict it.
+  const closures = calendar === undefined ? null : closuresOf(calendar, fromMs);
   return {
-    closures: closures(of),
-    closures_of: of.venue,
-    hours: calendar === undefined || closures(market) === null ? null : hoursOf(calendar, nowMs),
+    closures,
+    in_live: live.catalogue.find(ticker) !== undefined,
+    hours: calendar === undefined || closures === null ? null : hoursOf(calendar, nowMs),
   };
 }
 

@@ -137,7 +137,7 @@ export async function shownMarket(
   const { reports } = running;
   return show(running, reader, {
     sandbox: () => reports.market("sandbox", ticker),
-    isInLive: (detail, mayRead) => detail?.closures_of === "live" && mayRead(listingOf(detail.row)),
+    isInLive: (detail, mayRead) => detail?.in_live === true && mayRead(listingOf(detail.row)),
     async live(mayRead) {
       const detail = await reports.market("live", ticker);
       return detail !== undefined && mayRead(listingOf(detail.row)) ? detail : undefined;

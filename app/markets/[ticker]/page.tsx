@@ -61,7 +61,7 @@ export default async function MarketPage({ params, ...search }: Props) {
     );
   const { parts, shown, detail } = read;
   const { venue } = shown;
-  const { row, instrument, bars, hours, ranges, spreads, closures, closures_of: of } = detail;
+  const { row, instrument, bars, hours, ranges, spreads, closures } = detail;
   const credential = credentialFor(parts, shown);
   const ownKey = credential?.kind === "own" ? credential.key : undefined;
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
@@ -78,7 +78,7 @@ export default async function MarketPage({ params, ...search }: Props) {
       <VenueNotice {...venueFacts(parts, shown)} pathOf={marketPath} ticker={ticker} />
       <MarketView key={`${venue} ${ticker}`} detail={{ row, instrument, bars, hours, ranges }} credential={credential} />
       <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
-        <Section title="Market hours" aside={`${of === "live" ? "Live venue" : "Sandbox"}, all times UTC`}>
+        <Section title="Market hours" aside={`${venue === "live" ? "Live venue" : "Sandbox"}, all times UTC`}>
           <MarketHours closures={closures} nowMs={parts.clock.now()} />
         </Section>
         <div className="max-lg:mt-10">
