@@ -81,8 +81,9 @@ function Sessions({ status: { at_ms, venues } }: { status: ServiceStatus }) {
     openMs: Date.parse(opens_at),
     closeMs: Date.parse(closes_at),
   }));
-  const fromMs = at_ms - (at_ms % DAY_MS);
-  const sessions = worldSessions(open, fromMs, fromMs + (CALENDAR_STRIP_DAYS - 1) * DAY_MS);
+  // From yesterday on, where the day of a reader in the west began.
+  const fromMs = at_ms - (at_ms % DAY_MS) - DAY_MS;
+  const sessions = worldSessions(open, fromMs, fromMs + CALENDAR_STRIP_DAYS * DAY_MS);
   return <WorldSessions sessions={sessions} atMs={at_ms} />;
 }
 

@@ -20,6 +20,7 @@ const PUBLIC_PAGES = [
   "/",
   "/markets",
   "/markets/XAUUSD",
+  "/markets/TESTGAP",
   "/data",
   "/data/TESTGAP",
   "/status",
@@ -57,8 +58,20 @@ const ADMIN_PAGES = [
   "/admin/audit",
 ];
 /** Pages that show instants whatever the installation has done. */
-const WITH_INSTANTS = ["/status", "/data/TESTGAP", "/dashboard/logs", "/dashboard/account", "/admin/audit", "/admin/data/USDCAD"];
+const WITH_INSTANTS = [
+  "/",
+  "/markets/XAUUSD",
+  "/dashboard",
+  "/status",
+  "/data/TESTGAP",
+  "/dashboard/logs",
+  "/dashboard/account",
+  "/admin/audit",
+  "/admin/data/USDCAD",
+];
 const WALK_MAX_MS = 300_000;
+/** The newest kline of a chart is younger, and the clocks of the places are further apart. */
+const KLINE_AGE_MAX_MS = 4 * 3_600_000;
 
 let product: Product;
 let browser: Browser;
@@ -123,8 +136,12 @@ interface Shown {
   readonly zone: string;
   /** Instants with the text that stands for them and the one on hover. */
   readonly instants: readonly { readonly at: string; readonly text: string; readonly title: string }[];
-  /** Clock times outside of these whose part of the page names no zone, on a page that does not say it for all. */
-  readonly nameless: readonly string[];
+  /** When klines of charts open, as the page says it. */
+  readonly klines: readonly string[];
+  /** Other clock times, which do not change with the zone. */
+  readonly strays: readonly string[];
+  /** Texts that name UTC, except those of days, months and years, which are counted in it. */
+  readonly ofUtc: readonly string[];
   /** What sentences say of the zone. */
   readonly sentences: readonly string[];
 }
@@ -133,29 +150,39 @@ interface Shown {
 function shownOn(page: Page): Promise<Shown> {
   return page.evaluate(() => {
     const seen = (element: Element | null) => element?.checkVisibility() === true;
-    // The texts of cells follow each other without a space.
-    const names = /UTC|New[ _]York|Kolkata/;
     const zone = document.querySelector("header fieldset label:has(:checked)")?.textContent ?? "";
     const instants = [...document.querySelectorAll("time")]
-      .filter((element) => seen(element) && /[A-Z][a-z]{2}|^\d\d:\d\d:\d\d$/.test(element.textContent ?? ""))
+      .filter((element) => seen(element) && /[A-Z][a-z]{2}|^\d\d:\d\d(:\d\d)?$/.test(element.textContent ?? ""))
       // A day without a time, as of a guide's last change, is the same everywhere.
       .filter((element) => element.dateTime.includes("T"))
       .filter((element) => !/\b(in|left)\s*$/.test(element.previousSibling?.textContent ?? ""))
       .map((element) => ({ at: element.dateTime, text: element.textContent ?? "", title: element.title }));
-    const words = document.querySelector("main")?.textContent ?? "";
-    const sentences = [...words.matchAll(/Times? in (UTC|[A-Z]\w+\/\w+)/g)].map(([, name = ""]) => name);
-    const nameless: string[] = [];
-    // Guides tell of hours in sentences and in what a reader types, which name their zone where it matters.
-    const isGuide = location.pathname.startsWith("/docs/");
+    // Guides tell of hours in sentences and in what a reader types, and of the API, which answers in UTC.
+    const isGuide = /^\/docs(\/|$)/.test(location.pathname);
+    const words = isGuide ? "" : (document.querySelector("main")?.textContent ?? "");
+    const sentences = [...words.matchAll(/[Tt]imes? in (UTC|New York|Kolkata)/g)].map(([, name = ""]) => name);
+    const [klines, strays, ofUtc]: [string[], string[], string[]] = [[], [], []];
     const texts = document.createTreeWalker(document.querySelector("main") ?? document.body, NodeFilter.SHOW_TEXT);
     for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
       const element = node.parentElement;
-      if (!/\b\d\d:\d\d\b/.test(node.textContent ?? "") || !seen(element) || element?.closest("time, pre, code")) continue;
-      const part = element?.closest("section, figure, table, article, fieldset") ?? element;
-      if (!isGuide && sentences.length === 0 && !names.test(part?.textContent ?? "")) nameless.push(node.textContent ?? "");
+      if (isGuide || !seen(element) || element?.closest("time, pre, code, label:has([type=radio])")) continue;
+      // The end of a day is 24:00 in all zones, and trading days begin in New York.
+      const clocks = /\b(?!24:00)\d\d:\d\d\b(?! in New York)/;
+      const text = node.textContent ?? "";
+      const isKline = element?.closest("figure") && /^\d\d [A-Z][a-z]+ \d{4} \d\d:\d\d$/.test(text);
+      if (isKline) klines.push(text);
+      else if (clocks.test(text)) strays.push(text);
+      const sentence = element?.textContent ?? "";
+      if (/\bUTC\b(?! offset)/.test(text) && !/\b(day|month|year)s?\b/i.test(sentence)) ofUtc.push(sentence);
     }
-    return { zone, instants, nameless, sentences };
+    return { zone, instants, klines, strays, ofUtc, sentences };
   });
+}
+
+/** What a clock in a zone shows now, as if it were UTC. */
+function wallTimeMs(timeZone: string): number {
+  const shape = { dateStyle: "short", timeStyle: "medium", timeZone } as const;
+  return Date.parse(`${new Intl.DateTimeFormat("sv-SE", shape).format(Date.now()).replace(" ", "T")}Z`);
 }
 
 /** The clock of an instant in a zone, or its day where a text has no clock. */
@@ -169,10 +196,16 @@ function expectedIn(zone: string, { at, text }: Shown["instants"][number]): stri
 /** Asserts that a page shows one zone, names it, and has the other one on hover. Resolves with the number of its instants. */
 async function expectOneZone(page: Page, shown: { zone: string; name: string; other: string }): Promise<number> {
   const where = `${page.url()} in ${shown.zone}`;
-  const { zone, instants, nameless, sentences } = await shownOn(page);
+  const { zone, instants, klines, strays, ofUtc, sentences } = await shownOn(page);
   expect(zone, where).toBe(shown.name);
-  expect(nameless, where).toEqual([]);
-  for (const name of sentences) expect(name, where).toBe(shown.zone);
+  expect(strays, where).toEqual([]);
+  if (shown.zone !== "UTC") expect(ofUtc, where).toEqual([]);
+  for (const name of sentences) expect(name, where).toBe(shown.name);
+  if (klines.length > 0) {
+    const behindMs = wallTimeMs(shown.zone) - Math.max(...klines.map((text) => Date.parse(`${text} UTC`)));
+    expect(behindMs, `${where}: ${klines}`).toBeGreaterThanOrEqual(0);
+    expect(behindMs, `${where}: ${klines}`).toBeLessThan(KLINE_AGE_MAX_MS);
+  }
   for (const instant of instants) {
     expect(instant.text, `${where}, ${instant.at}`).toContain(expectedIn(shown.zone, instant));
     expect(instant.title, `${where}, ${instant.at}`).toContain(expectedIn(shown.other, { ...instant, text: instant.title }));
@@ -256,7 +289,7 @@ describe.each(PLACES)("a reader in %s", (place, name, noon) => {
     await page.getByText("Time in UTC. Leave empty if ongoing.").waitFor();
     await page.getByLabel("Starts").fill("2026-07-01T12:00");
     await choose(tab, new RegExp(name));
-    await page.getByText(`Time in ${place}. Leave empty if ongoing.`).waitFor();
+    await page.getByText(`Time in ${name}. Leave empty if ongoing.`).waitFor();
     expect(await page.getByLabel("Starts").inputValue()).toBe(noon);
     await page.getByLabel("Ends (optional)").fill(noon.replace("07-01", "07-02"));
     await page.getByRole("button", { name: "Publish" }).click();
@@ -277,7 +310,7 @@ test("pages come in without moving where the zone of the device was chosen, on a
   const reading = await createVisits(() => browser)({ timezoneId: "America/Argentina/Buenos_Aires" });
   await reading.page.addInitScript(`localStorage.setItem("spotwire.zone", '"local"')`);
   for (const width of [1440, 390])
-    for (const path of ["/", "/status", "/data/TESTGAP"]) {
+    for (const path of ["/", "/status", "/data/TESTGAP", "/markets/XAUUSD"]) {
       await reading.open(product.baseUrl + path, { width, cookies: new Map(), address: "198.51.100.9" });
       await switchOf(reading.page)
         .getByRole("radio", { name: /Buenos Aires/, checked: true })

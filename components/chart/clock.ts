@@ -1,17 +1,12 @@
 import { tradingDate, wallClock } from "#lib/client/trading-date";
 import type { Timeframe } from "#lib/contract/primitives";
 import { SECOND_MS } from "#lib/units";
-import { dateFormat } from "../portal/date-format";
+import { placeOf, type TimeShape, timeText } from "../portal/date-format";
 import { isIntraday } from "./breaks";
 
-const DAY = { timeZone: "UTC", year: "numeric", month: "short", day: "2-digit" } as const;
-const MONTH = { timeZone: "UTC", year: "numeric", month: "short" } as const;
-const TIME = { timeZone: "UTC", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-const TICK_TIME = { ...TIME, second: "2-digit", fractionalSecondDigits: 3 } as const;
-
 /** Rounded: of seconds with a fraction, a floating-point number can be a little less than the millisecond. */
-const format = (shape: Intl.DateTimeFormatOptions, atS: number) =>
-  dateFormat(shape).format(new Date(Math.round(atS * SECOND_MS)));
+const format = (shape: TimeShape, atS: number) => timeText(Math.round(atS * SECOND_MS), shape, "UTC");
+const zoneNote = (timeZone: string) => `Times in ${placeOf(timeZone)}.`;
 
 /**
  * How a chart says when a kline is. Klines within a day have their open time in a time zone. Those of days, weeks and months have
@@ -30,13 +25,13 @@ export interface ChartClock {
 export function tickClock(timeZone: string): ChartClock {
   const inZone = wallClock(timeZone);
   const shown = (atS: number) => inZone(Math.floor(atS)) + (atS % 1);
-  return { shown, text: (atS) => `${format(DAY, shown(atS))} ${format(TICK_TIME, shown(atS))}`, note: `All times ${timeZone}.` };
+  return { shown, text: (atS) => `${format("day", shown(atS))} ${format("millisecond", shown(atS))}`, note: zoneNote(timeZone) };
 }
 
 /** The clock of a chart's timeframe. */
 export function chartClock(timeframe: Timeframe, timeZone: string): ChartClock {
   if (!isIntraday(timeframe)) {
-    const shape = timeframe === "MN1" ? MONTH : DAY;
+    const shape = timeframe === "MN1" ? "monthOfYear" : "day";
     return {
       shown: tradingDate,
       text: (atS) => format(shape, tradingDate(atS)),
@@ -46,7 +41,7 @@ export function chartClock(timeframe: Timeframe, timeZone: string): ChartClock {
   const shown = wallClock(timeZone);
   return {
     shown,
-    text: (atS) => `${format(DAY, shown(atS))} ${format(TIME, shown(atS))}`,
-    note: `All times ${timeZone}.`,
+    text: (atS) => `${format("day", shown(atS))} ${format("time", shown(atS))}`,
+    note: zoneNote(timeZone),
   };
 }

@@ -8,21 +8,21 @@ import {
   type TimeChartOptions,
 } from "lightweight-charts";
 import { SECOND_MS } from "#lib/units";
-import { dateFormat } from "../portal/date-format";
+import { type TimeShape, timeText } from "../portal/date-format";
 import type { ChartClock } from "./clock";
 import type { ChartColours } from "./colours";
 
-const SHAPES: Readonly<Record<TickMarkType, Intl.DateTimeFormatOptions>> = {
-  [TickMarkType.Year]: { year: "numeric" },
-  [TickMarkType.Month]: { month: "short" },
-  [TickMarkType.DayOfMonth]: { day: "numeric" },
-  [TickMarkType.Time]: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
-  [TickMarkType.TimeWithSeconds]: { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
+const SHAPES: Readonly<Record<TickMarkType, TimeShape>> = {
+  [TickMarkType.Year]: "year",
+  [TickMarkType.Month]: "month",
+  [TickMarkType.DayOfMonth]: "dayOfMonth",
+  [TickMarkType.Time]: "time",
+  [TickMarkType.TimeWithSeconds]: "clock",
 };
 
 /** The text of a mark on the time axis. */
 export function markText(type: TickMarkType, atS: number, clock: Pick<ChartClock, "shown">): string {
-  return dateFormat({ ...SHAPES[type], timeZone: "UTC" }).format(new Date(clock.shown(atS) * SECOND_MS));
+  return timeText(clock.shown(atS) * SECOND_MS, SHAPES[type], "UTC");
 }
 
 /** The options of a chart that follow the theme. */

@@ -2,7 +2,7 @@
 
 import type { LogInterval } from "#lib/contract/portal-activity";
 import { Bars } from "../portal/bars";
-import { dateFormat } from "../portal/date-format";
+import { timeText } from "../portal/date-format";
 import { countText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { useTimeZone } from "../portal/time";
@@ -26,7 +26,6 @@ export function LogHistogram({ query, refreshMs }: { query: string; refreshMs: n
       </div>
     );
   if (data === undefined) return <Skeleton className={`mb-4 w-full ${HEIGHT}`} />;
-  const format = dateFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
   const sum = (field: "calls" | "errors") => data.items.reduce((total, item) => total + item[field], 0);
   const words = `${countText(sum("calls"))} requests, ${countText(sum("errors"))} errors`;
   return (
@@ -38,7 +37,7 @@ export function LogHistogram({ query, refreshMs }: { query: string; refreshMs: n
           id: at,
           value: calls,
           errors,
-          title: `${format.format(new Date(at))}: ${countText(calls)} requests, ${countText(errors)} errors`,
+          title: `${timeText(at, "time", timeZone)}: ${countText(calls)} requests, ${countText(errors)} errors`,
         }))}
       />
       <figcaption className="flex justify-between gap-x-4 text-ink-faint text-xs tabular-nums">

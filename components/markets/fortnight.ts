@@ -1,17 +1,17 @@
 import { type Closure, FORTNIGHT_DAYS } from "#lib/contract/markets";
-import { DAY_S } from "#lib/units";
+import { SECOND_MS } from "#lib/units";
+import { startOfDay } from "../portal/local-time";
 
-/** A part of a day, as fractions of it. */
-interface Part {
+/** A range of time in Unix seconds, its end excluded. */
+interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** One UTC day of a market. */
-export interface MarketDay {
-  /** Unix seconds of midnight. */
-  readonly time: number;
-  readonly closed: readonly Part[];
+/** One day of a market, from midnight to midnight in a time zone. */
+export interface MarketDay extends Span {
+  readonly closed: readonly Span[];
+  readonly open: readonly Span[];
   /** Why it is closed at all, each reason once, in order. */
   readonly reasons: readonly string[];
 }
@@ -26,39 +26,33 @@ export const CLOSURE_REASONS: Readonly<Record<string, string>> = {
   operator_override: "Closed by the operator",
 };
 
-/** The fourteen UTC days from `fromS`, a midnight, with their closed parts. */
-export function daysOf(closures: readonly Closure[], fromS: number): MarketDay[] {
-  return Array.from({ length: FORTNIGHT_DAYS }, (_, index) => {
-    const time = fromS + index * DAY_S;
-    const within = closures.filter(({ from, to }) => from < time + DAY_S && to > time);
-    const part = (at: number) => Math.min(1, Math.max(0, (at - time) / DAY_S));
-    return {
-      time,
-      closed: within.map(({ from, to }) => ({ from: part(from), to: part(to) })),
-      reasons: [...new Set(within.map(({ reason }) => CLOSURE_REASONS[reason ?? ""] ?? "Closed"))],
-    };
-  });
-}
-
-const MINUTES = 1_440;
-const two = (value: number) => String(value).padStart(2, "0");
-
-/** A fraction of a day as a time of day, 24:00 at its end. */
-function clockText(part: number): string {
-  const minutes = Math.round(part * MINUTES);
-  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
-}
-
-/** The open times of a day, as in "00:00–21:00" and "22:00–24:00". */
-export function openTimes({ closed }: Pick<MarketDay, "closed">): string[] {
-  const open: string[] = [];
-  let at = 0;
-  for (const { from, to } of [...closed, { from: 1, to: 1 }]) {
-    if (from > at) open.push(`${clockText(at)}–${clockText(from)}`);
-    at = to;
+/** What is left of a day between its closed times. */
+function openIn({ from, to }: Span, closed: readonly Span[]): Span[] {
+  const open: Span[] = [];
+  let at = from;
+  for (const span of [...closed, { from: to, to }]) {
+    if (span.from > at) open.push({ from: at, to: span.from });
+    at = span.to;
   }
   return open;
 }
 
-/** The same in words. */
-export const openText = (day: Pick<MarketDay, "closed">): string => openTimes(day).join(", ") || "Closed";
+/**
+ * The fourteen days from the one of `nowMs` on, with their closed and their open times.
+ * @param zone the zone that the page shows: UTC, or that of the device
+ */
+export function daysOf(closures: readonly Closure[], nowMs: number, zone: string): MarketDay[] {
+  return Array.from({ length: FORTNIGHT_DAYS }, (_, index) => {
+    const from = startOfDay(nowMs, index, zone) / SECOND_MS;
+    const to = startOfDay(nowMs, index + 1, zone) / SECOND_MS;
+    const within = closures.filter((closure) => closure.from < to && closure.to > from);
+    const closed = within.map((closure) => ({ from: Math.max(closure.from, from), to: Math.min(closure.to, to) }));
+    return {
+      from,
+      to,
+      closed,
+      open: openIn({ from, to }, closed),
+      reasons: [...new Set(within.map(({ reason }) => CLOSURE_REASONS[reason ?? ""] ?? "Closed"))],
+    };
+  });
+}

@@ -1,13 +1,12 @@
+"use client";
+
 import type { MarketDetail } from "#lib/contract/markets";
 import { SECOND_MS } from "#lib/units";
-import { dateFormat } from "../portal/date-format";
+import { Instant } from "../portal/time";
 
 const WIDTH = 480;
 const HEIGHT = 96;
 const GAP = 2;
-const CLOCK = { timeZone: "UTC", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-
-const clock = (time: number) => dateFormat(CLOCK).format(new Date(time * SECOND_MS));
 
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -48,8 +47,8 @@ export function SpreadDay({ spreads, pip }: { spreads: MarketDetail["spreads"]; 
         })}
       </svg>
       <div aria-hidden="true" className="mt-2 flex justify-between font-mono text-ink-faint text-xs tabular-nums">
-        <span>{clock(first[0])}</span>
-        <span>{clock(last[0])} UTC</span>
+        <Instant at={new Date(first[0] * SECOND_MS).toISOString()} to="time" />
+        <Instant at={new Date(last[0] * SECOND_MS).toISOString()} to="time" />
       </div>
       <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-sm">
         {figures.map(([label, value]) => (

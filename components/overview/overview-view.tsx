@@ -28,16 +28,17 @@ const WEEK: readonly Series[] = [
 
 function Today({ overview }: { overview: Overview | undefined }) {
   const count = (value: number | undefined) => (value === undefined ? "–" : countText(value));
-  const { today, limits } = overview ?? {};
+  const { today, limits, week } = overview ?? {};
+  const begin = <Instant at={week?.at(-1)?.at ?? null} to="time" />;
   return (
     <Figures>
-      <Figure label="Calls" value={count(today?.calls)} note="since 00:00 UTC" />
+      <Figure label="Calls" value={count(today?.calls)} note={<>since {begin}</>} />
       <Figure
         label="Errors"
         value={count(today?.errors)}
         note={today?.calls ? `${shareText(today.errors, today.calls)} of all calls` : "of all calls"}
       />
-      <Figure label="Stream connections" value={count(today?.connections)} note="opened since 00:00 UTC" />
+      <Figure label="Stream connections" value={count(today?.connections)} note={<>opened since {begin}</>} />
       <Figure
         label="Stream limit"
         value={count(limits?.stream_connections)}

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { instantOf, localText } from "./local-time";
+import { instantOf, localText, startOfDay } from "./local-time";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -26,4 +26,16 @@ test("no instant is an empty control, and what is no time is left to the service
     expect(instantOf(text, "UTC")).toBe(text);
     expect(localText(text, "UTC")).toBe("");
   }
+});
+
+test("a day begins at midnight in the zone of the page, and has an hour less or more when clocks change", () => {
+  vi.stubEnv("TZ", "America/New_York");
+  const at = Date.parse("2026-11-01T03:00:00Z");
+  const begins = (days: number, zone: string) => new Date(startOfDay(at, days, zone)).toISOString();
+  expect([0, 1].map((days) => begins(days, "UTC"))).toEqual(["2026-11-01T00:00:00.000Z", "2026-11-02T00:00:00.000Z"]);
+  expect([0, 1, 2].map((days) => begins(days, "America/New_York"))).toEqual([
+    "2026-10-31T04:00:00.000Z",
+    "2026-11-01T04:00:00.000Z",
+    "2026-11-02T05:00:00.000Z",
+  ]);
 });

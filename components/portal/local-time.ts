@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "#lib/units";
+import { DAY_MS, MINUTE_MS } from "#lib/units";
 
 const UTC = "UTC";
 
@@ -18,4 +18,14 @@ export function localText(instant: string | null, zone: string, length = "YYYY-M
 export function instantOf(text: string, zone: string): string {
   const at = new Date(zone === UTC ? `${text}Z` : text);
   return Number.isNaN(at.getTime()) ? text : at.toISOString();
+}
+
+/**
+ * The midnight this many days after the one before `atMs`, Unix milliseconds; a day has 23 to 25 hours when clocks change.
+ * @param zone the zone that the page shows: UTC, or that of the device
+ */
+export function startOfDay(atMs: number, days: number, zone: string): number {
+  if (zone === UTC) return atMs - (atMs % DAY_MS) + days * DAY_MS;
+  const at = new Date(atMs);
+  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days).getTime();
 }

@@ -3,17 +3,10 @@
 import { createContext, type ReactNode, startTransition, use, useEffect, useMemo, useState } from "react";
 import { countdownText } from "#lib/duration";
 import { DAY_MS, SECOND_MS } from "#lib/units";
-import { dateFormat } from "./date-format";
+import { placeOf, type TimeShape, timeText } from "./date-format";
 import { recall, remember } from "./device-storage";
 
 const TICK_MS = SECOND_MS;
-const SHAPE = { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-const SHAPES = {
-  minute: { ...SHAPE, year: "numeric" },
-  second: { ...SHAPE, second: "2-digit" },
-  day: { day: "2-digit", month: "short", year: "numeric" },
-  clock: { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
-} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
 /** What a reader can choose: UTC, or the time zone of the device. */
 export type ZoneChoice = "utc" | "local";
@@ -87,14 +80,14 @@ export function useOtherZone(): string | undefined {
   return local === UTC ? undefined : choice === "local" ? UTC : local;
 }
 
-/** The name of the zone that this page shows, for texts. */
+/** What the zone that this page shows is called, for texts: as on the switch. */
 export function ZoneName() {
-  return useTimeZone();
+  return placeOf(useTimeZone());
 }
 
 /** An instant (ISO 8601) to the second, with the name of the zone, for tooltips. */
 export function instantText(at: string, timeZone: string): string {
-  return `${dateFormat({ ...SHAPES.second, year: "numeric", timeZone }).format(new Date(at))} ${timeZone}`;
+  return `${timeText(at, "exact", timeZone)} ${timeZone}`;
 }
 
 /** The current time in Unix milliseconds, updated every second; null until hydrated. */
@@ -110,13 +103,13 @@ export function useNow(): number | null {
 }
 
 /** An instant (ISO 8601) in the zone that this page shows, with the other one on hover; an en dash for none. */
-export function Instant({ at, to = "minute" }: { at: string | null; to?: keyof typeof SHAPES }) {
+export function Instant({ at, to = "minute" }: { at: string | null; to?: TimeShape }) {
   const timeZone = useTimeZone();
   const other = useOtherZone() ?? timeZone;
   if (at === null) return <span className="text-ink-faint">–</span>;
   return (
     <time dateTime={at} title={instantText(at, other)} className="whitespace-nowrap tabular-nums">
-      {dateFormat({ ...SHAPES[to], timeZone }).format(new Date(at))}
+      {timeText(at, to, timeZone)}
     </time>
   );
 }

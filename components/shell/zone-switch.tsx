@@ -1,10 +1,8 @@
 "use client";
 
+import { placeOf } from "../portal/date-format";
 import { useZones, type ZoneChoice } from "../portal/time";
 import { Segmented } from "../ui/segmented";
-
-/** The place in a zone's name: New York of America/New_York. */
-const placeOf = (zone: string) => zone.replace(/^(?!Etc\/).*\//, "").replaceAll("_", " ");
 
 /** Which time zone all pages show: UTC, or that of the device, by name. Its width does not depend on the name. */
 export function ZoneSwitch() {

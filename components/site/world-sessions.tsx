@@ -1,8 +1,10 @@
 "use client";
 
 import { countdownText } from "#lib/duration";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "#lib/units";
-import { instantText, useNow, useTimeZone } from "../portal/time";
+import { MINUTE_MS } from "#lib/units";
+import { placeOf, timeText } from "../portal/date-format";
+import { startOfDay } from "../portal/local-time";
+import { Instant, instantText, useNow, useTimeZone, ZoneName } from "../portal/time";
 
 /** A range of time, Unix milliseconds. */
 interface Span {
@@ -18,19 +20,19 @@ interface WorldSessionsProps {
 }
 
 const HEIGHT = 20;
-const HOURS = [0, 6, 12, 18, 24];
-const two = (value: number) => String(value).padStart(2, "0");
-const clock = (ms: number) => `${two(new Date(ms).getUTCHours())}:${two(new Date(ms).getUTCMinutes())}`;
+/** Where the lines of a day have a mark: at its quarters. */
+const QUARTERS = [0, 0.25, 0.5, 0.75];
+const iso = (ms: number) => new Date(ms).toISOString();
 const NAMES = new Intl.ListFormat("en-GB");
 
 const openOf = (spans: readonly Span[], atMs: number) => spans.find(({ openMs, closeMs }) => openMs <= atMs && atMs < closeMs);
 
 /** Times of a day in which at least two centres are open. */
-function overlapsOf(sessions: WorldSessionsProps["sessions"], fromMs: number): Span[] {
+function overlapsOf(sessions: WorldSessionsProps["sessions"], { openMs: fromMs, closeMs: untilMs }: Span): Span[] {
   const ends = sessions
     .flatMap(({ spans }) => spans.flatMap(({ openMs, closeMs }) => [openMs, closeMs]))
-    .filter((ms) => ms > fromMs && ms < fromMs + DAY_MS);
-  const edges = [...new Set([fromMs, ...ends, fromMs + DAY_MS])].sort((a, b) => a - b);
+    .filter((ms) => ms > fromMs && ms < untilMs);
+  const edges = [...new Set([fromMs, ...ends, untilMs])].sort((a, b) => a - b);
   return edges.slice(0, -1).flatMap((openMs, index) => {
     const isOverlap = sessions.filter(({ spans }) => openOf(spans, openMs) !== undefined).length > 1;
     return isOverlap ? [{ openMs, closeMs: edges[index + 1] ?? openMs }] : [];
@@ -40,31 +42,35 @@ function overlapsOf(sessions: WorldSessionsProps["sessions"], fromMs: number): S
 interface LineProps {
   readonly label: string;
   readonly spans: readonly Span[];
-  readonly fromMs: number;
+  /** From midnight to midnight. */
+  readonly day: Span;
   readonly atMs: number;
   readonly fill: string;
 }
 
 /** A day as a line: what is open, and now. */
-function Line({ label, spans, fromMs, atMs, fill }: LineProps) {
+function Line({ label, spans, day: { openMs: fromMs, closeMs: untilMs }, atMs, fill }: LineProps) {
+  const zone = useTimeZone();
   const minutes = (ms: number) => (ms - fromMs) / MINUTE_MS;
   const shown = spans.flatMap(({ openMs, closeMs }) => {
     const from = Math.max(openMs, fromMs);
-    const until = Math.min(closeMs, fromMs + DAY_MS);
+    const until = Math.min(closeMs, untilMs);
     return from < until ? [{ from, until }] : [];
   });
-  const words = shown.map(({ from, until }) => `${clock(from)} to ${until === fromMs + DAY_MS ? "24:00" : clock(until)}`);
+  const clock = (ms: number) => (ms === untilMs ? "24:00" : timeText(ms, "time", zone));
+  const words = shown.map(({ from, until }) => `${clock(from)} to ${clock(until)}`);
+  const width = minutes(untilMs);
   return (
     <svg
-      viewBox={`0 0 1440 ${HEIGHT}`}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${label} today, UTC: ${words.length === 0 ? "closed" : words.join(", ")}`}
+      aria-label={`${label} today, times in ${placeOf(zone)}: ${words.length === 0 ? "closed" : words.join(", ")}`}
       className="block h-5 w-full"
     >
-      <rect width="1440" height={HEIGHT} className="fill-sunken" />
-      {HOURS.slice(1, -1).map((hour) => (
-        <rect key={hour} x={hour * 60 - 1} width="2" height={HEIGHT} className="fill-line" />
+      <rect width={width} height={HEIGHT} className="fill-sunken" />
+      {QUARTERS.slice(1).map((part) => (
+        <rect key={part} x={part * width - 1} width="2" height={HEIGHT} className="fill-line" />
       ))}
       {shown.map(({ from, until }) => (
         <rect key={from} x={minutes(from)} width={minutes(until) - minutes(from)} height={HEIGHT} className={fill} />
@@ -87,11 +93,7 @@ function State({ spans, atMs }: { spans: readonly Span[]; atMs: number }) {
       {turnMs === undefined ? (
         "–"
       ) : (
-        <time
-          dateTime={new Date(turnMs).toISOString()}
-          title={instantText(new Date(turnMs).toISOString(), zone)}
-          className="font-mono text-ink tabular-nums"
-        >
+        <time dateTime={iso(turnMs)} title={instantText(iso(turnMs), zone)} className="font-mono text-ink tabular-nums">
           {countdownText(turnMs - atMs)}
         </time>
       )}
@@ -99,10 +101,11 @@ function State({ spans, atMs }: { spans: readonly Span[]; atMs: number }) {
   );
 }
 
-/** The sessions of the world on a line of 24 hours, with now and their overlaps. */
+/** The sessions of the world on a line of the day, midnight to midnight in the zone that the page shows, with now and their overlaps. */
 export function WorldSessions({ sessions, atMs: firstMs }: WorldSessionsProps) {
   const atMs = useNow() ?? firstMs;
-  const fromMs = atMs - (atMs % DAY_MS);
+  const zone = useTimeZone();
+  const day = { openMs: startOfDay(atMs, 0, zone), closeMs: startOfDay(atMs, 1, zone) };
   const open = sessions.filter(({ spans }) => openOf(spans, atMs) !== undefined).map(({ centre }) => centre);
   const row = "grid items-center gap-x-4 gap-y-1 sm:grid-cols-[15rem_minmax(0,1fr)]";
   return (
@@ -111,7 +114,9 @@ export function WorldSessions({ sessions, atMs: firstMs }: WorldSessionsProps) {
         <h2 id="sessions" className="font-medium">
           World sessions
         </h2>
-        <p className="text-ink-faint text-sm">From the live venue's forex calendar, holidays included. All times UTC.</p>
+        <p className="text-ink-faint text-sm">
+          From the live venue's forex calendar, holidays included. Times in <ZoneName />.
+        </p>
       </div>
       <div className="space-y-3 rounded-xl border border-line bg-surface p-4 sm:p-5">
         {sessions.map(({ centre, spans }) => (
@@ -120,7 +125,7 @@ export function WorldSessions({ sessions, atMs: firstMs }: WorldSessionsProps) {
               <h3 className="text-sm">{centre}</h3>
               <State spans={spans} atMs={atMs} />
             </div>
-            <Line label={centre} spans={spans} fromMs={fromMs} atMs={atMs} fill="fill-positive/60" />
+            <Line label={centre} spans={spans} day={day} atMs={atMs} fill="fill-positive/60" />
           </div>
         ))}
         <div className={row}>
@@ -128,14 +133,17 @@ export function WorldSessions({ sessions, atMs: firstMs }: WorldSessionsProps) {
             <h3 className="text-sm">Overlaps</h3>
             <p className="text-ink-soft text-xs">{open.length > 1 ? NAMES.format(open) : "none now"}</p>
           </div>
-          <Line label="Overlaps" spans={overlapsOf(sessions, fromMs)} fromMs={fromMs} atMs={atMs} fill="fill-accent/50" />
+          <Line label="Overlaps" spans={overlapsOf(sessions, day)} day={day} atMs={atMs} fill="fill-accent/50" />
         </div>
         <div className={row} aria-hidden="true">
-          <p className="font-mono text-ink-faint text-xs tabular-nums max-sm:hidden">now {clock(atMs)}</p>
+          <p className="font-mono text-ink-faint text-xs tabular-nums max-sm:hidden">
+            now <Instant at={iso(atMs)} to="time" />
+          </p>
           <div className="flex justify-between font-mono text-[11px] text-ink-faint tabular-nums">
-            {HOURS.map((hour) => (
-              <span key={hour}>{clock(fromMs + hour * HOUR_MS - (hour === 24 ? 1 : 0)).replace("23:59", "24:00")}</span>
+            {QUARTERS.map((part) => (
+              <Instant key={part} at={iso(day.openMs + part * (day.closeMs - day.openMs))} to="time" />
             ))}
+            <span>24:00</span>
           </div>
         </div>
       </div>

@@ -3,7 +3,7 @@
 import type { ComponentProps } from "react";
 import { useState } from "react";
 import { instantOf, localText } from "../portal/local-time";
-import { useTimeZone } from "../portal/time";
+import { useTimeZone, ZoneName } from "../portal/time";
 import { TextField } from "./field";
 
 interface InstantFieldProps extends Omit<ComponentProps<typeof TextField>, "type" | "value" | "defaultValue" | "onChange"> {
@@ -32,7 +32,7 @@ export function InstantField({ start = null, onChange, hint, ...rest }: InstantF
       }}
       hint={
         <>
-          Time in {zone}. {hint}
+          Time in <ZoneName />. {hint}
         </>
       }
     />

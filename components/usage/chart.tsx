@@ -1,10 +1,10 @@
 "use client";
 
-import { type KeyboardEvent, type PointerEvent, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from "react";
 import type { UsageGrain, UsagePoint } from "#lib/contract/portal";
-import { dateFormat } from "../portal/date-format";
+import { timeText } from "../portal/date-format";
 import { compactText, countText, msText } from "../portal/numbers";
-import { useTimeZone } from "../portal/time";
+import { Instant } from "../portal/time";
 
 /** A value of a bucket: those of usage, and the units of a month so far. */
 type Field = Exclude<keyof UsagePoint, "at"> | "total";
@@ -45,15 +45,9 @@ const LABELS_COUNT = 8;
 const BAR_SHARE = 0.8;
 const BAR_MAX_PX = 28;
 
-/** Labels of buckets: hours and minutes in the zone that the page shows; days are UTC days, as they are counted. */
-function labels(grain: UsageGrain, timeZone: string): (at: string) => string {
-  const shape: Intl.DateTimeFormatOptions =
-    grain === "day"
-      ? { day: "2-digit", month: "short", timeZone: "UTC" }
-      : { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone };
-  const format = dateFormat(shape);
-  return (at) => format.format(new Date(at));
-}
+/** Labels of buckets. Hours and minutes begin at an instant; days are UTC days, as they are counted. */
+const bucketText = (grain: UsageGrain, at: string): ReactNode =>
+  grain === "day" ? timeText(at, "dayOfYear", "UTC") : <Instant at={at} to="weekdayTime" />;
 
 /** Round values from zero to at least `max`, evenly apart; whole ones for counts. Zero and one where all is zero. */
 export function scaleOf(max: number, unit: "count" | "ms"): number[] {
@@ -80,7 +74,6 @@ export function pathsOf(values: readonly (number | null | undefined)[], top: num
 
 /** Counts or latencies over time. The values of the bucket below the pointer are shown; arrow keys move to others. */
 export function Chart({ points, grain, series, unit, bound }: ChartProps) {
-  const label = labels(grain, useTimeZone());
   const [shown, show] = useState<number | null>(null);
   const axisText = (value: number) => (unit === "ms" ? `${countText(value)} ms` : compactText(value));
   const valueText = (value: number | null) => (unit === "ms" ? msText(value) : countText(value ?? 0));
@@ -154,7 +147,7 @@ export function Chart({ points, grain, series, unit, bound }: ChartProps) {
                 <span
                   className={`absolute top-full left-1/2 mt-1.5 -translate-x-1/2 whitespace-nowrap ${(index / every) % 2 === 1 ? "max-sm:hidden" : ""}`}
                 >
-                  {label(one.at)}
+                  {bucketText(grain, one.at)}
                 </span>
               ) : null}
             </div>
@@ -191,7 +184,7 @@ export function Chart({ points, grain, series, unit, bound }: ChartProps) {
               className={`absolute top-0 z-10 rounded-lg border border-line bg-surface px-2.5 py-1.5 text-ink text-xs w-max max-w-44 ${shown < points.length / 2 ? "ml-3" : "-ml-3 -translate-x-full"}`}
               style={{ left: `${(100 * (shown + 0.5)) / points.length}%` }}
             >
-              <dt className="whitespace-nowrap">{label(point.at)}</dt>
+              <dt className="whitespace-nowrap">{bucketText(grain, point.at)}</dt>
               {series.map(({ field, label: name, tone }) => (
                 <dd key={field} style={{ color: `var(--${tone})` }}>
                   {`${name}: ${valueText(point[field] ?? null)}`}

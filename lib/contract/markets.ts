@@ -10,7 +10,7 @@ export const SPARK_COUNT = 48;
 export const SPARK_TOP = 100;
 /** Klines that a market's page has from the start. */
 export const FIRST_BARS_COUNT = 150;
-/** Closures listed for the coming fortnight; a market with more of them is described as such. */
+/** Closures listed around the coming fortnight; a market with more of them is described as such. */
 export const CLOSURES_MAX_COUNT = 100;
 export const FORTNIGHT_DAYS = 14;
 
@@ -70,7 +70,10 @@ export interface MarketDetail {
     readonly to: number;
     readonly open: readonly (readonly [opens: number, closes: number])[];
   } | null;
-  /** The closures from the start of this UTC day to a fortnight later, ascending; null when unknown or too many. */
+  /**
+   * The closures from the day before this UTC day to a day after the coming fortnight, ascending: a fortnight of any time zone;
+   * null when unknown or too many.
+   */
   readonly closures: readonly Closure[] | null;
   /** Whether the live venue lists the instrument. */
   readonly in_live: boolean;

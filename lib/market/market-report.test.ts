@@ -116,10 +116,16 @@ describe("the page of a market", () => {
     expect(await report.detail("sandbox", "XAUUSD")).toMatchObject({ closures: [], in_live: true });
     const detail = await report.detail("live", "XAUUSD");
     const midnight = NOW_S - 12 * HOUR_S;
-    const words = detail?.closures?.map(({ from, to, reason }) => {
-      const day = Math.floor((from - midnight) / DAY_S);
-      return `${day} ${(from - midnight) / HOUR_S - 24 * day}–${(to - midnight) / HOUR_S - 24 * day} ${reason}`;
-    });
+    const days = detail?.closures?.map(({ from }) => Math.floor((from - midnight) / DAY_S)) ?? [];
+    expect([Math.min(...days), Math.max(...days)], "from the day before to the day after, for readers of all zones").toEqual([
+      -1, 14,
+    ]);
+    const words = detail?.closures
+      ?.filter(({ from }) => from >= midnight)
+      .map(({ from, to, reason }) => {
+        const day = Math.floor((from - midnight) / DAY_S);
+        return `${day} ${(from - midnight) / HOUR_S - 24 * day}–${(to - midnight) / HOUR_S - 24 * day} ${reason}`;
+      });
     expect(words?.slice(0, 7)).toEqual([
       "0 22–23 daily_break",
       "1 22–23 daily_break",

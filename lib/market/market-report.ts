@@ -91,13 +91,14 @@ function marketRow(market: Market, listing: Listing, nowMs: number, spark: reado
 }
 
 /**
- * The closed times of the coming fortnight, each with its reason; null when unknown or too many. A closure over several UTC days
- * is one for each: it may begin as an early close and go on as a weekend.
+ * The closed times of the coming fortnight, whatever the time zone of its reader, each with its reason; null when unknown or too
+ * many. A closure over several UTC days is one for each: it may begin as an early close and go on as a weekend.
  */
 function closuresOf(calendar: Calendar, nowMs: number): Closure[] | null {
-  const endMs = nowMs + FORTNIGHT_DAYS * DAY_MS;
+  const todayMs = nowMs - (nowMs % DAY_MS);
+  const endMs = todayMs + (FORTNIGHT_DAYS + 1) * DAY_MS;
   const closures: Closure[] = [];
-  for (let atMs = nowMs; atMs < endMs; ) {
+  for (let atMs = todayMs - DAY_MS; atMs < endMs; ) {
     const { state, reason, nextOpen, nextClose } = calendar.sessionAt(atMs);
     if (state === "unknown" || closures.length > CLOSURES_MAX_COUNT) return null;
     const nextDayMs = atMs - (atMs % DAY_MS) + DAY_MS;
@@ -122,10 +123,9 @@ function hoursOf(calendar: Calendar, nowMs: number): MarketDetail["hours"] {
 
 /** The calendar's part of a page. A calendar that flips by the minute is not spelled out. */
 function calendarPart(market: Market, live: Market, ticker: string, nowMs: number) {
-  const fromMs = nowMs - (nowMs % DAY_MS);
   const calendar = market.catalogue.calendar(ticker);
   // Of the venue whose badge is shown: hours of another one would contradict it.
-  const closures = calendar === undefined ? null : closuresOf(calendar, fromMs);
+  const closures = calendar === undefined ? null : closuresOf(calendar, nowMs);
   return {
     closures,
     in_live: live.catalogue.find(ticker) !== undefined,

@@ -13,6 +13,7 @@ import { SameByApi } from "#components/markets/same-by-api";
 import { SpreadDay } from "#components/markets/spread-day";
 import { VenueNotice } from "#components/markets/venue-notice";
 import { VenueSwitch } from "#components/markets/venue-switch";
+import { ZoneName } from "#components/portal/time";
 import { PageMain } from "#components/shell/page-main";
 import { Starting } from "#components/site/starting";
 import { Section } from "#components/ui/card";
@@ -78,7 +79,14 @@ export default async function MarketPage({ params, ...search }: Props) {
       <VenueNotice {...venueFacts(parts, shown)} pathOf={marketPath} ticker={ticker} />
       <MarketView key={`${venue} ${ticker}`} detail={{ row, instrument, bars, hours, ranges }} credential={credential} />
       <div className="mt-10 grid items-start gap-x-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
-        <Section title="Market hours" aside={`${venue === "live" ? "Live venue" : "Sandbox"}, all times UTC`}>
+        <Section
+          title="Market hours"
+          aside={
+            <>
+              {venue === "live" ? "Live venue" : "Sandbox"}, times in <ZoneName />
+            </>
+          }
+        >
           <MarketHours closures={closures} nowMs={parts.clock.now()} />
         </Section>
         <div className="max-lg:mt-10">
