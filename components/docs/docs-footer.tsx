@@ -1,7 +1,6 @@
 import type { Item } from "fumadocs-core/page-tree";
 import Link from "next/link";
-
-const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+import { timeText } from "../portal/date-format";
 
 interface DocsFooterProps {
   /** YYYY-MM-DD; undefined for a page generated from the contract. */
@@ -33,7 +32,7 @@ export function DocsFooter({ updated, previous, next }: DocsFooterProps) {
           "Generated from this version of the service."
         ) : (
           <>
-            Last edited on <time dateTime={updated}>{DAY.format(Date.parse(updated))}</time>.
+            Last edited on <time dateTime={updated}>{timeText(updated, "longDay", "UTC")}</time>.
           </>
         )}
       </p>

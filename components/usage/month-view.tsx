@@ -2,9 +2,10 @@
 
 import { useState } from "react";
 import type { MonthDay, MonthReport } from "#lib/contract/portal-billing";
+import { monthAfter, monthOf } from "#lib/domain/month";
 import { DAY_MS } from "#lib/units";
 import { queryOf } from "../portal/api";
-import { dateFormat } from "../portal/date-format";
+import { timeText } from "../portal/date-format";
 import { countText, shareText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { FailureNotice } from "../ui/failure";
@@ -17,18 +18,16 @@ import { ChartCard } from "./chart-card";
 const MONTHS_MAX_COUNT = 24;
 const SERIES: readonly Series[] = [{ field: "total", label: "Units of the month so far", shape: "line", tone: "accent" }];
 
-const monthName = (month: string) =>
-  dateFormat({ month: "long", year: "numeric", timeZone: "UTC" }).format(new Date(`${month}-01`));
-const dayName = (at: string) => dateFormat({ day: "2-digit", month: "short", timeZone: "UTC" }).format(new Date(at));
+const monthName = (month: string) => timeText(`${month}-01`, "longMonth", "UTC");
 
 /** The current month and those before it since the first, the newest first. */
 function monthsOf({ first_month, current_month }: Pick<MonthReport, "first_month" | "current_month">): string[] {
   const months: string[] = [];
-  let start = new Date(`${current_month}-01`);
+  let month = current_month;
   do {
-    months.push(start.toISOString().slice(0, 7));
-    start = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() - 1));
-  } while (months.length < MONTHS_MAX_COUNT && start.toISOString().slice(0, 7) >= first_month);
+    months.push(month);
+    month = monthAfter(month, -1);
+  } while (months.length < MONTHS_MAX_COUNT && month >= first_month);
   return months;
 }
 
@@ -36,13 +35,13 @@ function monthsOf({ first_month, current_month }: Pick<MonthReport, "first_month
 function pointsOf({ month, items }: MonthReport): ChartPoint[] {
   const points: ChartPoint[] = [...items];
   let nextMs = Date.parse(`${month}-01`) + items.length * DAY_MS;
-  for (; new Date(nextMs).toISOString().startsWith(month); nextMs += DAY_MS) points.push({ at: new Date(nextMs).toISOString() });
+  for (; monthOf(nextMs) === month; nextMs += DAY_MS) points.push({ at: new Date(nextMs).toISOString() });
   return points;
 }
 
 function columns(quota: number | null): readonly Column<MonthDay>[] {
   return [
-    { head: "Day (UTC)", grow: true, cell: ({ at }) => dayName(at) },
+    { head: "Day (UTC)", grow: true, cell: ({ at }) => timeText(at, "dayOfYear", "UTC") },
     { head: "Units", numeric: true, cell: ({ units }) => countText(units) },
     { head: "Month so far", numeric: true, cell: ({ total }) => countText(total) },
     ...(quota === null ? [] : [{ head: "Of the quota", numeric: true, cell: ({ total }: MonthDay) => shareText(total, quota) }]),

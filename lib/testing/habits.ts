@@ -151,7 +151,7 @@ const WORDS: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\b(?:change|range) of the day\b/i, "“day change”, “day range”"],
   [/\bhalf-open\b/, "“from (included) to (excluded)”"],
   [/\baround the clock\b/, "“24/7”"],
-  [/\bYour time,/, "“Times in …”"],
+  [/\bYour time,|\b[Aa]ll times\b|\btimes UTC\b/, "“Times in …”"],
   [/\b(?:an|the) address that\b/i, "“URL”, “IP address” or “email”"],
 ];
 
@@ -165,6 +165,47 @@ function strayWord(source: SourceFile): string[] {
     if (!ts.isStringLiteralLike(node) && !ts.isTemplateLiteralToken(node) && !ts.isJsxText(node)) return;
     for (const [word, instead] of words)
       if (word.test(node.text)) found.push(`${source.path}:${lineOf(source.tree, node)}: say ${instead}`);
+  });
+  return found;
+}
+
+/** Where dates become text: one module writes them, `Instant` shows them, and controls take the time of the device. */
+const DATE_WRITERS = ["components/portal/date-format.ts", "components/portal/time.tsx", "components/portal/local-time.ts"];
+/** What may write some by itself, and why. */
+const OWN_DATES: Readonly<Record<string, string>> = {
+  "app/.well-known/security.txt/route.ts": "a file for programs",
+  "components/admin/calendar/dates-form.tsx": "dates of a market's own zone",
+  "components/admin/calendar/ics.ts": "a format of files",
+  "components/admin/data/comparison.tsx": "names of months, of no year",
+  "components/admin/definition-dialog.tsx": "the value of a control",
+  "components/admin/weeks.tsx": "parts of a day's name, and both zones in one title",
+  "components/playground/compare-view.tsx": "options, which take no element",
+  "components/playground/notes.ts": "notes on records, which have times in UTC",
+  "components/playground/records-format.ts": "records as the API answers them, in UTC",
+  "components/playground/stream-log.tsx": "milliseconds of many messages a second",
+  "components/status/history.tsx": "titles, which take no element",
+};
+const DATE_TEXT = /^(?:to(?:Locale)?(?:Date|Time)String|toLocaleString|toUTCString|get(?:UTC)?(?:Hours|Minutes))$/;
+/** A date or a time that is cut out of ISO 8601. */
+const ISO_CUT = /^(?:slice|substring|substr|split|replace|replaceAll|match|at)$/;
+
+/** Reports dates and times that pages would write in their own way: not in the zone of the page, or not as elsewhere. */
+function strayDates(source: SourceFile): string[] {
+  if (source.isTest || !within(source, ["app/", "components/"]) || within(source, [...DATE_WRITERS, ...Object.keys(OWN_DATES)]))
+    return [];
+  const found: string[] = [];
+  walk(source.tree, (node) => {
+    const isIsoCut =
+      ts.isPropertyAccessExpression(node) &&
+      ISO_CUT.test(node.name.text) &&
+      ts.isCallExpression(node.expression) &&
+      /\.toISOString$/.test(node.expression.expression.getText(source.tree));
+    const isFormat =
+      ts.isPropertyAccessExpression(node) &&
+      (DATE_TEXT.test(node.name.text) || node.getText(source.tree) === "Intl.DateTimeFormat");
+    const isOwnShape = ts.isCallExpression(node) && node.expression.getText(source.tree) === "dateFormat";
+    if (isIsoCut || isFormat || isOwnShape)
+      found.push(`${source.path}:${lineOf(source.tree, node)}: Instant shows times, timeText writes them (components/portal)`);
   });
   return found;
 }
@@ -195,5 +236,6 @@ export const HABITS = [
   moduleState,
   strayName,
   strayWord,
+  strayDates,
   strayConnections,
 ] as const;
