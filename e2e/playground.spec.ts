@@ -640,10 +640,10 @@ describe("a developer who is signed in", () => {
       expect(await opened.getByLabel("Key", { exact: true }).inputValue()).toBe(id);
       return opened;
     };
-    const call = await follow("Make a call");
+    const call = await follow("Make a request");
     await send(call);
     await answer(call).getByText("200 OK").waitFor();
-    await steps.filter({ hasText: "Make a call" }).getByText("Done").waitFor();
+    await steps.filter({ hasText: "Make a request" }).getByText("Done").waitFor();
     const stream = await follow("Open a stream");
     await stream.getByRole("button", { name: "Connect", exact: true }).click();
     await stream.getByRole("row", { name: /EURUSD/ }).waitFor();

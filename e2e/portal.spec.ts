@@ -320,15 +320,15 @@ describe("calls", () => {
     await expect
       .poll(async () => {
         await goto("/dashboard/usage");
-        return page.getByRole("region", { name: "Calls by key" }).getByRole("row").allTextContents();
+        return page.getByRole("region", { name: "Requests by key" }).getByRole("row").allTextContents();
       }, COUNTED)
       .toEqual([expect.any(String), expect.stringMatching(/^Web shop22/), expect.stringMatching(/^Backtests10/)]);
     await page.locator("[data-bar=calls]:not([style*='height: 0%'])").first().waitFor();
-    await page.getByRole("region", { name: "Calls by key" }).getByRole("button", { name: "Backtests" }).click();
+    await page.getByRole("region", { name: "Requests by key" }).getByRole("button", { name: "Backtests" }).click();
     await page.waitForURL(/\/usage\?key_id=/);
     await page.reload();
     await expectToBeLoaded(page);
-    await expect.poll(() => page.getByRole("region", { name: "Calls by key" }).getByRole("row").count(), COUNTED).toBe(2);
+    await expect.poll(() => page.getByRole("region", { name: "Requests by key" }).getByRole("row").count(), COUNTED).toBe(2);
   });
 
   test("are in the logs, which explain why one failed", async () => {

@@ -99,7 +99,7 @@ export function ConnectForm({ authorization, organisation, email }: ConnectFormP
         </fieldset>
         <ExpiryField isRequired error={errorOf("expires_at")} />
         <p className="text-ink-soft text-sm leading-6">
-          It gets a key of its own, with the scope <code className="font-mono text-[13px]">market:read</code>. Its calls count
+          It gets a key of its own, with the scope <code className="font-mono text-[13px]">market:read</code>. Its requests count
           toward your limits and show in your logs. You can revoke the key under Keys at any time.
         </p>
         {isLocal ? (

@@ -13,7 +13,7 @@ type Step = keyof ChecklistState;
 /** Usage is written every two seconds. */
 const POLL_MS = 2 * SECOND_MS;
 
-/** A call in the playground with the reader's own key: only such calls count as their steps. */
+/** A request from the playground with the reader's own key: only such requests count as their steps. */
 function InPlayground({ operation, keyId, children }: { operation: string; keyId: string | null; children: string }) {
   if (keyId === null) return children;
   const href = `/playground?${new URLSearchParams({ op: operation, key: keyId })}`;
@@ -37,10 +37,10 @@ const STEPS: readonly { step: Step; title: string; how: (tries: Overview["key_to
   },
   {
     step: "call",
-    title: "Make a call",
+    title: "Make a request",
     how: ({ call }) => (
       <>
-        Run the curl command shown with your new key, or send a call in the{" "}
+        Run the curl command shown with your new key, or send one in the{" "}
         <InPlayground operation="latestQuotes" keyId={call}>
           playground
         </InPlayground>

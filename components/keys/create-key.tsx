@@ -64,7 +64,7 @@ function CreateForm({ liveAccess, liveFeed, onMade, onCancel }: CreateFormProps)
         ) : venue === "live" && !liveFeed ? (
           <div className="mt-2">
             <NoLiveFeed>
-              calls with a live key return <code className="font-mono text-[13px]">market_data_not_ready</code>. A sandbox key
+              requests with a live key return <code className="font-mono text-[13px]">market_data_not_ready</code>. A sandbox key
               works now.
             </NoLiveFeed>
           </div>

@@ -161,7 +161,7 @@ export function KeysView({ initial, mayBuild, ...setup }: KeysViewProps) {
               <p className="font-medium text-ink">{data?.items.length === 0 ? "No keys yet" : "No active keys"}</p>
               {mayBuild ? (
                 <p className="mt-1">
-                  Create a sandbox key to get synthetic prices, 24/7. You can make your first call within a minute.
+                  Create a sandbox key to get synthetic prices, 24/7. You can make your first request within a minute.
                 </p>
               ) : null}
             </>

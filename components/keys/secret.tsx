@@ -14,10 +14,10 @@ export interface MadeKey {
 }
 
 const TICKERS = ["EURUSD", "XAUUSD"] as const;
-/** Tickers of the first call of a key that is limited to some. */
+/** Tickers of the first request of a key that is limited to some. */
 const TICKERS_MAX_COUNT = 2;
 
-/** A first call that the key may make. */
+/** A first request that the key may make. */
 function callOf({ text, key }: MadeKey, base: string): string {
   const own = key.tickers.slice(0, TICKERS_MAX_COUNT);
   const tickers = (own.length === 0 ? TICKERS : own).join(",");
@@ -26,12 +26,12 @@ function callOf({ text, key }: MadeKey, base: string): string {
 
 interface SecretProps {
   readonly made: MadeKey;
-  /** Whether to wait for the account's first calls: not for a live key that no feed answers. */
+  /** Whether to wait for the account's first requests: not for a live key that no feed answers. */
   readonly firstCalls?: boolean;
   readonly onDone: () => void;
 }
 
-/** The text of a key, shown once, in the forms in which it is needed, and the first calls that are made with it. */
+/** The text of a key, shown once, in the forms in which it is needed, and the first requests that are made with it. */
 export function Secret({ made, firstCalls = false, onDone }: SecretProps) {
   const { text, key } = made;
   const base = window.location.origin;
@@ -50,7 +50,7 @@ export function Secret({ made, firstCalls = false, onDone }: SecretProps) {
         <Tabs
           label="How to use it"
           tabs={[
-            { value: "curl", label: "curl", content: <CodeBlock label="A first call">{callOf(made, base)}</CodeBlock> },
+            { value: "curl", label: "curl", content: <CodeBlock label="A first request">{callOf(made, base)}</CodeBlock> },
             {
               value: "env",
               label: ".env",

@@ -22,7 +22,7 @@ const QUOTA_MS = 10 * SECOND_MS;
 const LAST_DAY: UsageFilter = { span: "24h", keyId: "", operation: "" };
 
 const WEEK: readonly Series[] = [
-  { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
+  { field: "calls", label: "Requests", shape: "bar", tone: "accent" },
   { field: "errors", label: "Errors", shape: "bar", tone: "danger", part: true },
 ];
 
@@ -32,11 +32,11 @@ function Today({ overview }: { overview: Overview | undefined }) {
   const begin = <Instant at={week?.at(-1)?.at ?? null} to="time" />;
   return (
     <Figures>
-      <Figure label="Calls" value={count(today?.calls)} note={<>since {begin}</>} />
+      <Figure label="Requests" value={count(today?.calls)} note={<>since {begin}</>} />
       <Figure
         label="Errors"
         value={count(today?.errors)}
-        note={today?.calls ? `${shareText(today.errors, today.calls)} of all calls` : "of all calls"}
+        note={today?.calls ? `${shareText(today.errors, today.calls)} of all requests` : "of all requests"}
       />
       <Figure label="Stream connections" value={count(today?.connections)} note={<>opened since {begin}</>} />
       <Figure
@@ -129,7 +129,7 @@ export function OverviewView({ name, initial, firstSteps, openedMs, board }: Ove
             }
           >
             <ChartCard
-              summary="Calls and errors per day over the last seven days"
+              summary="Requests and errors per day over the last seven days"
               points={data?.week}
               grain="day"
               series={WEEK}

@@ -48,7 +48,8 @@ export function MonthQuota({ month }: { month: Overview["month"] }) {
   const left = countText(Math.max(0, units - used));
   const note = (
     <>
-      {left} left until <Instant at={resets_at} />. {hard ? "Calls beyond it are refused." : "Calls beyond it are only counted."}
+      {left} left until <Instant at={resets_at} />.{" "}
+      {hard ? "Requests beyond it are refused." : "Requests beyond it are only counted."}
     </>
   );
   return <Gauge used={used} most={units} label="Monthly quota used" note={note} />;

@@ -13,7 +13,7 @@ export function RecentErrors({ report }: { report: UsageReport | undefined }) {
   if (errors.length === 0)
     return (
       <p className="rounded-lg border border-line border-dashed p-4 text-ink-soft text-sm leading-6">
-        {report.by.codes.length === 0 ? "No calls in the last 24 hours." : "No errors in the last 24 hours."}
+        {report.by.codes.length === 0 ? "No requests in the last 24 hours." : "No errors in the last 24 hours."}
       </p>
     );
   return (
@@ -36,7 +36,7 @@ export function RecentErrors({ report }: { report: UsageReport | undefined }) {
               href={`/dashboard/logs?status=${Math.floor(code / 100)}`}
               className="shrink-0 text-accent tabular-nums hover:underline"
             >
-              {calls === 1 ? "1 call" : `${countText(calls)} calls`}
+              {calls === 1 ? "1 request" : `${countText(calls)} requests`}
             </Link>
           </li>
         );

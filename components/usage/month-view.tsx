@@ -63,7 +63,7 @@ export function MonthView() {
         <p>
           {data === undefined
             ? "All keys and operations together."
-            : `${countText(used)} units in ${monthName(data.month)}, all keys and operations together. ${quota === null ? "Your plan has no monthly quota." : `Your plan has ${countText(quota)} a month; calls beyond are ${data.hard ? "refused" : "only counted"}.`}`}
+            : `${countText(used)} units in ${monthName(data.month)}, all keys and operations together. ${quota === null ? "Your plan has no monthly quota." : `Your plan has ${countText(quota)} a month; requests beyond are ${data.hard ? "refused" : "only counted"}.`}`}
         </p>
         <Select
           aria-label="Month"

@@ -12,10 +12,10 @@ import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
 import type { UsageFilter } from "./usage-query";
 
-const NONE = "No calls in this range.";
+const NONE = "No requests in this range.";
 
 const COUNTS: readonly Column<UsageShare>[] = [
-  { head: "Calls", numeric: true, cell: ({ calls }) => countText(calls) },
+  { head: "Requests", numeric: true, cell: ({ calls }) => countText(calls) },
   { head: "Errors", numeric: true, cell: ({ errors }) => countText(errors) },
   { head: "Error rate", numeric: true, from: "sm", cell: ({ errors, calls }) => shareText(errors, calls) },
 ];
@@ -24,7 +24,7 @@ interface UsageTablesProps {
   readonly report: Read<UsageReport>;
   readonly keys: readonly PortalKey[];
   readonly filter: UsageFilter;
-  /** Shows a part of these calls. */
+  /** Shows a part of these requests. */
   readonly onFilter: (filter: UsageFilter) => void;
 }
 
@@ -41,7 +41,7 @@ function Part({ children, chosen, onChoose }: PartProps) {
       type="button"
       aria-pressed={chosen}
       onClick={onChoose}
-      title={chosen ? "Show all" : "Show only these calls"}
+      title={chosen ? "Show all" : "Show only these requests"}
       className="text-left text-accent [overflow-wrap:anywhere] hover:underline"
     >
       {children}
@@ -74,7 +74,7 @@ function Outcome({ code }: { code: number }) {
   );
 }
 
-/** The calls of a time range by key, by operation and by result. */
+/** The requests of a time range by key, by operation and by result. */
 export function UsageTables({ report, keys, filter, onFilter }: UsageTablesProps) {
   const states = { failure: report.error, retry: () => void report.mutate(), empty: NONE };
   const by = report.data?.by;
@@ -84,7 +84,7 @@ export function UsageTables({ report, keys, filter, onFilter }: UsageTablesProps
       <Section title="By key">
         <Table
           {...states}
-          caption="Calls by key"
+          caption="Requests by key"
           rows={by?.keys}
           rowKey={({ key_id }) => key_id}
           columns={[
@@ -107,7 +107,7 @@ export function UsageTables({ report, keys, filter, onFilter }: UsageTablesProps
       <Section title="By operation">
         <Table
           {...states}
-          caption="Calls by operation"
+          caption="Requests by operation"
           rows={by?.operations}
           rowKey={({ operation }) => operation}
           columns={[
@@ -130,14 +130,14 @@ export function UsageTables({ report, keys, filter, onFilter }: UsageTablesProps
       <Section title="By result">
         <Table
           {...states}
-          caption="Calls by result"
+          caption="Requests by result"
           rows={by?.codes}
           rowKey={({ code }) => String(code)}
           columns={[
             { head: "Code", cell: ({ code }) => <code className="font-mono text-[13px] tabular-nums">{code}</code> },
             { head: "Result", grow: true, cell: ({ code }) => <Outcome code={code} /> },
             {
-              head: "Calls",
+              head: "Requests",
               numeric: true,
               cell: ({ code, calls }) => (
                 <Link

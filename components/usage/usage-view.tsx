@@ -20,12 +20,12 @@ import { addressOf, filterOf, SPANS, type Span, totals, type UsageFilter, usageQ
 import { UsageTables } from "./usage-tables";
 
 const CALLS: readonly Series[] = [
-  { field: "calls", label: "Calls", shape: "bar", tone: "accent" },
+  { field: "calls", label: "Requests", shape: "bar", tone: "accent" },
   { field: "errors", label: "Errors", shape: "bar", tone: "danger", part: true },
 ];
 const LATENCY: readonly Series[] = [
-  { field: "p50_ms", label: "p50: half of all calls are faster", shape: "line", tone: "accent" },
-  { field: "p95_ms", label: "p95: 95% of all calls are faster", shape: "line", tone: "warning" },
+  { field: "p50_ms", label: "p50: half of all requests are faster", shape: "line", tone: "accent" },
+  { field: "p95_ms", label: "p95: 95% of all requests are faster", shape: "line", tone: "warning" },
 ];
 const STREAMS: readonly Series[] = [
   { field: "messages", label: "Messages", shape: "bar", tone: "accent" },
@@ -75,11 +75,11 @@ function Totals({ points }: { points: readonly UsagePoint[] | undefined }) {
   return (
     <div className="mb-6">
       <Figures>
-        <Figure label="Calls" value={count(sum?.calls)} />
+        <Figure label="Requests" value={count(sum?.calls)} />
         <Figure
           label="Errors"
           value={count(sum?.errors)}
-          note={sum === undefined ? "of all calls" : `${shareText(sum.errors, sum.calls)} of all calls`}
+          note={sum === undefined ? "of all requests" : `${shareText(sum.errors, sum.calls)} of all requests`}
         />
         <Figure label="Stream connections" value={count(sum?.connections)} note={`${count(sum?.subscriptions)} subscriptions`} />
         <Figure
@@ -128,7 +128,7 @@ export function UsageView({ openedMs }: { openedMs: number }) {
         }
       >
         {SPANS[filter.span].grain === "day" ? "Days" : "Times"} in {SPANS[filter.span].grain === "day" ? "UTC" : <ZoneName />}.
-        Calls appear within a few seconds.
+        Requests appear within a few seconds.
       </PageHead>
       <Filters filter={filter} onChange={choose} keys={keys} operations={known} />
       <Totals points={report.data?.items} />
@@ -138,8 +138,8 @@ export function UsageView({ openedMs }: { openedMs: number }) {
           tabs={[
             {
               value: "calls",
-              label: "Calls",
-              content: <ChartCard {...chart} summary="Calls and errors over time" series={CALLS} unit="count" />,
+              label: "Requests",
+              content: <ChartCard {...chart} summary="Requests and errors over time" series={CALLS} unit="count" />,
             },
             {
               value: "latency",
