@@ -1,5 +1,5 @@
 import type { PreviewSession } from "#lib/contract/portal-admin";
-import { DAY_MS } from "#lib/units";
+import { startOfDay } from "../portal/local-time";
 
 const WEEK_DAYS = 7;
 const WEEKS_COUNT = 2;
@@ -22,13 +22,6 @@ export interface Week {
   readonly now: number | null;
 }
 
-/** The page's midnight this many days after the one before `atMs`; a day has 23 to 25 hours when clocks change. */
-function midnight(atMs: number, days: number, zone: string): number {
-  if (zone === "UTC") return atMs - (atMs % DAY_MS) + days * DAY_MS;
-  const at = new Date(atMs);
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days).getTime();
-}
-
 /**
  * Weeks (two by default) from the day of `fromMs` on, today by default, with the sessions split at their ends.
  * @param zone the zone that the page shows: UTC, or that of the device
@@ -41,7 +34,7 @@ export function weeksOf(
   fromMs: number = nowMs,
 ): readonly Week[] {
   return Array.from({ length: count }, (_, week) => {
-    const days = Array.from({ length: WEEK_DAYS + 1 }, (_, day) => midnight(fromMs, week * WEEK_DAYS + day, zone));
+    const days = Array.from({ length: WEEK_DAYS + 1 }, (_, day) => startOfDay(fromMs, week * WEEK_DAYS + day, zone));
     const from = days[0] ?? fromMs;
     const length = (days.at(-1) ?? fromMs) - from;
     const part = (ms: number) => Math.min(1, Math.max(0, (ms - from) / length));

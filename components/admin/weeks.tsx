@@ -2,7 +2,7 @@
 
 import { memo } from "react";
 import type { PreviewSession } from "#lib/contract/portal-admin";
-import { dateFormat } from "../portal/date-format";
+import { timeText } from "../portal/date-format";
 import { useOtherZone, useTimeZone } from "../portal/time";
 import { type Week, weeksOf } from "./fortnight";
 
@@ -12,8 +12,8 @@ const HEIGHT = 40;
 
 /** A session in a zone, with its name. */
 function spanText({ opens_at, closes_at }: PreviewSession, timeZone: string): string {
-  const { format } = dateFormat({ weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
-  return `${format(new Date(opens_at))} – ${format(new Date(closes_at))} ${timeZone}`;
+  const [from, to] = [opens_at, closes_at].map((at) => timeText(at, "weekdayTime", timeZone));
+  return `${from} – ${to} ${timeZone}`;
 }
 
 /** @param at position in the week, 0 to 1 */
@@ -30,9 +30,9 @@ function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
       <div aria-hidden="true" className="grid grid-cols-7 text-ink-faint text-xs leading-5 max-sm:text-[11px]">
         {days.slice(0, -1).map((day) => (
           <span key={day} className="truncate pr-0.5">
-            {dateFormat({ weekday: "short", timeZone }).format(day)}
+            {timeText(day, "weekday", timeZone)}
             {/* On the narrowest phones the weekdays alone have room. */}
-            <span className="tabular-nums max-[24rem]:hidden"> {dateFormat({ day: "numeric", timeZone }).format(day)}</span>
+            <span className="tabular-nums max-[24rem]:hidden"> {timeText(day, "dayOfMonth", timeZone)}</span>
           </span>
         ))}
       </div>

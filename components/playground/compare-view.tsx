@@ -1,7 +1,7 @@
 "use client";
 
 import { useMemo, useState } from "react";
-import { dateFormat } from "../portal/date-format";
+import { timeText } from "../portal/date-format";
 import { changesOf } from "../portal/diff";
 import { countText, msText } from "../portal/numbers";
 import { useTimeZone } from "../portal/time";
@@ -47,10 +47,9 @@ function Differences({ before, after }: { before: Answer; after: Answer }) {
   );
 }
 
-const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
 const optionOf = ({ number, title, values, at, answer }: KeptAnswer, timeZone: string) => ({
   value: String(number),
-  label: `${number}. ${title} ${values}, ${dateFormat({ ...CLOCK, timeZone }).format(at)} (${answer.status})`,
+  label: `${number}. ${title} ${values}, ${timeText(at, "clock", timeZone)} (${answer.status})`,
 });
 
 interface CompareViewProps {

@@ -1,13 +1,11 @@
 "use client";
 
 import { memo, useState } from "react";
-import { dateFormat } from "../portal/date-format";
+import { timeText } from "../portal/date-format";
 import { useTimeZone } from "../portal/time";
 import { Button } from "../ui/button";
 import { CONTROL } from "../ui/field";
 import type { LogEntry, StreamView } from "./stream-state";
-
-const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hourCycle: "h23" } as const;
 
 /** One message: what is new in it, in a line that expands to the message as transferred. */
 const Line = memo(function Line({ entry }: { entry: LogEntry }) {
@@ -23,7 +21,7 @@ const Line = memo(function Line({ entry }: { entry: LogEntry }) {
         className="flex w-full items-baseline gap-3 px-3 py-1 text-left hover:bg-line/40 pointer-coarse:py-2.5"
       >
         <time dateTime={new Date(entry.at).toISOString()} className="shrink-0 text-ink-faint tabular-nums max-sm:hidden">
-          {dateFormat({ ...CLOCK, timeZone }).format(entry.at)}
+          {timeText(entry.at, "millisecond", timeZone)}
         </time>
         <span className={`w-24 shrink-0 truncate ${sent ? "text-accent" : "text-ink-soft"}`}>
           <span aria-hidden="true">{sent ? "↑ " : "↓ "}</span>

@@ -1,11 +1,21 @@
-import { expect, test } from "vitest";
-import { dateFormat, placeOf, timeText } from "./date-format";
+import { expect, test, vi } from "vitest";
+import { placeOf, timeText } from "./date-format";
 
 test("a format is made once for each shape and time zone", () => {
-  const shape = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-  expect(dateFormat({ ...shape, timeZone: "UTC" })).toBe(dateFormat({ ...shape, timeZone: "UTC" }));
-  expect(dateFormat({ ...shape, timeZone: "UTC" }).format(0)).toBe("00:00");
-  expect(dateFormat({ ...shape, timeZone: "Asia/Tokyo" }).format(0)).toBe("09:00");
+  let made = 0;
+  class Counted extends Intl.DateTimeFormat {
+    constructor(...shape: ConstructorParameters<typeof Intl.DateTimeFormat>) {
+      super(...shape);
+      made += 1;
+    }
+  }
+  vi.stubGlobal("Intl", { DateTimeFormat: Counted });
+  for (const _ of ["first", "again"]) {
+    expect(timeText(0, "millisecond", "UTC")).toBe("00:00:00.000");
+    expect(timeText(0, "millisecond", "Asia/Tokyo")).toBe("09:00:00.000");
+  }
+  vi.unstubAllGlobals();
+  expect(made).toBe(2);
 });
 
 test("an instant is written in its zone, and a zone is called by its place", () => {

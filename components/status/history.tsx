@@ -5,7 +5,7 @@ import type { Venue } from "#lib/contract/primitives";
 import { HEALTH_BUCKET_S, type HealthHistory } from "#lib/contract/service-status";
 import { UPTIME_DAYS, type UptimeDays } from "#lib/contract/uptime";
 import { DAY_MS, MINUTE_MS, MINUTE_S } from "#lib/units";
-import { dateFormat } from "../portal/date-format";
+import { timeText } from "../portal/date-format";
 import { useTimeZone } from "../portal/time";
 import { Segmented } from "../ui/segmented";
 import { BAR_WORDS, type Bar, type BarState, barOf, summaryOf } from "./bars";
@@ -50,10 +50,8 @@ function Patterns() {
 
 /** What a bar stands for: a quarter of an hour in the zone that the page shows, or a day in UTC. */
 function spanWords(fromMs: number, untilMs: number, timeZone: string): string {
-  if (untilMs - fromMs === DAY_MS)
-    return dateFormat({ day: "2-digit", month: "short", year: "numeric", timeZone: "UTC" }).format(fromMs);
-  const clock = dateFormat({ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
-  return `${clock.format(fromMs)} – ${clock.format(untilMs)}`;
+  if (untilMs - fromMs === DAY_MS) return timeText(fromMs, "day", "UTC");
+  return `${timeText(fromMs, "time", timeZone)} – ${timeText(untilMs, "time", timeZone)}`;
 }
 
 interface StripProps {

@@ -133,7 +133,6 @@ const REFUSED: [why: string, path: string, text: string][] = [
   ["a time of the browser's own language", "components/a.tsx", "const text = new Date(ms).toLocaleString();"],
   ["a time cut out of ISO 8601", "app/a.tsx", "const text = new Date(ms).toISOString().slice(11, 16);"],
   ["a clock that is put together", "components/a.ts", "const hour = new Date(ms).getUTCHours();"],
-  ["a shape of one page", "components/a.tsx", 'const text = dateFormat({ hour: "2-digit" }).format(ms);'],
   ["a zone that is said in another way", "components/a.tsx", 'export const text = "All times UTC.";'],
   ["a space before a percent sign", "components/a.tsx", 'export const text = "5 %";'],
   ["a console outside commands", "server/a.ts", 'console.log("up");'],

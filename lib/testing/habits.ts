@@ -174,16 +174,11 @@ const DATE_WRITERS = ["components/portal/date-format.ts", "components/portal/tim
 /** What may write some by itself, and why. */
 const OWN_DATES: Readonly<Record<string, string>> = {
   "app/.well-known/security.txt/route.ts": "a file for programs",
-  "components/admin/calendar/dates-form.tsx": "dates of a market's own zone",
+  "components/admin/calendar/dates-form.tsx": "the value of a control",
   "components/admin/calendar/ics.ts": "a format of files",
-  "components/admin/data/comparison.tsx": "names of months, of no year",
   "components/admin/definition-dialog.tsx": "the value of a control",
-  "components/admin/weeks.tsx": "parts of a day's name, and both zones in one title",
-  "components/playground/compare-view.tsx": "options, which take no element",
   "components/playground/notes.ts": "notes on records, which have times in UTC",
   "components/playground/records-format.ts": "records as the API answers them, in UTC",
-  "components/playground/stream-log.tsx": "milliseconds of many messages a second",
-  "components/status/history.tsx": "titles, which take no element",
 };
 const DATE_TEXT = /^(?:to(?:Locale)?(?:Date|Time)String|toLocaleString|toUTCString|get(?:UTC)?(?:Hours|Minutes))$/;
 /** A date or a time that is cut out of ISO 8601. */
@@ -203,8 +198,7 @@ function strayDates(source: SourceFile): string[] {
     const isFormat =
       ts.isPropertyAccessExpression(node) &&
       (DATE_TEXT.test(node.name.text) || node.getText(source.tree) === "Intl.DateTimeFormat");
-    const isOwnShape = ts.isCallExpression(node) && node.expression.getText(source.tree) === "dateFormat";
-    if (isIsoCut || isFormat || isOwnShape)
+    if (isIsoCut || isFormat)
       found.push(`${source.path}:${lineOf(source.tree, node)}: Instant shows times, timeText writes them (components/portal)`);
   });
   return found;

@@ -4,7 +4,7 @@ import { type FocusEvent, type FormEvent, useState } from "react";
 import { CalendarException } from "#lib/contract/calendar";
 import { validate } from "#lib/contract/validate";
 import { DAY_MS } from "#lib/units";
-import { dateFormat } from "../../portal/date-format";
+import { timeText } from "../../portal/date-format";
 import { countText } from "../../portal/numbers";
 import { atField } from "../../portal/use-submit";
 import { Button } from "../../ui/button";
@@ -19,10 +19,7 @@ const EMPTY: Entry = { date: "", kind: "closed", time: "", name: "" };
 const labelOf = (kind: CalendarException["kind"]) => EXCEPTION_KINDS.find(({ value }) => value === kind)?.label;
 
 /** "Fri 25 Dec 2026" */
-function dayText(date: string): string {
-  const shape = { weekday: "short", day: "2-digit", month: "short", year: "numeric", timeZone: "UTC" } as const;
-  return dateFormat(shape).format(new Date(date)).replace(",", "");
-}
+const dayText = (date: string) => `${timeText(date, "weekday", "UTC")} ${timeText(date, "day", "UTC")}`;
 
 interface EntryFormProps {
   /** The row to change; undefined adds one. */

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { type DataComparison, type DataImport, FEED_SOURCE } from "#lib/contract/portal-data";
+import { timeText } from "../../portal/date-format";
 import { countText, shareText } from "../../portal/numbers";
 import { Instant } from "../../portal/time";
 import { Button } from "../../ui/button";
@@ -12,8 +13,7 @@ import { type Column, Table } from "../../ui/table";
 import { useAllPages } from "./all-pages";
 import { fileName } from "./file-name";
 
-const MONTHS = new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" });
-const monthText = (month: number) => MONTHS.format(new Date(Date.UTC(2024, month - 1)));
+const monthText = (month: number) => timeText(Date.UTC(2024, month - 1), "month", "UTC");
 
 const COLUMNS: readonly Column<DataComparison>[] = [
   {

@@ -1,23 +1,22 @@
 import type { DataYearCoverage } from "#lib/contract/portal-data";
 import { DAY_MS } from "#lib/units";
-import { dateFormat } from "../../portal/date-format";
+import { timeText } from "../../portal/date-format";
 import { shareText } from "../../portal/numbers";
 
 type Year = Pick<DataYearCoverage, "year" | "from" | "to" | "rows" | "minutes">;
 
-const DAY = { day: "2-digit", month: "short", timeZone: "UTC" } as const;
-const CLOCK = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" } as const;
+const day = (atMs: number) => timeText(atMs, "dayOfYear", "UTC");
+const time = (atMs: number) => timeText(atMs, "time", "UTC");
 
 /** The stretch of a year that has klines, in UTC; undefined for a whole year. */
 export function stretchText({ year, from, to }: Year): string | undefined {
   const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
   if (fromMs <= Date.UTC(year, 0) && toMs >= Date.UTC(year + 1, 0)) return undefined;
-  const [day, clock] = [dateFormat(DAY), dateFormat(CLOCK)];
   // The end is not part of it.
   const last = toMs - 1;
-  if (day.format(fromMs) === day.format(last)) return `${day.format(fromMs)}, ${clock.format(fromMs)} – ${clock.format(toMs)}`;
-  if (toMs - fromMs > 2 * DAY_MS) return `${day.format(fromMs)} – ${day.format(last)}`;
-  return `${day.format(fromMs)}, ${clock.format(fromMs)} – ${day.format(toMs)}, ${clock.format(toMs)}`;
+  if (day(fromMs) === day(last)) return `${day(fromMs)}, ${time(fromMs)} – ${time(toMs)}`;
+  if (toMs - fromMs > 2 * DAY_MS) return `${day(fromMs)} – ${day(last)}`;
+  return `${day(fromMs)}, ${time(fromMs)} – ${day(toMs)}, ${time(toMs)}`;
 }
 
 /** What a year misses within its stretch. */
