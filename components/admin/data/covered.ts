@@ -1,28 +1,13 @@
 import type { DataYearCoverage } from "#lib/contract/portal-data";
-import { DAY_MS } from "#lib/units";
-import { timeText } from "../../portal/date-format";
 import { shareText } from "../../portal/numbers";
 
-type Year = Pick<DataYearCoverage, "year" | "from" | "to" | "rows" | "minutes">;
-
-const day = (atMs: number) => timeText(atMs, "dayOfYear", "UTC");
-const time = (atMs: number) => timeText(atMs, "time", "UTC");
-
-/** The stretch of a year that has klines, in UTC; undefined for a whole year. */
-export function stretchText({ year, from, to }: Year): string | undefined {
-  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
-  if (fromMs <= Date.UTC(year, 0) && toMs >= Date.UTC(year + 1, 0)) return undefined;
-  // The end is not part of it.
-  const last = toMs - 1;
-  if (day(fromMs) === day(last)) return `${day(fromMs)}, ${time(fromMs)} – ${time(toMs)}`;
-  if (toMs - fromMs > 2 * DAY_MS) return `${day(fromMs)} – ${day(last)}`;
-  return `${day(fromMs)}, ${time(fromMs)} – ${day(toMs)}, ${time(toMs)}`;
+/** Whether the klines of a year begin with it and end with it. */
+export function isWholeYear({ year, from, to }: Pick<DataYearCoverage, "year" | "from" | "to">): boolean {
+  return Date.parse(from) <= Date.UTC(year, 0) && Date.parse(to) >= Date.UTC(year + 1, 0);
 }
 
-/** What a year misses within its stretch. */
-export function missingText(year: Year): string {
-  const { rows, minutes } = year;
+/** What a year misses from its first kline to its last one. */
+export function missingText({ rows, minutes }: Pick<DataYearCoverage, "rows" | "minutes">): string {
   if (minutes === null) return "hours unknown";
-  if (minutes.gap > 0) return `${shareText(minutes.gap, rows - minutes.in_closed_hours + minutes.gap)} missing`;
-  return stretchText(year) === undefined ? "complete" : "complete within";
+  return minutes.gap === 0 ? "complete" : `${shareText(minutes.gap, rows - minutes.in_closed_hours + minutes.gap)} missing`;
 }
