@@ -364,7 +364,10 @@ describe("an operator", () => {
     await row("Frozen").getByText("600 minutes with the same prices").waitFor();
     const around = await row("Frozen").getByRole("link").first().getAttribute("href");
     expect(around).toBe("/playground?op=klines&ticker=USDCAD&timeframe=M1&from=1709679600&to=1709722740");
-    await page.getByText(/from 06 Mar 2024, 00:00 to 06 Mar 2024, 18:00$/).last().waitFor();
+    await page
+      .getByText(/from 06 Mar 2024, 00:00 to 06 Mar 2024, 18:00$/)
+      .last()
+      .waitFor();
     await page.getByRole("tab", { name: "Layers" }).click();
     await row("USDCAD_second.csv").getByText("900 added, 0 overwritten, 0 unchanged").waitFor();
   });
