@@ -20,6 +20,9 @@ function doors() {
   return { clock, from };
 }
 
+/** Rating a password and the token of pages need no sign-in, cost neither, and have limits of their own. */
+const OWN_LIMITS = ["/password/strength", "/page-tokens"];
+
 describe("account requests without a sign-in", () => {
   test("too many account requests of one client are refused with an envelope, and those of others are not", async () => {
     const { clock, from } = doors();
@@ -82,8 +85,7 @@ describe("account requests without a sign-in", () => {
     expect(from("10.1.0.1", "/api/auth/signin/oidc")?.status).toBe(429);
     for (const { name, user } of PORTAL_ROUTES) {
       const [method, path] = name.split(" ");
-      // Rating a password has limits of its own.
-      const limited = user === "none" && path !== "/password/strength";
+      const limited = user === "none" && !OWN_LIMITS.includes(path ?? "");
       expect(from("10.1.0.1", `/api/portal${path}`, method)?.status, name).toBe(limited ? 429 : undefined);
     }
     for (const path of ["/", "/signin", "/api/authors"]) expect(from("10.1.0.1", path)).toBeUndefined();
