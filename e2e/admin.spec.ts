@@ -25,6 +25,8 @@ const PAGES = [
   "admin/data",
   "admin/data/USDCAD",
   "admin/data/USDCAD?tab=layers",
+  "admin/data/USDCAD?tab=correct",
+  "admin/data/USDCAD?tab=as-of",
   "admin/audit",
 ];
 const PAGE_MAX_MS = 180_000;

@@ -112,7 +112,7 @@ describe("the page of a market", () => {
     expect((await report.detail("sandbox", "EURUSD"))?.ranges).toEqual({ W1: null, MN1: month });
   });
 
-  test("lists the closures of a fortnight day by day with their reasons, of the venue that is asked", async () => {
+  test("lists a fortnight of closures of the venue that is asked for, day by day, with their reasons", async () => {
     expect(await report.detail("sandbox", "XAUUSD")).toMatchObject({ closures: [], in_live: true });
     const detail = await report.detail("live", "XAUUSD");
     const midnight = NOW_S - 12 * HOUR_S;
