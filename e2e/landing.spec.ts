@@ -719,7 +719,7 @@ describe("the markets", () => {
     await page.getByText("Sandbox venue: synthetic prices").waitFor();
     await page.context().addCookies([...ada.cookies].map(([name, value]) => ({ name, value, url: product.baseUrl })));
     await page.goto(`${product.baseUrl}/markets?venue=live`);
-    await reason.getByText("Live prices of push need access that the operator grants.").waitFor();
+    await reason.getByText("Live prices need access that the operator grants.").waitFor();
     expect(await venues.count()).toBe(0);
 
     expect((await runCommand(product, "admin", ["grant-live", "ada@example.test"])).exitCode).toBe(0);

@@ -15,7 +15,7 @@ const LIVE_KEY = { name: "Desk", venue: "live", scopes: ["market:read", "market:
 const SOON = { timeout: 60_000, interval: 100 };
 /** The pages that show prices, and open without a sign-in. */
 const PAGES = ["/", "/markets", "/markets/EURUSD", "/playground"];
-const NEEDS = "Live prices of push need access that the operator grants.";
+const NEEDS = "Live prices need access that the operator grants.";
 
 let product: Product;
 let browser: Browser;
@@ -78,7 +78,7 @@ test.each(PAGES)("%s shows a stranger, and an account without live access, the s
 test.each([...PAGES, "/dashboard"])("%s shows readers with live access the live venue, and names it", async (path) => {
   for (const visitor of [readers.granted, readers.operator]) {
     const text = await textOf(path, visitor);
-    expect(text).toMatch(/From push\.|Live prices of push\./);
+    expect(text).toMatch(/From pushed ticks\.|Live prices from pushed ticks\./);
     expect(text).not.toContain(NEEDS);
     if (path !== "/playground") expect(text).toContain("1.12345");
   }

@@ -4,6 +4,7 @@ import type { LiveRefusal } from "#lib/contract/markets";
 import type { Venue } from "#lib/contract/primitives";
 import { NoLiveFeed } from "../portal/no-live-feed";
 import { OperatorDocsLink } from "../portal/operator-docs";
+import { sourceName } from "../portal/source-name";
 import { Badge } from "../ui/badge";
 
 /** The address of the page for a venue, and there for an instrument. */
@@ -35,7 +36,7 @@ interface ReasonProps {
 /** Why this is the sandbox, and how to see the live venue. Without a provider it has no live prices to speak of. */
 function Reason({ refused, pathOf, ticker, provider, subject }: ReasonProps) {
   const prices = subject === "prices" && provider !== null;
-  const what = prices ? `live prices of ${provider}` : subject === "history" ? "the history of the live venue" : "the live venue";
+  const what = prices ? "live prices" : subject === "history" ? "the history of the live venue" : "the live venue";
   const needs = `${what.charAt(0).toUpperCase()}${what.slice(1)} ${prices ? "need" : "needs"} access that the operator grants.`;
   switch (refused) {
     case "signed_out":
@@ -97,9 +98,9 @@ interface VenueNoticeProps {
 
 /** Where what is shown of the live venue comes from. History outlives its provider, and is imported without any. */
 function Origin({ provider, subject }: Pick<ReasonProps, "provider" | "subject">) {
-  const name = <strong className="font-medium text-ink">{provider}</strong>;
+  const name = provider === null ? null : <strong className="font-medium text-ink">{sourceName(provider)}</strong>;
   if (subject === "prices") return <>From {name}.</>;
-  if (provider !== null) return <>The history of the live venue, to which {name} adds.</>;
+  if (provider !== null) return <>The history of the live venue, with new klines from {name}.</>;
   return (
     <>
       The history of the live venue. Until an operator{" "}

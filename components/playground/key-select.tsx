@@ -3,6 +3,7 @@
 import Link from "next/link";
 import type { Scope } from "#lib/contract/primitives";
 import type { Credential, OwnKey } from "../portal/credential";
+import { sourceName } from "../portal/source-name";
 import { Field } from "../ui/field";
 import { Select } from "../ui/select";
 
@@ -35,9 +36,9 @@ function hintOf({ signedIn, provider, keys, chosen, scope }: KeySelectProps) {
   const own = keys.find(({ id }) => id === chosen);
   if (own !== undefined && scope !== "any" && !own.scopes.includes(scope))
     return `This key lacks the ${scope} scope, so the request will fail.`;
-  const prices = own?.venue === "live" ? (provider === null ? "Live venue" : `Live prices of ${provider}`) : "Sandbox prices";
+  const prices = own?.venue === "live" ? (provider === null ? "Live venue" : `Live prices from ${sourceName(provider)}`) : "Sandbox prices";
   if (own !== undefined) return `${prices}. Uses a 10-minute token; your key never reaches this page.`;
-  const needs = provider === null ? "" : ` Live prices of ${provider} need access that the operator grants.`;
+  const needs = provider === null ? "" : " Live prices need access that the operator grants.";
   if (!signedIn)
     return (
       <>
