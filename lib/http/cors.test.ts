@@ -34,6 +34,7 @@ describe("a request of a browser", () => {
     expect(answer.headers.get("access-control-expose-headers") ?? "").toMatch(
       passes && origin !== null ? /X-RateLimit-Cost.*X-Request-Id/ : /^$/,
     );
+    expect(answer.headers.get("timing-allow-origin")).toBe(passes ? origin : null);
     expect(answer.headers.get("vary")).toContain("Origin");
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
   });

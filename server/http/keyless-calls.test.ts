@@ -117,6 +117,7 @@ describe("a server that has too many calls without a key", () => {
       keylessCalls,
       addressOf: () => "192.0.2.1",
       keepAliveMs: 0,
+      docsBase: "",
       log: refusal.log,
       metrics: createMetrics(),
     });

@@ -9,6 +9,7 @@ import { createMetrics } from "#lib/metrics";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { createHttpServer } from "./server";
 
+const DOCS_BASE = "https://prices.example.com";
 let server: Server;
 let t: TestRuntime;
 
@@ -24,6 +25,7 @@ beforeAll(async () => {
     addressOf: () => "192.0.2.1",
     log: createLog("silent"),
     metrics: createMetrics(),
+    docsBase: DOCS_BASE,
     hsts: "max-age=31536000",
     keepAliveMs: 0,
   });
@@ -118,7 +120,11 @@ describe("a message that two readers may read in two ways", () => {
       expect(answer.status).toBe(status);
       expect(envelopeOf(answer.text)).toMatchObject({
         code,
-        data: { request_id: expect.stringMatching(/^req_/), ...(parameter !== undefined && { parameter }) },
+        data: {
+          request_id: expect.stringMatching(/^req_/),
+          docs_url: expect.stringMatching(new RegExp(`^${DOCS_BASE}/docs/errors`)),
+          ...(parameter !== undefined && { parameter }),
+        },
       });
     },
   );

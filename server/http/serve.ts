@@ -84,10 +84,11 @@ function createServer(options: ServeOptions, served: Served): Server {
   const { addressOf, keylessCalls } = served.inner ? ASKED : options;
   const docsBase = env.PUBLIC_URL ?? "";
   const refuse = (_: IncomingMessage, response: ServerResponse) =>
-    writeAnswer(response, failure("not_found", { detail }, jsonHeaders(requestIdOf(null))));
+    writeAnswer(response, failure("not_found", { detail }, jsonHeaders(requestIdOf(null)), docsBase));
   const pages = portal?.handle ?? refuse;
   const server = createHttpServer({
     ...rest,
+    docsBase,
     hsts: hstsOf(env),
     keepAliveMs: rest.inner ? 0 : env.KEEP_ALIVE_S * SECOND_MS,
     api: createApi(calls),

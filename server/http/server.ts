@@ -55,6 +55,8 @@ interface HttpOptions {
   addressOf: (request: IncomingMessage) => string;
   log: Logger;
   metrics: Pick<Metrics, "refused">;
+  /** Stands in front of links to the docs in refusals of requests that name no host; empty where nothing is configured. */
+  docsBase: string;
   /** Strict-Transport-Security of every answer, when clients connect by HTTPS. */
   hsts?: string | undefined;
   /** Time after which an idle connection is closed; 0 for never, where only other processes of this node connect, which keep theirs. */
@@ -92,6 +94,7 @@ export function createHttpServer(options: HttpOptions): Server {
     addressOf,
     log,
     metrics,
+    docsBase,
     hsts,
     keepAliveMs,
     inner = false,
@@ -104,7 +107,7 @@ export function createHttpServer(options: HttpOptions): Server {
         const answer = await toAnswer(await handler(request, contextOf(incoming, addressOf)));
         return toResponse(await compress(incoming, answer));
       },
-      { errorHandler: (error) => unreadable(error, log) },
+      { errorHandler: (error) => unreadable(error, docsBase, log) },
     );
     return (request, response) => void listener(request, response);
   };
@@ -124,7 +127,7 @@ export function createHttpServer(options: HttpOptions): Server {
     };
   const passPage = addressed(pages);
   const page = (request: IncomingMessage, response: ServerResponse, path: string) => {
-    if (!isPageMethod(request.method)) return refuseMessage(response, methodRefusal(request.method ?? "", path));
+    if (!isPageMethod(request.method)) return refuseMessage(response, methodRefusal(request.method ?? "", path), docsBase);
     const refused = authRateLimit(request, path);
     if (refused !== undefined) return writeAnswer(response, refused);
     passPage(request, response);
@@ -148,14 +151,14 @@ export function createHttpServer(options: HttpOptions): Server {
   const handle: Listener = (request, response) => {
     if (hsts !== undefined) response.setHeader("strict-transport-security", hsts);
     const wrong = messageRefusal(request);
-    if (wrong !== undefined) return refuseMessage(response, wrong);
-    if (!normalizeTarget(request)) return refuseTarget(response, "The request target is neither a path nor a URL.");
+    if (wrong !== undefined) return refuseMessage(response, wrong, docsBase);
+    if (!normalizeTarget(request)) return refuseTarget(response, "The request target is neither a path nor a URL.", docsBase);
     const target = request.url ?? "/";
     const path = decodedPath(target);
     const called = path ?? target;
     const judged = directListeners.has(called) || isApi(called) ? keylessCalls.call(request, called) : undefined;
     const next = (fault?: Fault) =>
-      fault ? writeAnswer(response, failureOf(fault, jsonHeaders(requestIdOf(null)), "")) : answer(request, response, path);
+      fault ? writeAnswer(response, failureOf(fault, jsonHeaders(requestIdOf(null)), docsBase)) : answer(request, response, path);
     if (judged === undefined) next();
     else void judged.then(next);
   };
@@ -164,7 +167,7 @@ export function createHttpServer(options: HttpOptions): Server {
     const called = path ?? request.url ?? "/";
     if (isV1(called)) return apiListener(request, response);
     response.setHeader("x-content-type-options", "nosniff");
-    if (path === undefined) return refuseTarget(response, "The path is not valid percent-encoding.");
+    if (path === undefined) return refuseTarget(response, "The path is not valid percent-encoding.", docsBase);
     const listener = directListeners.get(path) ?? (isSocketIo(path) ? socketIo : undefined);
     if (listener !== undefined) listener(request, response);
     // The API answers unknown paths under /api, so that they cost no page.
@@ -172,9 +175,11 @@ export function createHttpServer(options: HttpOptions): Server {
     else page(request, response, path);
   };
   const server = createServer(limits, inOrder({ handle, onRefused: () => metrics.refused("http", "too_many_pipelined") }));
-  server.on("checkExpectation", (_, response: ServerResponse) => refuseMessage(response, EXPECTATION_REFUSAL));
-  server.on("connect", (_, socket: Duplex) => endWith(socket, answerOf(methodRefusal("CONNECT", undefined))));
-  server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => refuse(error, socket as Socket));
+  server.on("checkExpectation", (_, response: ServerResponse) => refuseMessage(response, EXPECTATION_REFUSAL, docsBase));
+  server.on("connect", (_, socket: Duplex) => endWith(socket, answerOf(methodRefusal("CONNECT", undefined), docsBase)));
+  server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) =>
+    refuse(error, socket as Socket, docsBase),
+  );
   return server;
 }
 
@@ -213,26 +218,26 @@ function hasBody({ method = "GET" }: IncomingMessage): boolean {
 }
 
 /** Answers a request whose target or Host header does not form a URL. */
-function unreadable(error: unknown, log: Logger): Response {
+function unreadable(error: unknown, docsBase: string, log: Logger): Response {
   log.debug({ err: error }, "cannot parse request");
   const detail = "The request target or the Host header is malformed.";
-  return toResponse(failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
+  return toResponse(failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null)), docsBase));
 }
 
-function answerOf({ fault, status, allow }: MessageRefusal): WholeAnswer {
+function answerOf({ fault, status, allow }: MessageRefusal, docsBase: string): WholeAnswer {
   const headers = { ...jsonHeaders(requestIdOf(null)), ...(allow !== undefined && { allow }) };
-  const answer = failure(fault.id, fault.data, headers);
+  const answer = failure(fault.id, fault.data, headers, docsBase);
   return { ...answer, status: status ?? answer.status };
 }
 
 /** Answers a message that must not be handled. What follows it on the connection may be read in two ways, so that it ends. */
-function refuseMessage(response: ServerResponse, refusal: MessageRefusal): void {
+function refuseMessage(response: ServerResponse, refusal: MessageRefusal, docsBase: string): void {
   response.shouldKeepAlive = false;
-  writeAnswer(response, answerOf(refusal));
+  writeAnswer(response, answerOf(refusal, docsBase));
 }
 
-function refuseTarget(response: ServerResponse, detail: string): void {
-  writeAnswer(response, failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null))));
+function refuseTarget(response: ServerResponse, detail: string, docsBase: string): void {
+  writeAnswer(response, failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null)), docsBase));
 }
 
 /** True when the request line was too long, rather than the headers. The given bytes may start in the middle of it. */
@@ -246,22 +251,26 @@ function isLongTarget(bytes: Buffer | undefined): boolean {
 /** The request line of a message whose method Node does not know, as method and target. */
 const UNKNOWN_METHOD = /^(?<method>[\w!#$%&'*+.^`|~-]+) (?<target>\S+) HTTP\/1\.\d\r\n/;
 
-function unknownMethod({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): WholeAnswer | undefined {
+function unknownMethod(
+  { code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer },
+  docsBase: string,
+): WholeAnswer | undefined {
   if (code !== "HPE_INVALID_METHOD") return undefined;
   const { method, target } = UNKNOWN_METHOD.exec(rawPacket?.toString("latin1") ?? "")?.groups ?? {};
-  return method === undefined || target === undefined ? undefined : answerOf(methodRefusal(method, pathOf(target)));
+  return method === undefined || target === undefined ? undefined : answerOf(methodRefusal(method, pathOf(target)), docsBase);
 }
 
 /** Answers a client whose request Node could not parse, or that did not come in time, and closes the connection. */
-function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
+function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket, docsBase: string): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") {
     // Browsers connect ahead of need. An answer on such a connection would be taken for that of their next request.
     if (socket.bytesRead === 0) return void socket.destroy();
-    const late = failure("invalid_parameter", { detail: "The request did not arrive in time." }, jsonHeaders(requestIdOf(null)));
+    const detail = "The request did not arrive in time.";
+    const late = failure("invalid_parameter", { detail }, jsonHeaders(requestIdOf(null)), docsBase);
     return void endWith(socket, { ...late, status: 408 });
   }
-  const unknown = unknownMethod(error);
+  const unknown = unknownMethod(error, docsBase);
   if (unknown !== undefined) return void endWith(socket, unknown);
   const overflow = error.code === "HPE_HEADER_OVERFLOW";
   const longTarget = overflow && isLongTarget(error.rawPacket);
@@ -271,6 +280,7 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
         "uri_too_long",
         { detail: `Path and query together may have at most ${URI_MAX_BYTES} bytes.`, max: URI_MAX_BYTES },
         headers,
+        docsBase,
       )
     : failure(
         "invalid_parameter",
@@ -280,6 +290,7 @@ function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: S
             : "The request is not valid HTTP.",
         },
         headers,
+        docsBase,
       );
   const status = overflow && !longTarget ? 431 : answer.status;
   endWith(socket, { ...answer, status });

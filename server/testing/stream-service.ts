@@ -81,6 +81,7 @@ async function listenOn(streams: Streams, addressOf: ReturnType<typeof createAdd
     keylessCalls,
     addressOf,
     keepAliveMs: 0,
+    docsBase: "",
     log,
     metrics,
   });
