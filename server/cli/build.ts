@@ -9,6 +9,7 @@ import { buildClient } from "./build-client";
 import { buildPythonClient } from "./build-python-client";
 import { bundleServer } from "./bundle";
 import { compressAssets } from "./compress-assets";
+import { listPages } from "./list-pages";
 import { thirdPartyNotices } from "./third-party-notices";
 
 /**
@@ -81,7 +82,10 @@ async function whenChanged(stamp: string, sources: readonly string[], work: () =
 
 async function buildPages(): Promise<void> {
   const next = path.join("node_modules", "next", "dist", "bin", "next");
-  const result = spawnSync(process.execPath, [next, "build"], { stdio: "inherit" });
+  await listPages();
+  // Otherwise Fumadocs lists the pages within the build again, and says so.
+  const env = { ...process.env, _FUMADOCS_MDX: "1" };
+  const result = spawnSync(process.execPath, [next, "build"], { stdio: "inherit", env });
   if (result.status !== 0) process.exit(result.status ?? 1);
   await compressAssets(path.join(".next", "static"));
 }

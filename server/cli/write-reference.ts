@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { postInstall } from "fumadocs-mdx/next";
 import { referenceFiles } from "#lib/docs/reference/pages";
 import { recordedAnswer } from "#lib/docs/reference/recorded";
 import { OPERATION_LIST } from "#lib/operations/declarations";
+import { listPages } from "./list-pages";
 
 /** npm run generate: the pages that are printed from the contract, and Fumadocs' list of all pages. */
 
@@ -24,6 +24,4 @@ for (const operation of OPERATION_LIST)
     process.stderr.write(
       `No response of ${operation.id} is recorded; its page shows the example of its declaration. Record one: npm run build && npm run docs:examples\n`,
     );
-// Fumadocs says on stdout how long it took. Every command would begin with that line.
-console.log = () => undefined;
-await postInstall({ configPath: "lib/docs/source.config.ts", outDir: "lib/generated/docs" });
+await listPages();
