@@ -101,6 +101,37 @@ test("the dashboard of an account without live access shows the sandbox, and a g
   expect(await textOf("/docs/charts")).toContain("Synthetic prices, read with the demo key.");
 });
 
+test("an account asks for live access in one click, and an operator who opens /admin finds and grants it", async () => {
+  const pageOf = async (visitor: Visitor) => {
+    const { page } = await visit({ width: 390 });
+    await page.context().addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url: product.baseUrl })));
+    return page;
+  };
+  const asking = await pageOf(await signUpAs("asking@example.test", "198.51.100.4"));
+  await asking.goto(`${product.baseUrl}/markets`);
+  await asking.getByRole("button", { name: "Ask for live access" }).click();
+  await asking.getByRole("status").getByText("It was requested on").waitFor();
+  // So does the other place that offers it.
+  await asking.goto(`${product.baseUrl}/dashboard/keys?new=1`);
+  await asking.getByRole("radio", { name: /^Live/ }).check();
+  await asking.getByRole("dialog").getByText("It was requested on").waitFor();
+
+  const page = await pageOf(readers.operator);
+  await page.goto(`${product.baseUrl}/admin`);
+  await page.getByRole("link", { name: "1 account waits for you" }).click();
+  const row = page.getByRole("row", { name: /Asks for live access/ });
+  await row.getByRole("link", { name: "asking@example.test" }).click();
+  await page.getByRole("button", { name: "Grant live access" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Grant live access" }).click();
+  await page.getByText("Live access of asking@example.test granted.").waitFor();
+  await page.getByText("Asks for live access").waitFor({ state: "detached" });
+
+  expect(await mailbox.nextLink("asking@example.test", "/dashboard/keys")).toBe(`${product.baseUrl}/dashboard/keys`);
+  await asking.goto(`${product.baseUrl}/markets?venue=live`);
+  await asking.getByText("you need an active live key").waitFor();
+  await Promise.all([page.close(), asking.close()]);
+});
+
 test("what was never pushed is not offered, and an operator retires it in one step", async () => {
   const status = async () => (await (await fetch(`${product.baseUrl}/status.json`)).json()) as ServiceStatus;
   const statesOf = ({ venues }: ServiceStatus) =>

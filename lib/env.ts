@@ -164,7 +164,9 @@ export const EnvSchema = z
     ALERT_EMAIL: wordList
       .pipe(z.array(z.email("must be email addresses, separated by commas.")).max(10, "must be at most 10 addresses."))
       .default([])
-      .describe("Comma-separated addresses that are warned when something is wrong with the service, and told when it is over."),
+      .describe(
+        "Comma-separated addresses that are warned when something is wrong with the service, and told when it is over and when an account asks for live access.",
+      ),
     WEBHOOK_ALLOWED_HOSTS: wordList
       .default([])
       .describe(

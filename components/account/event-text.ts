@@ -21,6 +21,7 @@ function changeText({ before, after }: AuditLogEntry): string {
     return is.suspended === true ? "Account suspended by an operator" : "Account restored by an operator";
   if (was.live_access !== is.live_access)
     return is.live_access === true ? "Live access granted by an operator" : "Live access withdrawn by an operator";
+  if (was.asks_for_live === true && is.asks_for_live === false) return "Live access declined by an operator";
   if (was.sign_in_domain !== is.sign_in_domain)
     return `Sign-in domain ${text(is.sign_in_domain) === "" ? "removed" : `set to ${text(is.sign_in_domain)}`} by an operator`;
   if (was.plan !== is.plan) return `Plan changed to ${text(is.plan)}`;
@@ -82,6 +83,7 @@ const SENTENCES: Readonly<Record<string, (entry: AuditLogEntry) => string>> = {
   "account.sign_out_everywhere": () => "Signed out everywhere",
   "account.link_provider": ({ target }) => `Linked ${target}`,
   "account.unlink_provider": ({ target }) => `Unlinked ${target}`,
+  "account.ask_live": () => "Asked for live access",
   "account.approve": () => "Account approved by an operator",
   "account.refuse": () => "Account refused by an operator",
   "organisation.change": () => "Changed the organisation",

@@ -25,7 +25,7 @@ import type { Series } from "../usage/chart";
 import { ChartCard } from "../usage/chart-card";
 import { totals } from "../usage/usage-query";
 import { AccountActions } from "./account-actions";
-import { liveText } from "./account-live";
+import { AskedLive, liveText } from "./account-live";
 import { readsText } from "./account-permissions";
 import { WaitingAccount } from "./account-waiting";
 import { PlanChoice } from "./plan-choice";
@@ -97,6 +97,7 @@ export function AccountDetail({ id, delivery }: { id: string; delivery: MailDeli
         {account.sign_in_domain === null ? null : ` Sign-in domain: ${account.sign_in_domain}.`}
       </PageHead>
       <WaitingAccount account={account} onChange={reload} />
+      <AskedLive account={account} onChange={reload} />
       <Section title="Last 30 days">
         <Figures>
           <Figure label="Requests" value={countText(calls)} />

@@ -7,8 +7,8 @@ import { callPortal } from "../portal/api";
 import { Instant } from "../portal/time";
 import { Button } from "../ui/button";
 import { ConfirmDialog } from "../ui/confirm-dialog";
-import { FailureNotice } from "../ui/failure";
 import { useToast } from "../ui/toast";
+import { DecisionNotice } from "./decision-notice";
 
 /** Approves or refuses an account that waits. */
 export function WaitingAccount({ account, onChange }: { account: PortalAccount; onChange: () => void }) {
@@ -23,20 +23,20 @@ export function WaitingAccount({ account, onChange }: { account: PortalAccount; 
     onChange();
   };
   return (
-    <div className="mb-8 flex flex-wrap items-center justify-between gap-4 rounded-lg border border-warning/40 bg-surface p-4 text-sm leading-6">
-      <p>
-        <strong className="font-medium">Waits for approval</strong> since <Instant at={account.waiting_since} />.{" "}
-        <span className="text-ink-soft">The owner gets an email with your decision.</span>
-      </p>
-      <div className="flex gap-2">
-        <Button kind="danger" onClick={() => setRefusing(true)}>
-          Refuse
-        </Button>
-        <Button kind="primary" onClick={approve}>
-          Approve
-        </Button>
-      </div>
-      <FailureNotice failure={failure} />
+    <DecisionNotice
+      text={
+        <>
+          <strong className="font-medium">Waits for approval</strong> since <Instant at={account.waiting_since} />.
+        </>
+      }
+      failure={failure}
+    >
+      <Button kind="danger" onClick={() => setRefusing(true)}>
+        Refuse
+      </Button>
+      <Button kind="primary" onClick={approve}>
+        Approve
+      </Button>
       {refusing ? (
         <ConfirmDialog
           title={`Refuse ${account.name}`}
@@ -48,6 +48,6 @@ export function WaitingAccount({ account, onChange }: { account: PortalAccount; 
           onClose={() => setRefusing(false)}
         />
       ) : null}
-    </div>
+    </DecisionNotice>
   );
 }

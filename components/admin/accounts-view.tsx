@@ -1,6 +1,7 @@
 "use client";
 
 import Link from "next/link";
+import { useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { AdminPlan, PortalAccount } from "#lib/contract/portal-admin";
 import { queryOf } from "../portal/api";
@@ -29,7 +30,7 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
   return [
     {
       head: "Account",
-      cell: ({ id, name, email, suspended_at, waiting_since }) => (
+      cell: ({ id, name, email, suspended_at, waiting_since, live_asked_at }) => (
         <>
           <Link prefetch={false} href={`/admin/accounts/${id}`} className="block font-medium text-accent hover:underline">
             <Address>{name}</Address>
@@ -40,6 +41,7 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
             </Badge>
           )}
           {waiting_since === null ? null : <Badge tone="warning">Waits for approval</Badge>}
+          {live_asked_at === null ? null : <Badge tone="warning">Asks for live access</Badge>}
           {email === null || email === name ? null : (
             <span className="block text-ink-faint text-xs leading-5">
               <Address>{email}</Address>
@@ -68,11 +70,11 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
   ];
 }
 
-/** All accounts, with what an operator can change. */
+/** All accounts, with what an operator can change; `?waiting=true` in the address of the page begins with those that wait. */
 export function AccountsView() {
   const [q, setQ] = useState("");
   const [live, setLive] = useState(false);
-  const [waiting, setWaiting] = useState(false);
+  const [waiting, setWaiting] = useState(useSearchParams().get("waiting") === "true");
   const [creating, setCreating] = useState(false);
   const query = queryOf({ q, live: live ? "true" : "", waiting: waiting ? "true" : "" });
   const accounts = usePages<PortalAccount>("admin/accounts", query);
@@ -92,7 +94,7 @@ export function AccountsView() {
       <div className="mb-4 flex flex-wrap items-center gap-3">
         <SearchField label="Name or email" value={q} onSearch={setQ} className="w-full max-w-md" />
         <Checkbox label="With live access" checked={live} onChange={() => setLive(!live)} />
-        <Checkbox label="Waits for approval" checked={waiting} onChange={() => setWaiting(!waiting)} />
+        <Checkbox label="Waiting for you" checked={waiting} onChange={() => setWaiting(!waiting)} />
       </div>
       <Table
         caption="Accounts"

@@ -115,6 +115,19 @@ function Storage({ at_ms, database_bytes, backups: { last } }: HealthReport) {
   );
 }
 
+/** Leads to the accounts that wait for a decision, if any do. */
+function Waiting({ accounts }: { accounts: number }) {
+  if (accounts === 0) return null;
+  return (
+    <p className="mb-8 text-sm leading-6">
+      <Link prefetch={false} href="/admin/accounts?waiting=true" className="text-accent underline">
+        {accounts === 1 ? "1 account waits" : `${countText(accounts)} accounts wait`} for you
+      </Link>
+      , for approval or for live access.
+    </p>
+  );
+}
+
 /** What operators see first: whether all is well, how busy it is, and whether there is a backup. */
 export function HealthView() {
   const { data: report, error, mutate } = usePortal<HealthReport>("admin/health", polling(POLL_MS));
@@ -138,6 +151,7 @@ export function HealthView() {
       </PageHead>
       <FailureNotice failure={error} retry={() => void mutate()} />
       <HealthBanner report={report} />
+      <Waiting accounts={report.accounts_waiting} />
       <Section title="Load">
         <Load nodes={reporting} />
       </Section>

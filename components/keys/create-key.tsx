@@ -7,6 +7,7 @@ import type { Venue } from "#lib/contract/primitives";
 import { NoMail } from "../auth/no-mail";
 import { ResendButton } from "../auth/resend-button";
 import { callPortal } from "../portal/api";
+import { AskLive } from "../portal/ask-live";
 import { NoLiveFeed } from "../portal/no-live-feed";
 import { usePortal } from "../portal/read";
 import { useTimeZone } from "../portal/time";
@@ -58,8 +59,7 @@ function CreateForm({ liveAccess, liveFeed, onMade, onCancel }: CreateFormProps)
         </div>
         {refused ? (
           <p role="status" className="mt-2 rounded-md border border-line bg-sunken px-3 py-2 text-sm leading-6">
-            Your account has no access to live data. Ask the operator of this installation to grant it; then you can make live
-            keys. A sandbox key works now.
+            Live keys need live access, which the operator of this installation grants. <AskLive /> A sandbox key works now.
           </p>
         ) : venue === "live" && !liveFeed ? (
           <div className="mt-2">

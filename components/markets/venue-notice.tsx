@@ -2,6 +2,7 @@ import Link from "next/link";
 import type { ReactNode } from "react";
 import type { LiveRefusal } from "#lib/contract/markets";
 import type { Venue } from "#lib/contract/primitives";
+import { AskLive } from "../portal/ask-live";
 import { NoLiveFeed } from "../portal/no-live-feed";
 import { OperatorDocsLink } from "../portal/operator-docs";
 import { sourceName } from "../portal/source-name";
@@ -67,7 +68,11 @@ function Reason({ refused, pathOf, ticker, provider, subject }: ReasonProps) {
         </>
       );
     case "no_access":
-      return <>{needs} Your account has none: ask the operator of this installation.</>;
+      return (
+        <>
+          {needs} <AskLive />
+        </>
+      );
     case "rate_limited":
       return (
         <>

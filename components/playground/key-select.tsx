@@ -36,7 +36,8 @@ function hintOf({ signedIn, provider, keys, chosen, scope }: KeySelectProps) {
   const own = keys.find(({ id }) => id === chosen);
   if (own !== undefined && scope !== "any" && !own.scopes.includes(scope))
     return `This key lacks the ${scope} scope, so the request will fail.`;
-  const prices = own?.venue === "live" ? (provider === null ? "Live venue" : `Live prices from ${sourceName(provider)}`) : "Sandbox prices";
+  const prices =
+    own?.venue === "live" ? (provider === null ? "Live venue" : `Live prices from ${sourceName(provider)}`) : "Sandbox prices";
   if (own !== undefined) return `${prices}. Uses a 10-minute token; your key never reaches this page.`;
   const needs = provider === null ? "" : " Live prices need access that the operator grants.";
   if (!signedIn)

@@ -109,7 +109,7 @@ export const ERRORS = {
     title: "Live access required",
     cause:
       "The account that owns the key has no access to the live venue. An operator grants it, to the account or to its plan, and can withdraw it. The sandbox needs no grant.",
-    fix: "Ask the operator of this installation for live access, or use a sandbox key. The key works as soon as access is granted.",
+    fix: "Ask for live access in the portal: create a key, and choose Live. Or use a sandbox key. The key works as soon as access is granted.",
   },
   proof_required: {
     code: 40306,

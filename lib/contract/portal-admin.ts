@@ -29,7 +29,10 @@ export const BACKFILLS_MAX_COUNT = 1_000;
 /** A running backfill without a report for this long counts as lost. */
 export const BACKFILL_SILENT_S = 120;
 
-/** Which accounts to list: those whose name or a member's email contains a text, that have live access, or that wait for approval, a page at a time. */
+/**
+ * Which accounts to list: those whose name or a member's email contains a text, that have live access, or that wait for an operator, for
+ * approval or for live access; a page at a time.
+ */
 export const AccountsQuery = z.strictObject({
   live: z.literal("true").optional(),
   waiting: z.literal("true").optional(),
@@ -86,6 +89,8 @@ export interface PortalAccount {
   /** Whether it may use the live venue by a grant of its own, and by its plan. */
   readonly live_access: boolean;
   readonly plan_live_access: boolean;
+  /** Since when it asks for live access; null for one that does not, or has it. */
+  readonly live_asked_at: string | null;
   /** Days of history by a bound of its own, and by its plan; the smaller one counts. Null is no bound. */
   readonly history_days: number | null;
   readonly plan_history_days: number | null;

@@ -106,6 +106,8 @@ export interface HealthReport {
   readonly notes: readonly IncidentNote[];
   /** Since when each problem is known, by the name of its check; a new one is known within a minute. */
   readonly since: Readonly<Record<string, string>>;
+  /** Accounts that wait for an operator, for approval or for live access. */
+  readonly accounts_waiting: number;
   readonly database_bytes: number;
   readonly backups: {
     /** The last one that succeeded. */

@@ -337,6 +337,8 @@ export interface Overview {
   readonly unverified_email: string | null;
   /** Whether the account may use the live venue. */
   readonly live_access: boolean;
+  /** Since when it asks for that; null for one that does not, or has it. */
+  readonly live_asked_at: string | null;
   /** Completed onboarding steps. */
   readonly checklist: { readonly key: boolean; readonly call: boolean; readonly stream: boolean };
   /** The id of the account's key to try a call or a stream with; null without one that may. */

@@ -53,6 +53,24 @@ export function approvalMail(to: string, base: string, approved: boolean): MailM
   };
 }
 
+/** Tells an operator that an account asks for live access. */
+export function liveAskedMail(to: string, base: string, account: { readonly id: string; readonly name: string }): MailMessage {
+  const text = `The account ${account.name} asks for live access at ${NAME_MARK}.\n\nGrant or decline it: ${base}/admin/accounts/${account.id}\n\nAll that wait: ${base}/admin/accounts?waiting=true\n`;
+  return { to, subject: "An account asks for live access", text };
+}
+
+const LIVE_DECISIONS = {
+  granted: (base: string) => `It can make live keys and read live prices now: ${base}/dashboard/keys`,
+  withdrawn: () => "Its live keys have stopped working. Its sandbox keys work as before.",
+  declined: () => "The operator did not grant it. Its sandbox keys work as before.",
+} as const;
+
+/** Tells an owner of an account what an operator decided about its live access. */
+export function liveAccessMail(to: string, base: string, account: string, decision: keyof typeof LIVE_DECISIONS): MailMessage {
+  const text = `Live access of the account ${account} at ${NAME_MARK} was ${decision}.\n\n${LIVE_DECISIONS[decision](base)}\n`;
+  return { to, subject: `Live access ${decision}`, text };
+}
+
 /** Sent to an address that already has an account when someone signs up with it or changes to it. */
 export function alreadyMail(to: string, base: string): MailMessage {
   const text = `Someone, probably you, entered this email at ${NAME_MARK}. It already has an account.\n\nSign in: ${base}/signin\nForgot your password? ${base}/forgot\n`;

@@ -1,22 +1,23 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { POST as mcp } from "#app/mcp/route";
 import { NO_PLAN_TERMS } from "#lib/testing/plan";
-import { DAY_MS } from "#lib/units";
+import { DAY_MS, HOUR_MS } from "#lib/units";
 import { createKey, rotateKey } from "#server/store/access/keys";
 import { putPlan } from "#server/store/access/plan-admin";
 import { listAccounts } from "#server/store/users/account-admin";
 import { setLiveAccess, setOperator } from "#server/store/users/operators";
-import { callerOf, mailedToken, portalBrowser } from "#server/testing/portal-browser";
+import { callerOf, mailedToken, portalBrowser, signedInBrowser } from "#server/testing/portal-browser";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 
 const PASSWORD = "correct horse battery";
 const LIVE = { name: "mine", venue: "live", scopes: ["market:read", "market:stream"], origins: [] };
+const OPERATORS = ["desk@example.com", "night@example.com"];
 const REFUSED = { status: 403, code: 40305, message: "live_access_required" };
 
 let t: TestRuntime;
 let people = 0;
 beforeAll(async () => {
-  t = await testRuntime();
+  t = await testRuntime({ variables: { ALERT_EMAIL: OPERATORS.join(",") } });
   t.markets.live.quote("EURUSD", 1.08543, 1.08551, t.clock.now());
 });
 afterAll(() => t.close());
@@ -48,7 +49,7 @@ test("whoever signs up makes sandbox keys, no live keys, and is told what to ask
   expect(await call("POST /keys", { body: { ...LIVE, venue: "sandbox" } })).toMatchObject({ status: 200 });
   const refused = await make();
   expect(refused).toMatchObject(REFUSED);
-  expect(refused.data.detail).toContain("Ask the operator of this installation");
+  expect(refused.data.detail).toContain("Ask the operators for it first");
   expect((await call("GET /overview")).data).toMatchObject({ live_access: false });
 });
 
@@ -138,4 +139,81 @@ test("a new operator has live access, and keeps it afterwards until it is withdr
   expect(await make()).toMatchObject({ status: 200 });
   await setLiveAccess(t.keyContext, email, false);
   expect(await make()).toMatchObject(REFUSED);
+});
+
+describe("an account that asks for live access", () => {
+  const mailsTo = (to: string, about: string) =>
+    t.capturedMails.list().filter((mail) => mail.to === to && mail.subject.includes(about));
+  const askedAt = async (call: ReturnType<typeof callerOf>) => (await call("GET /overview")).data.live_asked_at;
+  const waiting = async () => (await listAccounts(t, { waiting: "true" })).items.map(({ id }) => id);
+
+  async function operatorCall() {
+    const { browser, accountId } = await signedInBrowser(t, `operator${++people}@example.com`);
+    await t.db.prisma.user.updateMany({ where: { accountId }, data: { operator: true, totpSince: new Date(t.clock.now()) } });
+    return callerOf(browser);
+  }
+
+  test("waits for an operator once, however often it asks, and operators hear of it", async () => {
+    const { accountId, email, call } = await stranger();
+    const operator = await operatorCall();
+    const count = async () => (await operator("GET /admin/health")).data.accounts_waiting;
+    const before = await count();
+    expect(await askedAt(call)).toBeNull();
+    for (const _ of [1, 2]) expect(await call("POST /organisation/live-access")).toMatchObject({ status: 200 });
+    expect(await askedAt(call)).toBe(new Date(t.clock.now()).toISOString());
+    expect(await waiting()).toContain(accountId);
+    expect(await count()).toBe(before + 1);
+    const entries = await t.db.prisma.auditEntry.findMany({ where: { accountId, action: "account.ask_live" } });
+    expect(entries).toMatchObject([{ actor: email, target: email }]);
+    for (const to of OPERATORS) {
+      const mails = mailsTo(to, "asks for live access").filter(({ text }) => text.includes(email));
+      expect(mails).toHaveLength(1);
+      expect(mails[0]?.text).toContain(`/admin/accounts/${accountId}`);
+    }
+  });
+
+  test("is told what an operator decides, may ask again once declined, and asks no more once granted", async () => {
+    const { accountId, email, call, make } = await stranger();
+    const operator = await operatorCall();
+    const decide = (live: boolean) => operator("PATCH /admin/accounts/[id]", { id: accountId, body: { live_access: live } });
+    const told = () => mailsTo(email, "Live access").map(({ subject }) => subject);
+
+    await call("POST /organisation/live-access");
+    expect((await decide(false)).data.account).toMatchObject({ live_access: false, live_asked_at: null });
+    expect(told()).toEqual(["Live access declined"]);
+    expect(await waiting()).not.toContain(accountId);
+    expect(await askedAt(call)).toBeNull();
+
+    await call("POST /organisation/live-access");
+    expect(await waiting()).toContain(accountId);
+    expect((await decide(true)).data.account).toMatchObject({ live_access: true, live_asked_at: null });
+    expect(await make()).toMatchObject({ status: 200 });
+    await call("POST /organisation/live-access");
+    expect(await waiting()).not.toContain(accountId);
+
+    await decide(false);
+    expect(told().sort()).toEqual(["Live access declined", "Live access granted", "Live access withdrawn"]);
+    expect(await askedAt(call)).toBeNull();
+  });
+
+  test("cannot flood the operators with emails, also together with others", async () => {
+    await t.clock.advance(HOUR_MS);
+    const since = t.clock.now();
+    for (let n = 0; n < 6; n += 1) {
+      const { accountId, call } = await stranger();
+      await call("POST /organisation/live-access");
+      expect(await waiting()).toContain(accountId);
+    }
+    for (const to of OPERATORS) expect(mailsTo(to, "asks for live access").filter(({ atMs }) => atMs >= since)).toHaveLength(3);
+  });
+
+  test("needs a verified address and a role that makes keys", async () => {
+    const { accountId, email, call } = await stranger();
+    await t.db.prisma.user.update({ where: { email }, data: { emailVerifiedAt: null } });
+    expect(await call("POST /organisation/live-access")).toMatchObject({ status: 400, message: "invalid_parameter" });
+    await t.db.prisma.user.update({ where: { email }, data: { emailVerifiedAt: new Date(t.clock.now()) } });
+    await t.db.prisma.membership.updateMany({ where: { accountId }, data: { role: "reader" } });
+    expect(await call("POST /organisation/live-access")).toMatchObject({ status: 403, message: "role_required" });
+    expect(await waiting()).not.toContain(accountId);
+  });
 });

@@ -1,7 +1,7 @@
 import { CustomerForm, InviteForm } from "#lib/contract/organisation";
 import type { PortalUser } from "#lib/contract/portal";
-import { AccountForm, AccountsQuery, PlanChangeForm } from "#lib/contract/portal-admin";
-import { approvalMail } from "#lib/mail/messages";
+import { AccountForm, AccountsQuery, PlanChangeForm, type PortalAccount } from "#lib/contract/portal-admin";
+import { approvalMail, liveAccessMail } from "#lib/mail/messages";
 import { providerTerms } from "#lib/provider-terms";
 import { noteRead, operatorOf } from "#server/pages/audit";
 import { portalRoute } from "#server/pages/route";
@@ -12,6 +12,7 @@ import { listPlans, putPlan } from "#server/store/access/plan-admin";
 import { changeAccount, createCustomer, decideWaiting, listAccounts, reportAccount } from "#server/store/users/account-admin";
 import type { Visitor } from "#server/store/users/context";
 import { invite, withdrawInvitation } from "#server/store/users/invitations";
+import { ownerAddresses } from "#server/store/users/notices";
 
 interface DecisionCall {
   readonly running: PortalRuntime;
@@ -25,6 +26,24 @@ async function decide(call: DecisionCall, approved: boolean): Promise<object> {
   const owners = await decideWaiting(running, params.id, approved, operatorOf(call));
   for (const owner of owners) running.users.send(approvalMail(owner, visitor.base, approved));
   return {};
+}
+
+/** What was decided about the live access of an account; undefined for another change. */
+function decisionOf(before: PortalAccount, after: PortalAccount) {
+  const [had, has] = [before, after].map(({ live_access, plan_live_access }) => live_access || plan_live_access);
+  if (had !== has) return has ? "granted" : "withdrawn";
+  return before.live_asked_at !== null && after.live_asked_at === null ? "declined" : undefined;
+}
+
+async function tellOwners(
+  { running: { users }, visitor }: DecisionCall,
+  before: PortalAccount,
+  after: PortalAccount,
+): Promise<void> {
+  const decision = decisionOf(before, after);
+  if (decision === undefined) return;
+  for (const owner of await ownerAddresses(users, after.name))
+    users.send(liveAccessMail(owner, visitor.base, after.name, decision));
 }
 
 export const adminAccountRoutes = [
@@ -67,7 +86,7 @@ export const adminAccountRoutes = [
   /** Refuses it: the account is deleted, and its owners are told. */
   portalRoute("POST /admin/accounts/[id]/refuse", { user: "operator" }, (call) => decide(call, false)),
 
-  /** Puts an account on another plan, or lets it use the live venue. */
+  /** Puts an account on another plan, or lets it use the live venue, of which its owners are told. */
   portalRoute("PATCH /admin/accounts/[id]", { input: AccountForm, user: "operator" }, async (call) => {
     const { live_access, history_days, sign_in_domain, ...rest } = call.input;
     const change = {
@@ -76,7 +95,9 @@ export const adminAccountRoutes = [
       ...(history_days !== undefined && { historyDays: history_days }),
       ...(sign_in_domain !== undefined && { signInDomain: sign_in_domain }),
     } as AccountChange;
-    return { account: await changeAccount(call.running, call.params.id, change, operatorOf(call)) };
+    const { before, after } = await changeAccount(call.running, call.params.id, change, operatorOf(call));
+    await tellOwners(call, before, after);
+    return { account: after };
   }),
 
   /** What the sources of live prices say about passing them on. */

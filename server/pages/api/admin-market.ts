@@ -15,6 +15,7 @@ import { putPin } from "#server/store/market/feed-pin";
 import { addNote, deleteNote, editNote, listNotes } from "#server/store/market/incident-notes";
 import { listNodes } from "#server/store/market/node-reports";
 import { warningsSince } from "#server/store/market/operator-warnings";
+import { countWaiting } from "#server/store/users/account-admin";
 
 const SIZE = "SELECT pg_database_size(current_database())::float8 AS bytes";
 
@@ -25,12 +26,13 @@ async function healthOf({
   env,
   reports,
 }: Pick<PortalRuntime, "db" | "clock" | "env" | "reports">): Promise<HealthReport> {
-  const [nodes, { feeds }, { checked }, notes, since, size, backups] = await Promise.all([
+  const [nodes, { feeds }, { checked }, notes, since, accounts_waiting, size, backups] = await Promise.all([
     listNodes(db.pool),
     reports.feeds(),
     reports.status(),
     listNotes(db),
     warningsSince(db.pool),
+    countWaiting({ db }),
     db.pool.query<{ bytes: number }>(SIZE),
     lastBackups(db.pool),
   ]);
@@ -43,6 +45,7 @@ async function healthOf({
     checked,
     notes,
     since,
+    accounts_waiting,
     database_bytes: size.rows[0]?.bytes ?? 0,
     backups: { ...backups, max_age_s: env.BACKUP_MAX_AGE_DAYS * DAY_S },
   };

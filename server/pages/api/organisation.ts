@@ -7,13 +7,17 @@ import {
   RoleForm,
   SwitchForm,
 } from "#lib/contract/organisation";
+import { liveAskedMail } from "#lib/mail/messages";
 import { changedBy } from "#server/pages/audit";
 import { mailDelivery } from "#server/pages/mail-delivery";
 import { portalRoute } from "#server/pages/route";
 import { ownCookie } from "#server/pages/sign-in/cookies";
 import { keepEntry } from "#server/pages/sign-in/signed-cookies";
+import { askForLive } from "#server/store/access/accounts";
+import { unverified } from "#server/store/access/key-owner";
 import { acceptInvitation, invite, readInvitation, signUpInvited, withdrawInvitation } from "#server/store/users/invitations";
 import { changeOrganisation, changeRole, readOrganisation, removeMember, switchOrganisation } from "#server/store/users/members";
+import { tellOperators } from "#server/store/users/notices";
 
 export const organisationRoutes = [
   /** The organisation that the reader works in, with its members. */
@@ -22,6 +26,18 @@ export const organisationRoutes = [
   /** Renames it, or changes whether its members need a second factor, and which alerts are sent. */
   portalRoute("PATCH /organisation", { input: OrganisationForm, user: "manage", proof: true }, async (call) => {
     await changeOrganisation(call.running.users, call.user, call.input, call.visitor);
+    return {};
+  }),
+
+  /** Asks the operators for live access, of which ALERT_EMAIL hears; asking again changes nothing. */
+  portalRoute("POST /organisation/live-access", { user: "build" }, async (call) => {
+    const { user, running, visitor } = call;
+    if (!user.emailVerified) throw unverified(user);
+    const account = { id: user.accountId, name: user.organisation };
+    if (await askForLive(running, account.id, changedBy(call)))
+      await tellOperators(running.users, running.env.ALERT_EMAIL, "live access", (to) =>
+        liveAskedMail(to, visitor.base, account),
+      );
     return {};
   }),
 

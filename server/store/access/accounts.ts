@@ -4,6 +4,7 @@ import { PLAIN_TEXT } from "#lib/contract/primitives";
 import { mustBeOneOf } from "#lib/contract/validate";
 import { Fault } from "#lib/fault";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
+import { HAS_LIVE_ACCESS } from "./key-owner";
 import type { KeyContext } from "./keys";
 
 const ACCOUNT_NAME_MAX_CHARACTERS = 120;
@@ -57,7 +58,8 @@ export async function changeColumns(context: KeyContext, change: AccountChange, 
     ...(plan !== undefined && { planName: plan }),
     ...(permissions !== undefined && { permissions: Permissions.parse(permissions) }),
     ...(suspended !== undefined && { suspendedAt: suspended ? new Date(context.clock.now()) : null }),
-    ...(liveAccess !== undefined && { liveAccess }),
+    // Either decision answers a request.
+    ...(liveAccess !== undefined && { liveAccess, liveAskedAt: null }),
     ...(historyDays !== undefined && { historyDays }),
     ...(signInDomain !== undefined && { signInDomain }),
   };
@@ -106,4 +108,16 @@ export async function putAccount(
   });
   await db.control.publish({ kind: "account", accountId: account.id });
   return { id: account.id, name: account.name, plan: account.planName, suspended: account.suspendedAt !== null };
+}
+
+/** Asks the operators for live access of an account. Resolves with whether it just did: asking again changes nothing. */
+export async function askForLive({ db, clock }: KeyContext, id: string, { actor, address }: ChangedBy): Promise<boolean> {
+  const liveAskedAt = new Date(clock.now());
+  return db.prisma.$transaction(async (tx) => {
+    const asks = { where: { id, liveAskedAt: null, NOT: HAS_LIVE_ACCESS }, data: { liveAskedAt } };
+    if ((await tx.account.updateMany(asks)).count === 0) return false;
+    const { name } = await tx.account.findUniqueOrThrow({ where: { id } });
+    await audit(tx, { actor, address, accountId: id, action: "account.ask_live", target: name });
+    return true;
+  });
 }

@@ -62,6 +62,9 @@ export async function requireBillingOwner(
 /** Filter of accounts that may use the live venue. */
 export const HAS_LIVE_ACCESS: Prisma.AccountWhereInput = { OR: [{ liveAccess: true }, { plan: { liveAccess: true } }] };
 
+/** Filter of accounts that ask for live access. */
+export const ASKS_FOR_LIVE: Prisma.AccountWhereInput = { liveAskedAt: { not: null }, NOT: HAS_LIVE_ACCESS };
+
 /**
  * Requires that an account may use a venue.
  * @throws Fault live_access_required
@@ -76,7 +79,7 @@ export async function requireVenue(
   const detail =
     accountId === undefined
       ? "This account has no live access. Grant it first: npm run admin -- grant-live ACCOUNT"
-      : "Your account has no access to live data. Ask the operator of this installation to grant it.";
+      : "Your account has no live access. Ask the operators for it first.";
   throw new Fault("live_access_required", { detail });
 }
 

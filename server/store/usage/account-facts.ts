@@ -10,11 +10,12 @@ const DONE = `
 const PLAN = `
   SELECT ${PLAN_COLUMNS},
          a.live_access OR p.live_access AS live_access,
+         CASE WHEN NOT (a.live_access OR p.live_access) THEN a.live_asked_at END AS live_asked_at,
          (SELECT coalesce(sum(units), 0)::float8 FROM month_usage WHERE account_id = a.id AND month = $2) AS month_used
     FROM account a JOIN plan p ON p.name = a.plan WHERE a.id = $1`;
 
 /** What an account has done so far, and what it may do. */
-interface AccountFacts extends Pick<Overview, "live_access" | "checklist"> {
+interface AccountFacts extends Pick<Overview, "live_access" | "live_asked_at" | "checklist"> {
   readonly plan: Plan;
   readonly month: Overview["month"];
 }
@@ -24,13 +25,17 @@ export async function accountFacts({ pool }: Pick<Database, "pool">, accountId: 
   const month = monthOf(nowMs);
   const [done, plans] = await Promise.all([
     pool.query<Overview["checklist"]>(DONE, [accountId]),
-    pool.query<PlanRow & Pick<Overview, "live_access"> & { month_used: number }>(PLAN, [accountId, firstDay(month)]),
+    pool.query<PlanRow & Pick<Overview, "live_access"> & { live_asked_at: Date | null; month_used: number }>(PLAN, [
+      accountId,
+      firstDay(month),
+    ]),
   ]);
   const [row] = plans.rows;
   if (row === undefined) throw new Error(`account ${accountId} has no plan`);
   const plan = toPlan(row);
   return {
     live_access: row.live_access,
+    live_asked_at: row.live_asked_at?.toISOString() ?? null,
     checklist: done.rows[0] ?? { key: false, call: false, stream: false },
     plan,
     month: {

@@ -26,9 +26,9 @@ async function customer(account: string) {
 }
 
 async function change(id: string, what: Parameters<typeof changeAccount>[2]) {
-  const changed = await changeAccount(t.keyContext, id, what, BY);
+  const { after } = await changeAccount(t.keyContext, id, what, BY);
   await t.settle();
-  return changed;
+  return after;
 }
 
 describe("the list of accounts", () => {

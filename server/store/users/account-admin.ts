@@ -11,7 +11,7 @@ import type { Prisma } from "#lib/generated/prisma/client";
 import { DAY_MS } from "#lib/units";
 import { type AccountChange, changeColumns } from "#server/store/access/accounts";
 import { audit, type ChangedBy } from "#server/store/access/audit";
-import { HAS_LIVE_ACCESS } from "#server/store/access/key-owner";
+import { ASKS_FOR_LIVE, HAS_LIVE_ACCESS } from "#server/store/access/key-owner";
 import { type KeyContext, listKeys } from "#server/store/access/keys";
 import { listLinks } from "#server/store/access/links";
 import type { Database } from "#server/store/database/db";
@@ -59,6 +59,7 @@ function toPortalAccount(row: Row): PortalAccount {
     suspended_at: row.suspendedAt?.toISOString() ?? null,
     live_access: row.liveAccess,
     plan_live_access: row.plan.liveAccess,
+    live_asked_at: row.liveAccess || row.plan.liveAccess ? null : (row.liveAskedAt?.toISOString() ?? null),
     history_days: row.historyDays,
     plan_history_days: row.plan.historyDays,
     created_at: row.createdAt.toISOString(),
@@ -66,7 +67,13 @@ function toPortalAccount(row: Row): PortalAccount {
   };
 }
 
-/** Accounts whose name or a member's address contains a text, that have live access, or that wait for approval; newest first. */
+/** Filter of accounts that wait for an operator. */
+const WAITS: Prisma.AccountWhereInput = { OR: [{ waitingSince: { not: null } }, ASKS_FOR_LIVE] };
+
+/** How many accounts wait for an operator, for approval or for live access. */
+export const countWaiting = ({ db }: Pick<KeyContext, "db">): Promise<number> => db.prisma.account.count({ where: WAITS });
+
+/** Accounts whose name or a member's address contains a text, that have live access, or that wait for an operator; newest first. */
 export async function listAccounts(
   { db, clock }: KeyContext,
   { q, before, live, waiting }: z.output<typeof AccountsQuery>,
@@ -74,8 +81,7 @@ export async function listAccounts(
   const holds = { contains: q ?? "", mode: "insensitive" } as const;
   const rows = await db.prisma.account.findMany({
     where: {
-      ...(live !== undefined && { AND: HAS_LIVE_ACCESS }),
-      ...(waiting !== undefined && { waitingSince: { not: null } }),
+      AND: [live === undefined ? {} : HAS_LIVE_ACCESS, waiting === undefined ? {} : WAITS],
       ...(q && { OR: [{ name: holds }, { members: { some: { user: { email: holds } } } }] }),
       ...(before !== undefined && { id: { lt: before } }),
     },
@@ -117,6 +123,7 @@ export async function reportAccount(
 
 /**
  * Changes plan, suspension or what an account may read; every process applies it within a second, also to open connections.
+ * Resolves with the account as it was and as it is.
  * @throws Fault not_found; invalid_parameter for an unknown plan, and for a domain that another account has
  */
 export async function changeAccount(
@@ -124,25 +131,28 @@ export async function changeAccount(
   id: string,
   change: AccountChange,
   { actor, address }: ChangedBy,
-): Promise<PortalAccount> {
+): Promise<{ readonly before: PortalAccount; readonly after: PortalAccount }> {
   const { db, clock } = context;
   const notFound = new Fault("not_found", { detail: "This account does not exist." });
   if (!z.uuid().safeParse(id).success) throw notFound;
   const data = await changeColumns(context, change, id);
-  const shown = ({ plan, permissions, suspended_at, live_access, history_days, sign_in_domain }: PortalAccount) => {
-    return { plan, permissions, suspended: suspended_at !== null, live_access, history_days, sign_in_domain };
+  const shown = ({ suspended_at, live_asked_at, ...account }: PortalAccount) => {
+    const { plan, permissions, live_access, history_days, sign_in_domain } = account;
+    const [suspended, asks_for_live] = [suspended_at !== null, live_asked_at !== null];
+    return { plan, permissions, suspended, live_access, asks_for_live, history_days, sign_in_domain };
   };
-  const account = await db.prisma.$transaction(async (tx) => {
-    const before = await find(tx, clock, id);
-    if (before === null) throw notFound;
+  const changed = await db.prisma.$transaction(async (tx) => {
+    const row = await find(tx, clock, id);
+    if (row === null) throw notFound;
     await tx.account.update({ where: { id }, data });
-    const after = toPortalAccount((await find(tx, clock, id)) ?? before);
-    const entry = { action: "account.change", target: before.name, before: shown(toPortalAccount(before)), after: shown(after) };
+    const before = toPortalAccount(row);
+    const after = toPortalAccount((await find(tx, clock, id)) ?? row);
+    const entry = { action: "account.change", target: before.name, before: shown(before), after: shown(after) };
     await audit(tx, { actor, address, accountId: id, ...entry });
-    return after;
+    return { before, after };
   });
   await db.control.publish({ kind: "account", accountId: id });
-  return account;
+  return changed;
 }
 
 /**

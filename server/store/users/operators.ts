@@ -48,7 +48,7 @@ export async function setOperator(context: KeyContext, email: string, operator: 
  */
 export async function setLiveAccess(context: KeyContext, account: string, liveAccess: boolean): Promise<PortalAccount> {
   const { id } = await requireAccount(context, account);
-  return changeAccount(context, id, { liveAccess }, COMMAND_LINE);
+  return (await changeAccount(context, id, { liveAccess }, COMMAND_LINE)).after;
 }
 
 /**

@@ -3406,6 +3406,7 @@ export const AccountScalarFieldEnum = {
   planName: 'planName',
   permissions: 'permissions',
   liveAccess: 'liveAccess',
+  liveAskedAt: 'liveAskedAt',
   historyDays: 'historyDays',
   suspendedAt: 'suspendedAt',
   waitingSince: 'waitingSince',

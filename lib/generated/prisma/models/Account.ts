@@ -39,6 +39,7 @@ export type AccountMinAggregateOutputType = {
   name: string | null
   planName: string | null
   liveAccess: boolean | null
+  liveAskedAt: Date | null
   historyDays: number | null
   suspendedAt: Date | null
   waitingSince: Date | null
@@ -52,6 +53,7 @@ export type AccountMaxAggregateOutputType = {
   name: string | null
   planName: string | null
   liveAccess: boolean | null
+  liveAskedAt: Date | null
   historyDays: number | null
   suspendedAt: Date | null
   waitingSince: Date | null
@@ -66,6 +68,7 @@ export type AccountCountAggregateOutputType = {
   planName: number
   permissions: number
   liveAccess: number
+  liveAskedAt: number
   historyDays: number
   suspendedAt: number
   waitingSince: number
@@ -90,6 +93,7 @@ export type AccountMinAggregateInputType = {
   name?: true
   planName?: true
   liveAccess?: true
+  liveAskedAt?: true
   historyDays?: true
   suspendedAt?: true
   waitingSince?: true
@@ -103,6 +107,7 @@ export type AccountMaxAggregateInputType = {
   name?: true
   planName?: true
   liveAccess?: true
+  liveAskedAt?: true
   historyDays?: true
   suspendedAt?: true
   waitingSince?: true
@@ -117,6 +122,7 @@ export type AccountCountAggregateInputType = {
   planName?: true
   permissions?: true
   liveAccess?: true
+  liveAskedAt?: true
   historyDays?: true
   suspendedAt?: true
   waitingSince?: true
@@ -219,6 +225,7 @@ export type AccountGroupByOutputType = {
   planName: string
   permissions: runtime.JsonValue
   liveAccess: boolean
+  liveAskedAt: Date | null
   historyDays: number | null
   suspendedAt: Date | null
   waitingSince: Date | null
@@ -257,6 +264,7 @@ export type AccountWhereInput = {
   planName?: Prisma.StringFilter<"Account"> | string
   permissions?: Prisma.JsonFilter<"Account">
   liveAccess?: Prisma.BoolFilter<"Account"> | boolean
+  liveAskedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
@@ -278,6 +286,7 @@ export type AccountOrderByWithRelationInput = {
   planName?: Prisma.SortOrder
   permissions?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
+  liveAskedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   historyDays?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingSince?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -303,6 +312,7 @@ export type AccountWhereUniqueInput = Prisma.AtLeast<{
   planName?: Prisma.StringFilter<"Account"> | string
   permissions?: Prisma.JsonFilter<"Account">
   liveAccess?: Prisma.BoolFilter<"Account"> | boolean
+  liveAskedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
@@ -323,6 +333,7 @@ export type AccountOrderByWithAggregationInput = {
   planName?: Prisma.SortOrder
   permissions?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
+  liveAskedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   historyDays?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingSince?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -346,6 +357,7 @@ export type AccountScalarWhereWithAggregatesInput = {
   planName?: Prisma.StringWithAggregatesFilter<"Account"> | string
   permissions?: Prisma.JsonWithAggregatesFilter<"Account">
   liveAccess?: Prisma.BoolWithAggregatesFilter<"Account"> | boolean
+  liveAskedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableWithAggregatesFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
@@ -360,6 +372,7 @@ export type AccountCreateInput = {
   name: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -381,6 +394,7 @@ export type AccountUncheckedCreateInput = {
   planName?: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -400,6 +414,7 @@ export type AccountUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -421,6 +436,7 @@ export type AccountUncheckedUpdateInput = {
   planName?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -441,6 +457,7 @@ export type AccountCreateManyInput = {
   planName?: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -455,6 +472,7 @@ export type AccountUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -470,6 +488,7 @@ export type AccountUncheckedUpdateManyInput = {
   planName?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -503,6 +522,7 @@ export type AccountCountOrderByAggregateInput = {
   planName?: Prisma.SortOrder
   permissions?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
+  liveAskedAt?: Prisma.SortOrder
   historyDays?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   waitingSince?: Prisma.SortOrder
@@ -521,6 +541,7 @@ export type AccountMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   planName?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
+  liveAskedAt?: Prisma.SortOrder
   historyDays?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   waitingSince?: Prisma.SortOrder
@@ -534,6 +555,7 @@ export type AccountMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   planName?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
+  liveAskedAt?: Prisma.SortOrder
   historyDays?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   waitingSince?: Prisma.SortOrder
@@ -685,6 +707,7 @@ export type AccountCreateWithoutPlanInput = {
   name: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -704,6 +727,7 @@ export type AccountUncheckedCreateWithoutPlanInput = {
   name: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -753,6 +777,7 @@ export type AccountScalarWhereInput = {
   planName?: Prisma.StringFilter<"Account"> | string
   permissions?: Prisma.JsonFilter<"Account">
   liveAccess?: Prisma.BoolFilter<"Account"> | boolean
+  liveAskedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
@@ -767,6 +792,7 @@ export type AccountCreateWithoutKeysInput = {
   name: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -787,6 +813,7 @@ export type AccountUncheckedCreateWithoutKeysInput = {
   planName?: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -821,6 +848,7 @@ export type AccountUpdateWithoutKeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -841,6 +869,7 @@ export type AccountUncheckedUpdateWithoutKeysInput = {
   planName?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -859,6 +888,7 @@ export type AccountCreateWithoutCurrentInput = {
   name: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -879,6 +909,7 @@ export type AccountUncheckedCreateWithoutCurrentInput = {
   planName?: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -913,6 +944,7 @@ export type AccountUpdateWithoutCurrentInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -933,6 +965,7 @@ export type AccountUncheckedUpdateWithoutCurrentInput = {
   planName?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -951,6 +984,7 @@ export type AccountCreateWithoutMembersInput = {
   name: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -971,6 +1005,7 @@ export type AccountUncheckedCreateWithoutMembersInput = {
   planName?: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1005,6 +1040,7 @@ export type AccountUpdateWithoutMembersInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1025,6 +1061,7 @@ export type AccountUncheckedUpdateWithoutMembersInput = {
   planName?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1043,6 +1080,7 @@ export type AccountCreateWithoutInvitationsInput = {
   name: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1063,6 +1101,7 @@ export type AccountUncheckedCreateWithoutInvitationsInput = {
   planName?: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1097,6 +1136,7 @@ export type AccountUpdateWithoutInvitationsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1117,6 +1157,7 @@ export type AccountUncheckedUpdateWithoutInvitationsInput = {
   planName?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1135,6 +1176,7 @@ export type AccountCreateWithoutWebhooksInput = {
   name: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1155,6 +1197,7 @@ export type AccountUncheckedCreateWithoutWebhooksInput = {
   planName?: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1189,6 +1232,7 @@ export type AccountUpdateWithoutWebhooksInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1209,6 +1253,7 @@ export type AccountUncheckedUpdateWithoutWebhooksInput = {
   planName?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1227,6 +1272,7 @@ export type AccountCreateManyPlanInput = {
   name: string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
+  liveAskedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1241,6 +1287,7 @@ export type AccountUpdateWithoutPlanInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1260,6 +1307,7 @@ export type AccountUncheckedUpdateWithoutPlanInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1279,6 +1327,7 @@ export type AccountUncheckedUpdateManyWithoutPlanInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1361,6 +1410,7 @@ export type AccountSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   planName?: boolean
   permissions?: boolean
   liveAccess?: boolean
+  liveAskedAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1383,6 +1433,7 @@ export type AccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   planName?: boolean
   permissions?: boolean
   liveAccess?: boolean
+  liveAskedAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1399,6 +1450,7 @@ export type AccountSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   planName?: boolean
   permissions?: boolean
   liveAccess?: boolean
+  liveAskedAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1415,6 +1467,7 @@ export type AccountSelectScalar = {
   planName?: boolean
   permissions?: boolean
   liveAccess?: boolean
+  liveAskedAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1424,7 +1477,7 @@ export type AccountSelectScalar = {
   createdAt?: boolean
 }
 
-export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "planName" | "permissions" | "liveAccess" | "historyDays" | "suspendedAt" | "waitingSince" | "requireSecondFactor" | "signInDomain" | "alertsOff" | "createdAt", ExtArgs["result"]["account"]>
+export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "planName" | "permissions" | "liveAccess" | "liveAskedAt" | "historyDays" | "suspendedAt" | "waitingSince" | "requireSecondFactor" | "signInDomain" | "alertsOff" | "createdAt", ExtArgs["result"]["account"]>
 export type AccountInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   plan?: boolean | Prisma.PlanDefaultArgs<ExtArgs>
   keys?: boolean | Prisma.Account$keysArgs<ExtArgs>
@@ -1466,6 +1519,10 @@ export type $AccountPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * It may use the live venue, whatever its plan says.
      */
     liveAccess: boolean
+    /**
+     * Since when it asks for that; null for one that does not, and once an operator decided.
+     */
+    liveAskedAt: Date | null
     /**
      * Data older than that is not answered, nor what its plan leaves out; null for no bound of its own.
      */
@@ -1922,6 +1979,7 @@ export interface AccountFieldRefs {
   readonly planName: Prisma.FieldRef<"Account", 'String'>
   readonly permissions: Prisma.FieldRef<"Account", 'Json'>
   readonly liveAccess: Prisma.FieldRef<"Account", 'Boolean'>
+  readonly liveAskedAt: Prisma.FieldRef<"Account", 'DateTime'>
   readonly historyDays: Prisma.FieldRef<"Account", 'Int'>
   readonly suspendedAt: Prisma.FieldRef<"Account", 'DateTime'>
   readonly waitingSince: Prisma.FieldRef<"Account", 'DateTime'>
