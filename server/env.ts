@@ -160,6 +160,11 @@ export function letNextAuthReadItsOrigin(): void {
   process.env.AUTH_TRUST_HOST = "true";
 }
 
+/** Keeps Fumadocs, in this process and those that it starts, from listing the pages of the docs again, which prints a line. */
+export function keepListOfPages(): void {
+  process.env._FUMADOCS_MDX = "1";
+}
+
 /**
  * Lets Next take the settings that its build has left, as in the server of a standalone build. To read next.config.ts, it would load
  * its compiler, which then stays in memory.

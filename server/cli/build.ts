@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { CLIENT_FOLDER, CLIENT_PACKAGE } from "#lib/docs/client-names";
+import { keepListOfPages } from "#server/env";
 import { LICENCES_FILE } from "#server/pages/downloads/licences";
 import { BUILD_FILE } from "#server/pages/program";
 import { buildClient } from "./build-client";
@@ -83,9 +84,8 @@ async function whenChanged(stamp: string, sources: readonly string[], work: () =
 async function buildPages(): Promise<void> {
   const next = path.join("node_modules", "next", "dist", "bin", "next");
   await listPages();
-  // Otherwise Fumadocs lists the pages within the build again, and says so.
-  const env = { ...process.env, _FUMADOCS_MDX: "1" };
-  const result = spawnSync(process.execPath, [next, "build"], { stdio: "inherit", env });
+  keepListOfPages();
+  const result = spawnSync(process.execPath, [next, "build"], { stdio: "inherit" });
   if (result.status !== 0) process.exit(result.status ?? 1);
   await compressAssets(path.join(".next", "static"));
 }
