@@ -88,7 +88,10 @@ export function feedState(facts: VenueFacts): FeedJudgement {
   const judged = (state: FeedState): FeedJudgement => ({ state, expected, late });
   if (facts.provider === null) return judged("not_bound");
   if (expected.length === 0) return judged(ordinary(facts).some(({ state }) => state === "closed") ? "closed" : "no_data");
-  if ((facts.problem ?? null) !== null || late.length * 2 > expected.length) return judged("down");
+  if ((facts.problem ?? null) !== null) return judged("down");
+  // A connection that never brought a tick says nothing of a feed.
+  if (facts.last_tick_ms === null) return judged("no_data");
+  if (late.length * 2 > expected.length) return judged("down");
   return judged(late.length === 0 ? "operational" : "degraded");
 }
 
@@ -125,7 +128,7 @@ interface Problem {
   readonly idle?: IdleReason | undefined;
 }
 
-/** Why the checks of a venue have nothing to judge: a connection that never brought a tick says nothing of a feed. */
+/** Why the checks of a venue have nothing to judge. */
 function venueIdle(facts: VenueFacts, { state, expected }: FeedJudgement): { feed?: IdleReason; prices?: IdleReason } {
   if (state === "not_bound") return { feed: state, prices: state };
   const none = facts.last_tick_ms === null ? ({ feed: "no_data", prices: "no_data" } as const) : {};
