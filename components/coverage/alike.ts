@@ -28,13 +28,17 @@ function lookOf(row: CoverageRow): string | undefined {
 
 /** The rows in their order, where those that look alike are one, in the place of the first of them. */
 export function foldAlike(rows: readonly CoverageRow[]): (CoverageRow | Alike)[] {
-  const looks = new Map<string, CoverageRow[]>();
+  const groups = new Map<string, CoverageRow[]>();
+  const groupOf = new Map<CoverageRow, CoverageRow[]>();
   for (const row of rows) {
     const look = lookOf(row);
-    if (look !== undefined) looks.set(look, [...(looks.get(look) ?? []), row]);
+    const group = look === undefined ? [] : (groups.get(look) ?? []);
+    group.push(row);
+    groupOf.set(row, group);
+    if (look !== undefined) groups.set(look, group);
   }
   return rows.flatMap((row): (CoverageRow | Alike)[] => {
-    const alike = looks.get(lookOf(row) ?? "") ?? [];
+    const alike = groupOf.get(row) ?? [];
     if (alike.length < ALIKE_MIN_COUNT) return [row];
     return alike[0] === row ? [{ like: row, rows: alike }] : [];
   });

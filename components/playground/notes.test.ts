@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { notesOf } from "./notes";
 
 test("a window of klines that lack ticks, or without klines, is explained", () => {
-  const noteOf = (data: object) => notesOf("klines", { data: { ticker: "EURUSD", ...data } });
+  const noteOf = (data: object) => notesOf("klines", { data: { ticker: "EURUSD", ...data } }).map(({ text }) => text);
   expect(noteOf({ count: 3, incomplete: [60] })).toEqual(["1 kline lacks ticks; “incomplete” names the open times."]);
   expect(noteOf({ count: 3, incomplete: [60, 120] })).toEqual(["2 klines lack ticks; “incomplete” names the open times."]);
   expect(noteOf({ count: 3 })).toEqual([]);

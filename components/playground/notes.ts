@@ -15,18 +15,19 @@ const WORDS: Readonly<Record<string, string>> = {
   not_offered: "is not offered by the provider of this venue",
 };
 
-const AT = new Intl.DateTimeFormat("en-GB", {
-  ...({ weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } as const),
-  hourCycle: "h23",
-  timeZone: "UTC",
-});
+/** A notice that is no error. */
+export interface Note {
+  readonly text: string;
+  /** When the market that it is about opens (ISO 8601); absent where that is unknown, and of a note about anything else. */
+  readonly opensAt?: string;
+}
 
-/** Why a market is quiet and when it opens, as a sentence; undefined for an open one. */
-export function quietSentence({ ticker, final_display_state, reason, next_open_at }: QuietTicker): string | undefined {
+/** Why a market is quiet and when it opens; undefined for an open one. */
+export function quietNote({ ticker, final_display_state, reason, next_open_at }: QuietTicker): Note | undefined {
   if (final_display_state === "open") return undefined;
   const why = final_display_state === "closed" && reason !== null ? ` (${reason.replaceAll("_", " ")})` : "";
-  const next = next_open_at === null ? "" : ` It opens ${AT.format(new Date(next_open_at))} UTC.`;
-  return `${ticker} ${WORDS[final_display_state] ?? "has no new data"}${why}.${next}`;
+  const text = `${ticker} ${WORDS[final_display_state] ?? "has no new data"}${why}.`;
+  return next_open_at === null ? { text } : { text, opensAt: next_open_at };
 }
 
 function klineNotes({ count, expected_count, ticker, incomplete = [] }: Partial<KlineWindow>): string[] {
@@ -40,19 +41,19 @@ function klineNotes({ count, expected_count, ticker, incomplete = [] }: Partial<
   return [`No klines for ${ticker} in this time range. Omit “from” and “to” to get the newest ones.`];
 }
 
-function statusNotes(items: readonly MarketStatus[]): string[] {
-  const quiet = items.flatMap((item) => quietSentence(item) ?? []);
+function statusNotes(items: readonly MarketStatus[]): Note[] {
+  const quiet = items.flatMap((item) => quietNote(item) ?? []);
   const more = quiet.length - NAMED_MAX_COUNT;
-  return more > 0 ? [...quiet.slice(0, NAMED_MAX_COUNT), `${more} more are not open.`] : quiet;
+  return more > 0 ? [...quiet.slice(0, NAMED_MAX_COUNT), { text: `${more} more are not open.` }] : quiet;
 }
 
 /** Explains a surprising success: an empty range, a closed market, a ticker without a quote. */
-export function notesOf(operationId: string, body: unknown): readonly string[] {
+export function notesOf(operationId: string, body: unknown): readonly Note[] {
   const { data } = fieldsOf(body);
   const { items, missing } = fieldsOf(data);
-  if (operationId === "klines") return klineNotes(fieldsOf(data) as Partial<KlineWindow>);
+  if (operationId === "klines") return klineNotes(fieldsOf(data) as Partial<KlineWindow>).map((text) => ({ text }));
   if (operationId === "marketStatus" && Array.isArray(items)) return statusNotes(items as MarketStatus[]);
   if (Array.isArray(missing) && missing.length > 0)
-    return [`No quote yet for ${missing.join(", ")}. The market status says why.`];
+    return [{ text: `No quote yet for ${missing.join(", ")}. The market status says why.` }];
   return [];
 }

@@ -144,7 +144,7 @@ export function Playground({ operations, start, base, demoKey, keys, linkedKey, 
                 onImport={({ operation: found, values: given, notices }) => play.take(found, given, notices)}
               />
             </div>
-            <Notes notes={play.notices} />
+            <Notes notes={play.notices.map((text) => ({ text }))} />
             <RequestForm
               operation={operation}
               values={values}

@@ -99,7 +99,7 @@ export function StreamConsole({ operation, values, bearers, credential }: Stream
         </div>
       </div>
       {end === undefined ? null : <End end={end} again={connect} />}
-      <Notes notes={[...view.refused, ...view.quiet]} />
+      <Notes notes={[...view.refused.map((text) => ({ text })), ...view.quiet]} />
       <Table
         caption="Last value of each subscription"
         columns={COLUMNS}

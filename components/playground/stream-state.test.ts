@@ -72,7 +72,7 @@ describe("the state of a console", () => {
       data: { accepted: ["EURUSD"], rejected: [], quiet: [closed] },
     });
     const book = bookOf(ack, quote(1, { event: "snapshot" }));
-    expect(book.view(0).quiet).toEqual([expect.stringMatching(/^EURUSD is closed \(weekend\)\. It opens .*22:00 UTC\.$/)]);
+    expect(book.view(0).quiet).toEqual([{ text: "EURUSD is closed (weekend).", opensAt: closed.next_open_at }]);
     book.received(quote(2), 0);
     expect(book.view(0).quiet).toEqual([]);
     book.received(JSON.stringify({ type: "heartbeat", quiet: [closed] }), 0);

@@ -2,7 +2,7 @@ import { fieldsOf, parseJson } from "#lib/client/errors";
 import { judge, type Position } from "#lib/client/sequence";
 import type { PushMessage, QuietTicker, ServerMessage, TickerRejection } from "#lib/contract/stream";
 import { createRate, type Rate } from "../portal/rate";
-import { quietSentence } from "./notes";
+import { type Note, quietNote } from "./notes";
 
 /** Messages the log keeps; older ones are dropped and counted. */
 export const LOG_MAX_ENTRIES = 500;
@@ -45,8 +45,8 @@ export interface StreamView {
   /** Messages received in total. */
   readonly received: number;
   readonly rows: readonly TickerRow[];
-  /** Why subscribed tickers are quiet, one sentence each. */
-  readonly quiet: readonly string[];
+  /** Why subscribed tickers are quiet, one note each. */
+  readonly quiet: readonly Note[];
   /** What the service refused, one sentence each; only the latest refusals. */
   readonly refused: readonly string[];
 }
@@ -87,7 +87,7 @@ export function createStreamBook(): StreamBook {
   let received = 0;
   let refused: string[] = [];
   const rows = new Map<string, TickerRow>();
-  const quiet = new Map<string, string>();
+  const quiet = new Map<string, Note>();
   const rates = new Map<string, Rate>();
 
   function log(entry: Omit<LogEntry, "id">): void {
@@ -123,9 +123,9 @@ export function createStreamBook(): StreamBook {
 
   function hush(tickers: readonly QuietTicker[]): void {
     for (const ticker of tickers.slice(0, ROWS_MAX_COUNT)) {
-      const sentence = quietSentence(ticker);
-      if (sentence === undefined) quiet.delete(ticker.ticker);
-      else quiet.set(ticker.ticker, sentence);
+      const note = quietNote(ticker);
+      if (note === undefined) quiet.delete(ticker.ticker);
+      else quiet.set(ticker.ticker, note);
     }
   }
 

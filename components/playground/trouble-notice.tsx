@@ -3,9 +3,10 @@
 import { useState } from "react";
 import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
-import { useNow } from "../portal/time";
+import { Instant, useNow } from "../portal/time";
 import { Button } from "../ui/button";
 import { Prose } from "../ui/prose";
+import type { Note } from "./notes";
 import type { Trouble } from "./trouble";
 import type { Correction } from "./trouble-correction";
 
@@ -81,13 +82,19 @@ export function TroubleNotice({ trouble, again, onCorrect }: TroubleNoticeProps)
 }
 
 /** Notices that are not errors. */
-export function Notes({ notes }: { notes: readonly string[] }) {
+export function Notes({ notes }: { notes: readonly Note[] }) {
   if (notes.length === 0) return null;
   return (
     <ul className="flex flex-col gap-1 rounded-lg border border-line bg-sunken px-4 py-3 text-ink-soft text-sm leading-6">
-      {notes.map((note) => (
-        <li key={note} className="[overflow-wrap:anywhere]">
-          <Prose text={note} />
+      {notes.map(({ text, opensAt }) => (
+        <li key={text} className="[overflow-wrap:anywhere]">
+          <Prose text={text} />
+          {opensAt === undefined ? null : (
+            <>
+              {" "}
+              It opens on <Instant at={opensAt} />.
+            </>
+          )}
         </li>
       ))}
     </ul>
