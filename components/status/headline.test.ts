@@ -10,7 +10,7 @@ const HISTORY = { from_ms: 0, bucket_ms: 0, rest: [], stream: [], feeds: { live:
 function known(change: Partial<ServiceStatus> = {}, trouble?: NoAnswer): Known {
   const checked = { at_ms: NOW_MS, rest: true, stream: true };
   return {
-    status: { at_ms: NOW_MS, checked, venues: [], failing: [], history: HISTORY, ...change },
+    status: { at_ms: NOW_MS, checked, venues: [], failing: [], incidents: null, history: HISTORY, ...change },
     tookMs: trouble ? null : 5,
     trouble,
   };

@@ -1,5 +1,7 @@
 "use client";
 
+import { useRouter } from "next/navigation";
+import { useEffect } from "react";
 import type { BoardRow } from "#lib/contract/board";
 import type { ServiceStatus, VenueStatus } from "#lib/contract/service-status";
 import type { UptimeReport } from "#lib/contract/uptime";
@@ -188,6 +190,17 @@ interface StatusViewProps {
   readonly credential: Credential | undefined;
 }
 
+const versionOf = ({ incidents }: ServiceStatus) => incidents && JSON.stringify(incidents);
+
+/** Renders the page again when there are other incidents than when it was rendered. */
+function useFreshIncidents(rendered: ServiceStatus, latest: ServiceStatus): void {
+  const router = useRouter();
+  const [shown, known] = [versionOf(rendered), versionOf(latest)];
+  useEffect(() => {
+    if (known !== null && known !== shown) router.refresh();
+  }, [router, shown, known]);
+}
+
 /** The state of the service and its markets: as rendered, then kept up to date. */
 export function StatusView({ lead, first, uptime, rows, credential }: StatusViewProps) {
   const watched = useStatus(first);
@@ -195,6 +208,7 @@ export function StatusView({ lead, first, uptime, rows, credential }: StatusView
   const feed = useFeed(store);
   const headline = headlineOf(watched, feed, uptime?.notes ?? []);
   const { status } = watched;
+  useFreshIncidents(first, status);
   const isCut = watched.trouble !== undefined;
   const streams = credential !== undefined;
   return (

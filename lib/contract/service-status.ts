@@ -99,6 +99,8 @@ export interface ServiceStatus {
   readonly venues: readonly VenueStatus[];
   /** Names of the checks of /api/ready that fail on a node, and "nodes" while one is silent. */
   readonly failing: readonly string[];
+  /** How many incidents and notes there are, and when one changed last (ISO 8601). Null while the database does not respond. */
+  readonly incidents: { readonly count: number; readonly updated_at: string | null } | null;
   /** Null while the database does not respond. */
   readonly history: HealthHistory | null;
 }

@@ -30,6 +30,7 @@ const READ = `
          max(lag_ms) FILTER (WHERE expected > 0)::float8 AS lag_ms
     FROM health_sample WHERE at BETWEEN $3 AND $4 GROUP BY 1, 2`;
 const LATEST = "SELECT at, rest, stream FROM health_sample WHERE at BETWEEN $1 AND $2 ORDER BY at DESC LIMIT 1";
+const INCIDENTS = "SELECT count(*)::int AS count, max(updated_at) AS updated_at FROM incident_note";
 
 /** Fills the gaps between rows with empty buckets. */
 function spread<Bucket>(rows: readonly Row[], empty: Bucket, bucketOf: (row: Row) => Bucket): Bucket[] {
@@ -40,13 +41,13 @@ function spread<Bucket>(rows: readonly Row[], empty: Bucket, bucketOf: (row: Row
 const UNSEEN: HealthBucket = { minutes: 0, well: 0 };
 
 /**
- * Recorded health: the last 24 hours in buckets of 15 minutes, and the latest sample, null when it is older than three
- * minutes. Ignores samples in the future, which a clock that ran ahead has written. @throws pg's error
+ * Recorded health: the last 24 hours in buckets of 15 minutes, the latest sample, null when it is older than three minutes, and
+ * whether there are other incidents than before. Ignores samples in the future, which a clock that ran ahead has written. @throws pg's error
  */
 export async function readHealth(
   pool: Pick<Pool, "query">,
   nowMs: number,
-): Promise<{ history: HealthHistory; checked: ServiceStatus["checked"] }> {
+): Promise<{ history: HealthHistory } & Pick<ServiceStatus, "checked" | "incidents">> {
   const fromMs = nowMs - (nowMs % BUCKET_MS) - (BUCKETS_COUNT - 1) * BUCKET_MS;
   const now = new Date(nowMs);
   const { rows } = await pool.query<Row>(READ, [fromMs, BUCKET_MS, new Date(fromMs), now]);
@@ -60,7 +61,10 @@ export async function readHealth(
     now,
   ]);
   const [last] = latest.rows;
+  const incidents = await pool.query<{ count: number; updated_at: Date | null }>(INCIDENTS);
+  const { count = 0, updated_at = null } = incidents.rows[0] ?? {};
   return {
+    incidents: { count, updated_at: updated_at?.toISOString() ?? null },
     checked: last === undefined ? null : { at_ms: last.at.getTime(), rest: last.rest, stream: last.stream },
     history: {
       from_ms: fromMs,

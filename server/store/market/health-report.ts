@@ -107,7 +107,7 @@ export function createHealthReport(): (sources: HealthSources) => Promise<Servic
       return { ...found, failing: failingIn({ atMs, nodes }) };
     } catch (error) {
       log.warn({ err: error }, "cannot read health history; reporting without it");
-      return { history: null, checked: null, failing: failingIn({ atMs, parts: (await ready()).checks }) };
+      return { history: null, incidents: null, checked: null, failing: failingIn({ atMs, parts: (await ready()).checks }) };
     }
   });
   return async (sources) => ({ ...states(sources), ...(await health(sources)) });

@@ -266,7 +266,7 @@ describe("health report", () => {
     const report = createHealthReport();
     const sources = { markets: t.markets, db: db as unknown as Pick<typeof t.db, "pool">, clock, log: t.log, ready: t.ready };
     const answers = await Promise.all(Array.from({ length: 50 }, () => report(sources)));
-    expect(reads).toBe(3);
+    expect(reads).toBe(4);
     const [live, sandbox] = answers[0]?.venues ?? [];
     const tickers = live?.groups.flatMap(({ instruments }) => instruments.map(({ ticker }) => ticker));
     expect(tickers).toEqual(t.markets.live.catalogue.list().map(({ ticker }) => ticker));
@@ -297,6 +297,11 @@ describe("health report", () => {
       ready: async () => ({ checks: { store: "the database does not answer", disk: null }, idle: {} }),
     });
     expect(report.failing).toEqual(["store"]);
-    expect(report).toMatchObject({ history: null, checked: null, venues: [{ venue: "live" }, { venue: "sandbox" }] });
+    expect(report).toMatchObject({
+      history: null,
+      incidents: null,
+      checked: null,
+      venues: [{ venue: "live" }, { venue: "sandbox" }],
+    });
   });
 });
