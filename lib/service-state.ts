@@ -129,10 +129,10 @@ interface Problem {
 }
 
 /** Why the checks of a venue have nothing to judge. */
-function venueIdle(facts: VenueFacts, { state, expected }: FeedJudgement): { feed?: IdleReason; prices?: IdleReason } {
+function venueIdle(facts: VenueFacts, state: FeedState): { feed?: IdleReason; prices?: IdleReason } {
   if (state === "not_bound") return { feed: state, prices: state };
   const none = facts.last_tick_ms === null ? ({ feed: "no_data", prices: "no_data" } as const) : {};
-  return expected.length === 0 && (state === "closed" || state === "no_data") ? { ...none, prices: state } : none;
+  return state === "closed" || state === "no_data" ? { ...none, prices: state } : none;
 }
 
 const shareText = (count: number, of: number) =>
@@ -141,8 +141,8 @@ const shareText = (count: number, of: number) =>
 function venueProblems(facts: VenueFacts): Problem[] {
   const { venue, problem = null } = facts;
   const judged = feedState(facts);
-  const { expected, late } = judged;
-  const idle = venueIdle(facts, judged);
+  const { state, expected, late } = judged;
+  const idle = venueIdle(facts, state);
   const some = late
     .slice(0, NAMED_MAX_COUNT)
     .map(({ ticker }) => ticker)
@@ -153,7 +153,10 @@ function venueProblems(facts: VenueFacts): Problem[] {
     { name: `feed_${venue}`, text: problem, impact: expected.length === 0 ? "warning" : "degraded", idle: idle.feed },
     {
       name: `prices_${venue}`,
-      text: late.length === 0 ? null : `${shareText(late.length, expected.length)} have no fresh price: ${some}${more}`,
+      text:
+        late.length === 0 || state === "no_data"
+          ? null
+          : `${shareText(late.length, expected.length)} have no fresh price: ${some}${more}`,
       idle: idle.prices,
     },
   ];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ServiceStatus } from "#lib/contract/service-status";
+import type { ServiceStatus, VenueStatus } from "#lib/contract/service-status";
 import type { IncidentNote } from "#lib/contract/uptime";
 import type { NoAnswer } from "../portal/no-answer";
 import { headlineOf, type Known, restState, streamState } from "./headline";
@@ -91,6 +91,16 @@ describe("the headline", () => {
     // Once the venue has no provider, nothing is expected of its feed: the incident is over before its end is recorded.
     const unbound = { venue: "live", provider: null, last_tick_ms: null, lag_ms: null, groups: [] } as const;
     expect(headlineOf(known({ venues: [unbound] }), STREAM, [noticed])).toMatchObject({ title: "Operational", ongoing: [] });
+    // Nor before its provider brought the first tick, unless the provider is known to be away.
+    const group = {
+      calendar: "forex",
+      asset_class: "forex",
+      instruments: [{ ticker: "EURUSD", state: "open_data_missing", reason: null }],
+    };
+    const first = { ...unbound, provider: "push", groups: [group] } as unknown as VenueStatus;
+    expect(headlineOf(known({ venues: [first] }), STREAM, [noticed])).toMatchObject({ title: "Operational", ongoing: [] });
+    const ticked = { ...first, last_tick_ms: NOW_MS };
+    expect(headlineOf(known({ venues: [ticked] }), STREAM, [noticed])).toMatchObject({ title: "Degraded", ongoing: [noticed] });
     // A page that gets no answer shows what went on last.
     expect(headlineOf(known({}, "offline"), STREAM, [noticed]).ongoing).toEqual([noticed]);
   });
