@@ -110,11 +110,11 @@ test("an account asks for live access in one click, and an operator who opens /a
   const asking = await pageOf(await signUpAs("asking@example.test", "198.51.100.4"));
   await asking.goto(`${product.baseUrl}/markets`);
   await asking.getByRole("button", { name: "Ask for live access" }).click();
-  await asking.getByRole("status").getByText("It was requested on").waitFor();
+  await asking.getByRole("status").getByText("You asked on").waitFor();
   // So does the other place that offers it.
   await asking.goto(`${product.baseUrl}/dashboard/keys?new=1`);
   await asking.getByRole("radio", { name: /^Live/ }).check();
-  await asking.getByRole("dialog").getByText("It was requested on").waitFor();
+  await asking.getByRole("dialog").getByText("You asked on").waitFor();
 
   const page = await pageOf(readers.operator);
   await page.goto(`${product.baseUrl}/admin`);

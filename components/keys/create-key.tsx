@@ -59,7 +59,7 @@ function CreateForm({ liveAccess, liveFeed, onMade, onCancel }: CreateFormProps)
         </div>
         {refused ? (
           <p role="status" className="mt-2 rounded-md border border-line bg-sunken px-3 py-2 text-sm leading-6">
-            Live keys need live access, which the operator of this installation grants. <AskLive /> A sandbox key works now.
+            Live keys need access that the operator grants. A sandbox key works now. <AskLive />
           </p>
         ) : venue === "live" && !liveFeed ? (
           <div className="mt-2">

@@ -14,7 +14,7 @@ export function AskLive() {
   if (askedAt !== null)
     return (
       <span role="status">
-        It was requested on <Instant at={askedAt} />; an operator decides.
+        You asked on <Instant at={askedAt} />; an operator decides.
       </span>
     );
   const ask = async () => {
