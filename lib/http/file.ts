@@ -8,7 +8,7 @@ import type { OpenFile, ReadableBytes } from "#lib/market/file-source";
 import { DAY_S } from "#lib/units";
 import { CSV_TYPE, csvEtag, wantedFormat } from "./csv";
 import { type Exchange, headerOf } from "./exchange";
-import { applyVerdict } from "./guards";
+import { takeUnits } from "./guards";
 import type { Answer } from "./respond";
 import { cachingOf, type GuardedCall, guardedRoute, type OperationHandler } from "./route";
 
@@ -62,11 +62,9 @@ async function* partsOf(bytes: ReadableBytes, first: Uint8Array, { from, to }: B
 
 type DownloadCall = GuardedCall<{ readonly id: string; readonly format: "parquet" | "csv" | undefined }>;
 
-/** Charges for rows beyond those that every request has paid for. @throws Fault rate_limited */
-async function charge({ access, principal, address }: DownloadCall, units: number, { headers }: Exchange): Promise<void> {
-  if (units === 1) return;
-  const verdict = await access.take(principal, units - 1, address);
-  applyVerdict(verdict, units - 1, principal.plan.name, headers);
+/** Charges for rows beyond those that every request has paid for. @throws Fault quota_exceeded, rate_limited */
+async function charge(call: DownloadCall, units: number, exchange: Exchange): Promise<void> {
+  if (units > 1) await takeUnits(units - 1, call.principal, exchange, call);
 }
 
 /** The headers of a file in one form, and whether the caller has these bytes already. */

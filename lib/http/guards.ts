@@ -1,6 +1,7 @@
 import type { Access } from "#lib/access/access";
 import type { Verdict } from "#lib/access/limits/bucket";
 import { originAllowed, type Principal, requireAccess } from "#lib/access/principal";
+import type { Months } from "#lib/access/usage/months";
 import type { Operation } from "#lib/contract/operation";
 import { Fault } from "#lib/fault";
 import { hideFromOrigin } from "./cors";
@@ -53,4 +54,28 @@ export function applyVerdict(verdict: Verdict, cost: number, plan: string, heade
   headers["x-ratelimit-reset"] = String(resetS);
   headers["x-ratelimit-cost"] = String(Number(headers["x-ratelimit-cost"] ?? 0) + (allowed ? cost : 0));
   if (!allowed) throw new Fault("rate_limited", { detail: refusalDetail(verdict, cost, plan), retry_after: retryAfterS });
+}
+
+/** What counts units: of the minute, and of the month. */
+interface Counters {
+  readonly access: Access;
+  readonly months: Pick<Months, "require">;
+}
+
+/**
+ * Takes units of the minute and of the month. What the month refuses takes nothing of the minute.
+ * @throws Fault quota_exceeded, rate_limited
+ */
+export async function takeUnits(cost: number, principal: Principal, exchange: Exchange, counters: Counters): Promise<void> {
+  const { access, months } = counters;
+  const { address, headers } = exchange;
+  const plan = principal.plan.name;
+  try {
+    months.require(principal, exchange.units + cost);
+  } catch (error) {
+    applyVerdict(await access.take(principal, 0, address), 0, plan, headers);
+    throw error;
+  }
+  applyVerdict(await access.take(principal, cost, address), cost, plan, headers);
+  exchange.units += cost;
 }

@@ -96,21 +96,25 @@ export function guardedRoute<P extends Parameters>(
 
   /** The guards after the key, in order. The query is parsed before the rate limit, which needs its cost, but refused after it. */
   function serve(exchange: Exchange, running: Runtime, principal: Principal): Answer | Promise<Answer> {
-    const { access } = running;
+    const { access, usage } = running;
     exchange.principal = principal;
-    const permitted = attempt(() => authorize(principal, asked, exchange));
-    if (!permitted.ok)
+    const query = attempt(() => parse(queryOf(asked, exchange)));
+    const cost = isLook(exchange) ? 0 : query.ok ? asked.cost(query.value.query as never) : 1;
+    const units = asked.countedIn === "ticks" ? 0 : cost;
+    const admitted = attempt(() => {
+      authorize(principal, asked, exchange);
+      usage.months.require(principal, units);
+    });
+    if (!admitted.ok)
       // Refused before the rate limit. The response still carries the rate-limit headers.
       return chain(access.take(principal, 0, exchange.address), (verdict) => {
         applyVerdict(verdict, 0, principal.plan.name, exchange.headers);
-        throw permitted.error;
+        throw admitted.error;
       });
-    const query = attempt(() => parse(queryOf(asked, exchange)));
-    const cost = isLook(exchange) ? 0 : query.ok ? asked.cost(query.value.query as never) : 1;
     const taken = takerOf(asked, cost, access)(principal, cost, exchange.address);
     return chain(taken, (verdict) => {
       applyVerdict(verdict, cost, principal.plan.name, exchange.headers);
-      if (asked.countedIn !== "ticks") takeMonth(cost, principal, exchange, running);
+      exchange.units = units;
       const call = callOf<QueryOf<P>>(query, principal, exchange, running, verdict);
       return answer(call, exchange, running);
     });
@@ -153,12 +157,6 @@ export function guardedHandler(
  * have loaded once. @param exchange one whose principal is known
  */
 export const isLook = ({ method, principal }: Exchange): boolean => method === "HEAD" && principal?.link !== undefined;
-
-/** Counts the units of a call in the month of its account. @throws Fault quota_exceeded */
-function takeMonth(cost: number, principal: Principal, exchange: Exchange, { usage }: Runtime): void {
-  usage.months.require(principal, cost);
-  exchange.units = cost;
-}
 
 /** The text of the query, with the parameter that is a part of the path. */
 function queryOf(operation: Operation, { path, queryText }: Exchange): string {

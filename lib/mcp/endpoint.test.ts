@@ -377,13 +377,13 @@ describe("the MCP endpoint", () => {
     await send(callOf("latestQuotes", { tickers: ["EUR/USD"] }), { bearer: minted.text });
     await t.usage.flush();
     const counts = await t.db.pool.query(
-      "SELECT operation, code, calls::int FROM usage_bucket WHERE key_id = $1 AND grain = 'day' ORDER BY operation, code",
+      "SELECT operation, code, calls::int, units::int FROM usage_bucket WHERE key_id = $1 AND grain = 'day' ORDER BY operation, code",
       [minted.record.id],
     );
     expect(counts.rows).toEqual([
-      { operation: "latestQuotes", code: 0, calls: 1 },
-      { operation: "latestQuotes", code: 40003, calls: 1 },
-      { operation: "mcp", code: 0, calls: 1 },
+      { operation: "latestQuotes", code: 0, calls: 1, units: 1 },
+      { operation: "latestQuotes", code: 40003, calls: 1, units: 1 },
+      { operation: "mcp", code: 0, calls: 1, units: 1 },
     ]);
     const { rows } = await t.db.pool.query("SELECT path, status, user_agent FROM request_log WHERE key_id = $1 ORDER BY id", [
       minted.record.id,

@@ -16,7 +16,7 @@ import { URI_MAX_BYTES } from "#lib/contract/limits";
 import { Fault, isFault } from "#lib/fault";
 import { admitOrigin, hideFromOrigin, preflight } from "#lib/http/cors";
 import { docsBaseOf, type Exchange, headerOf, openBareExchange, requireShortTarget } from "#lib/http/exchange";
-import { applyVerdict, verifyKey } from "#lib/http/guards";
+import { takeUnits, verifyKey } from "#lib/http/guards";
 import { readBody } from "#lib/http/input";
 import { allowed } from "#lib/http/methods";
 import { type Answer, type AnswerHeaders, failureOf, faultOf, toResponse, withoutBody } from "#lib/http/respond";
@@ -125,7 +125,7 @@ interface Turn {
   end: () => Promise<void>;
 }
 
-/** Charges a message of a caller with a key, once. @throws Fault rate_limited, or what the key may not */
+/** Charges a message of a caller with a key, once. @throws Fault quota_exceeded, rate_limited, or what the key may not */
 async function charge(turn: Turn): Promise<void> {
   const { principal } = turn.exchange;
   if (principal === undefined || turn.charged !== undefined) return;
@@ -152,10 +152,8 @@ function callsTool(message: unknown): boolean {
 }
 
 /** The guards of a message that calls no market tool. It costs one unit. */
-async function admitMessage(principal: Principal, exchange: Exchange, { access }: Runtime): Promise<void> {
-  const { address, headers } = exchange;
-  const verdict = await access.take(principal, 1, address);
-  applyVerdict(verdict, 1, principal.plan.name, headers);
+async function admitMessage(principal: Principal, exchange: Exchange, { access, usage }: Runtime): Promise<void> {
+  await takeUnits(1, principal, exchange, { access, months: usage.months });
   requireAccess(principal, "market:read", "MCP", exchange);
 }
 

@@ -3,7 +3,7 @@ import { oldestOf } from "#lib/market/oldest";
 import { DAY_MS } from "#lib/units";
 import { type AccountChange, putAccount } from "#server/store/access/accounts";
 import { createUsage } from "#server/store/usage/create-usage";
-import { failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { type Answer, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { ENDLESS_PLAN } from "#server/testing/stream-keys";
 
 let t: TestRuntime;
@@ -22,7 +22,9 @@ async function keyOn(terms: object): Promise<{ key: string; plan: string }> {
 }
 
 const INSTRUMENTS = "/api/v1/market/instruments";
+const FILE = "/api/v1/market/files/klines-EURUSD-2026-10";
 const get = (key: string, path = INSTRUMENTS) => t.ask(path, { key });
+const left = ({ headers }: Answer) => Number(headers.get("x-ratelimit-remaining"));
 const monthOf = async (key: string) => (await get(key, "/api/v1/key")).body.data.month;
 
 describe("a monthly quota", () => {
@@ -35,9 +37,24 @@ describe("a monthly quota", () => {
     expect(refused.body.data.detail).toBe(`The plan "${plan}" has 5 units a month, of which 1 are left. This call costs 2.`);
     const seconds = (Date.UTC(2026, 1) - t.clock.now()) / 1_000;
     expect(refused.headers.get("retry-after")).toBe(String(Math.ceil(seconds)));
-    expect((await get(key)).status).toBe(200);
+    // Neither of the month, nor of the minute.
+    expect(refused.headers.get("x-ratelimit-cost")).toBe("0");
+    const last = await get(key);
+    expect(last.status).toBe(200);
+    expect(left(refused) - left(last)).toBe(1);
     expect((await get(key)).status).toBe(429);
     expect(await monthOf(key)).toEqual({ units: 5, hard: true, used: 5, remaining: 0, resets_at: "2026-02-01T00:00:00.000Z" });
+  });
+
+  test("a file that costs more than is left of a hard quota is refused, and takes the unit of its request alone", async () => {
+    const { key, plan } = await keyOn({ monthUnits: 5, monthHard: true });
+    // Each costs three.
+    const [file, refused] = [await get(key, FILE), await get(key, FILE)];
+    expect([file.status, file.headers.get("x-ratelimit-cost")]).toEqual([200, "3"]);
+    expect(refused).toMatchObject(failed("quota_exceeded"));
+    expect(refused.body.data.detail).toBe(`The plan "${plan}" has 5 units a month, of which 2 are left. This call costs 3.`);
+    expect([refused.headers.get("x-ratelimit-cost"), left(file) - left(refused)]).toEqual(["1", 1]);
+    expect(await monthOf(key)).toMatchObject({ used: 4, remaining: 1 });
   });
 
   test("a soft quota refuses nothing, and a plan without one has no month", async () => {
