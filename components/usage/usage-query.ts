@@ -47,10 +47,11 @@ export function usageQuery({ span, keyId, operation }: UsageFilter, nowMs: numbe
 
 /** The sum of all points, without latencies: percentiles do not add up. */
 export function totals(points: readonly UsagePoint[]) {
-  const sum = (field: "calls" | "errors" | "connections" | "subscriptions" | "messages" | "merged") =>
+  const sum = (field: "calls" | "units" | "errors" | "connections" | "subscriptions" | "messages" | "merged") =>
     points.reduce((total, point) => total + point[field], 0);
   return {
     calls: sum("calls"),
+    units: sum("units"),
     errors: sum("errors"),
     connections: sum("connections"),
     subscriptions: sum("subscriptions"),

@@ -291,6 +291,8 @@ export interface RequestLogEntry {
 export interface UsagePoint {
   readonly at: string;
   readonly calls: number;
+  /** What the calls took of the limits: the sum of their X-RateLimit-Cost, without pushed ticks. */
+  readonly units: number;
   readonly errors: number;
   readonly p50_ms: number | null;
   readonly p95_ms: number | null;
@@ -317,10 +319,11 @@ export const TokenForm = z.strictObject({ key_id: z.uuid() });
 /** Calls of one part of a usage report. */
 export interface UsageShare {
   readonly calls: number;
+  readonly units: number;
   readonly errors: number;
 }
 
-/** Usage over a period: a point per bucket, including empty ones, and a breakdown sorted by calls, highest first. */
+/** Usage over a period: a point per bucket, including empty ones, and a breakdown, highest first: by units, and of codes by calls. */
 export interface UsageReport {
   readonly grain: UsageGrain;
   readonly items: readonly UsagePoint[];

@@ -5,13 +5,17 @@ import { createStreamCounts } from "#lib/access/usage/stream-use";
 import type { LoggedRequest } from "#lib/access/usage/usage";
 import { manualClock } from "#lib/clock";
 import { REQUEST_LOG_RETENTION_S, USAGE_RETENTION_S } from "#lib/contract/portal";
+import { monthOf } from "#lib/domain/month";
 import { testPrincipal } from "#lib/testing/principal";
 import { DAY_S, HOUR_S, MINUTE_MS } from "#lib/units";
+import type { MintedKey } from "#server/store/access/keys";
 import { createLastUsed } from "#server/store/access/last-used";
-import { DEMO_KEY, failed, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { makeLink } from "#server/testing/links";
+import { type Ask, DEMO_KEY, failed, TEST_SECRET, TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { billingReport } from "./billing";
 import { createUsage } from "./create-usage";
 import { usageCsv } from "./csv";
-import { closeMonths } from "./months";
+import { closeMonths, monthReport } from "./months";
 import { UsageQuery, usageReport, usageSpan } from "./query";
 import { createRequestLog, createRequestLogStore } from "./request-log";
 import { listRequests } from "./request-log-query";
@@ -57,14 +61,14 @@ describe("requests", () => {
     ]);
     for (const { p50_ms, p95_ms } of used) expect(p50_ms).toBeLessThanOrEqual(p95_ms ?? 0);
     expect(by).toEqual({
-      keys: [{ key_id: record.id, calls: 4, errors: 1 }],
+      keys: [{ key_id: record.id, calls: 4, units: 4, errors: 1 }],
       operations: [
-        { operation: "instruments", calls: 3, errors: 0 },
-        { operation: "latestQuotes", calls: 1, errors: 1 },
+        { operation: "instruments", calls: 3, units: 3, errors: 0 },
+        { operation: "latestQuotes", calls: 1, units: 1, errors: 1 },
       ],
       codes: [
-        { code: 0, calls: 3, errors: 0 },
-        { code: 40002, calls: 1, errors: 1 },
+        { code: 0, calls: 3, units: 3, errors: 0 },
+        { code: 40002, calls: 1, units: 1, errors: 1 },
       ],
     });
     expect(
@@ -85,6 +89,61 @@ describe("requests", () => {
     });
     const rows = await t.db.prisma.usageBucket.findMany({ where: { accountId } });
     for (const { calls, latency } of rows) expect(latency.reduce((sum, count) => sum + count, 0n)).toBe(calls);
+  });
+
+  test("units are what responses said that they cost: over time, by key, by operation, in the CSV and in the billed month", async () => {
+    const plan = { name: "27 a minute", restPerMinute: 27, restBurst: 27, streamConnections: 1, subscriptionsPerConnection: 1 };
+    await t.db.prisma.plan.create({ data: plan });
+    const issue = () => t.issueKey({ account: "spends", plan: plan.name, scopes: ["market:read", "market:ingest"] });
+    const [first, second] = [await issue(), await issue()];
+    const accountId = await accountOf(first.record.id);
+    const { token } = await makeLink({ ...t.keyContext, secret: TEST_SECRET }, second.record.id);
+    /** What the headers said, by key, by operation, and in all. */
+    const said: Record<string, number> = { all: 0 };
+    const statuses = new Set<number>();
+    async function spend({ text: key, record }: MintedKey, operation: string, path: string, more: Ask = {}): Promise<number> {
+      const { status, headers } = await t.ask(`/api/v1/${path}`, { key, ...more });
+      // Pushed ticks count as ticks.
+      const cost = operation === "ingestTicks" ? 0 : Number(headers.get("x-ratelimit-cost"));
+      for (const part of [record.id, operation, "all"]) said[part] = (said[part] ?? 0) + cost;
+      statuses.add(status);
+      return status;
+    }
+    const klines = "market/klines?ticker=EURUSD&timeframe=M1&limit=";
+    const file = "market/files/klines-EURUSD-2026-10";
+    await spend(first, "klines", `${klines}5000`);
+    await spend(first, "file", file);
+    await spend(first, "file", file, { method: "HEAD" });
+    await spend(second, "latestQuotes", "market/quotes/latest?tickers=EURUSD");
+    await spend(second, "latestQuotes", "market/quotes/latest?tickers=");
+    await spend(second, "key", "key");
+    await spend(second, "link", `link?token=${token}`, { key: null });
+    await spend(second, "ingestTicks", "ingest/ticks", { method: "POST", body: "" });
+    await spend(second, "klines", `${klines}3000`);
+    await spend(second, "instruments", "market/instruments", { headers: { origin: "https://elsewhere.example" } });
+    await t.clock.advance(2 * MINUTE_MS);
+    let status = await spend(first, "klines", `${klines}2000`);
+    while (status === 200) status = await spend(first, "klines", `${klines}5000`);
+    await t.usage.flush();
+    expect([...statuses].sort()).toEqual([200, 400, 403, 429, 503]);
+
+    const { items, by, csv } = await lastHour(accountId);
+    const operations = by.operations.map(({ operation, units }) => [operation, units] as const);
+    const ofKeys = by.keys.map(({ key_id, units }) => [key_id, units] as const);
+    expect({ ...Object.fromEntries([...ofKeys, ...operations]), all: said.all }).toEqual(said);
+    expect(operations.slice(0, 2).map(([operation]) => operation)).toEqual(["klines", "file"]);
+    const sum = (units: readonly number[]) => units.reduce((all, one) => all + one, 0);
+    expect(sum(items.map(({ units }) => units))).toBe(said.all);
+    const [head = "", ...lines] = csv.trimEnd().split("\r\n");
+    const column = head.split(",").indexOf("units");
+    expect(sum(lines.map((line) => Number(line.split(",")[column])))).toBe(said.all);
+
+    const month = monthOf(t.clock.now());
+    const days = await monthReport(t.db.pool, accountId, month, t.clock.now());
+    expect(days.items.at(-1)?.total).toBe(said.all);
+    const billed = (await billingReport(t.db.pool, month)).items.find((item) => item.account_id === accountId);
+    expect(billed?.units).toBe(said.all);
+    expect(billed?.operations.map(({ operation, units }) => [operation, units]).sort()).toEqual([...operations].sort());
   });
 
   test("usage is filtered by key and operation", async () => {

@@ -6,16 +6,17 @@ import { CALLS_OF_SPAN, STREAMS_OF_SPAN, spanValues, type UsageSpan } from "./qu
 
 /** Maximum number of rows of a file; a larger one requires a shorter period or a filter. */
 const ROWS_MAX_COUNT = 50_000;
-const HEAD = "at,key_id,key,operation,code,calls,p50_ms,p95_ms,connections,subscriptions,messages,merged";
+const HEAD = "at,key_id,key,operation,code,calls,p50_ms,p95_ms,connections,subscriptions,messages,merged,units";
 
 const ROWS = `
   SELECT used.*, key.name FROM (
       SELECT at, key_id, operation, code, calls::float8 AS calls, latency::float8[] AS latency,
-             NULL::float8 AS connections, NULL::float8 AS subscriptions, NULL::float8 AS messages, NULL::float8 AS merged
+             NULL::float8 AS connections, NULL::float8 AS subscriptions, NULL::float8 AS messages, NULL::float8 AS merged,
+             units::float8 AS units
         FROM usage_bucket WHERE ${CALLS_OF_SPAN}
       UNION ALL
       SELECT at, key_id, 'stream', NULL, NULL, NULL,
-             connections::float8, subscriptions::float8, messages::float8, merged::float8
+             connections::float8, subscriptions::float8, messages::float8, merged::float8, NULL
         FROM stream_usage_bucket WHERE ${STREAMS_OF_SPAN}
     ) AS used LEFT JOIN api_key key ON key.id::text = used.key_id AND key.account_id = $1
    ORDER BY at, key_id, operation, code LIMIT ${ROWS_MAX_COUNT + 1}`;
@@ -32,6 +33,7 @@ interface Row {
   subscriptions: number | null;
   messages: number | null;
   merged: number | null;
+  units: number | null;
 }
 
 function lineOf({
@@ -46,9 +48,10 @@ function lineOf({
   subscriptions,
   messages,
   merged,
+  units,
 }: Row): string {
   const quantile = (q: number) => (latency === null ? null : latencyQuantile(latency, q));
-  const counts = [code, calls, quantile(0.5), quantile(0.95), connections, subscriptions, messages, merged];
+  const counts = [code, calls, quantile(0.5), quantile(0.95), connections, subscriptions, messages, merged, units];
   return [at.toISOString(), key_id, csvCell(name ?? ""), operation, ...counts.map((count) => count ?? "")].join(",");
 }
 

@@ -70,14 +70,14 @@ export const STREAMS_OF_SPAN = `
 // Sums each band separately, because unnesting and grouping the arrays takes several times as long.
 const BANDS = Array.from({ length: LATENCY_BANDS_COUNT }, (_, band) => `sum(latency[${band + 1}])`).join(", ");
 const POINTS = `
-  SELECT at, sum(calls)::float8 AS calls, coalesce(sum(calls) FILTER (WHERE code <> 0), 0)::float8 AS errors,
+  SELECT at, sum(calls)::float8 AS calls, sum(units)::float8 AS units, coalesce(sum(calls) FILTER (WHERE code <> 0), 0)::float8 AS errors,
          ARRAY[${BANDS}]::float8[] AS latency
     FROM usage_bucket WHERE ${CALLS_OF_SPAN} GROUP BY at`;
 const SHARES = `
-  SELECT key_id, operation, code, sum(calls)::float8 AS calls,
+  SELECT key_id, operation, code, sum(calls)::float8 AS calls, sum(units)::float8 AS units,
          coalesce(sum(calls) FILTER (WHERE code <> 0), 0)::float8 AS errors
     FROM usage_bucket WHERE ${CALLS_OF_SPAN}
-   GROUP BY GROUPING SETS ((key_id), (operation), (code)) ORDER BY calls DESC`;
+   GROUP BY GROUPING SETS ((key_id), (operation), (code)) ORDER BY CASE WHEN code IS NULL THEN sum(units) END DESC, calls DESC`;
 const STREAMS = `
   SELECT at, sum(connections)::float8 AS connections, sum(subscriptions)::float8 AS subscriptions,
          sum(messages)::float8 AS messages, sum(merged)::float8 AS merged
@@ -94,7 +94,7 @@ interface ShareRow extends UsageShare {
 }
 type StreamRow = { at: Date } & Pick<UsagePoint, "connections" | "subscriptions" | "messages" | "merged">;
 
-const NO_CALLS = { calls: 0, errors: 0, latency: [] };
+const NO_CALLS = { calls: 0, units: 0, errors: 0, latency: [] };
 const NO_STREAMS = { connections: 0, subscriptions: 0, messages: 0, merged: 0 };
 
 /** One point per bucket of the period, oldest first. */
@@ -105,9 +105,9 @@ export async function usagePoints(pool: Pick<Pool, "query">, accountId: string, 
   const streamsAt = new Map(streams.rows.map(({ at, ...counts }) => [at.getTime(), counts]));
   const points: UsagePoint[] = [];
   for (let atMs = span.fromMs; atMs < span.toMs; atMs += GRAIN_MS[span.grain]) {
-    const { calls, errors, latency } = callsAt.get(atMs) ?? NO_CALLS;
+    const { calls, units, errors, latency } = callsAt.get(atMs) ?? NO_CALLS;
     const quantiles = { p50_ms: latencyQuantile(latency, 0.5), p95_ms: latencyQuantile(latency, 0.95) };
-    points.push({ at: new Date(atMs).toISOString(), calls, errors, ...quantiles, ...(streamsAt.get(atMs) ?? NO_STREAMS) });
+    points.push({ at: new Date(atMs).toISOString(), calls, units, errors, ...quantiles, ...(streamsAt.get(atMs) ?? NO_STREAMS) });
   }
   return points;
 }
@@ -118,8 +118,10 @@ export async function usageReport(pool: Pick<Pool, "query">, accountId: string, 
     usagePoints(pool, accountId, span),
     pool.query<ShareRow>(SHARES, spanValues(accountId, span)),
   ]);
-  const keys = rows.flatMap(({ key_id, calls, errors }) => (key_id === null ? [] : { key_id, calls, errors }));
-  const operations = rows.flatMap(({ operation, calls, errors }) => (operation === null ? [] : { operation, calls, errors }));
-  const codes = rows.flatMap(({ code, calls, errors }) => (code === null ? [] : { code, calls, errors }));
+  const keys = rows.flatMap(({ key_id, calls, units, errors }) => (key_id === null ? [] : { key_id, calls, units, errors }));
+  const operations = rows.flatMap(({ operation, calls, units, errors }) =>
+    operation === null ? [] : { operation, calls, units, errors },
+  );
+  const codes = rows.flatMap(({ code, calls, units, errors }) => (code === null ? [] : { code, calls, units, errors }));
   return { grain: span.grain, items, by: { keys, operations, codes } };
 }
