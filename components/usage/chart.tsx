@@ -143,7 +143,8 @@ export function Chart({ points, grain, series, unit, bound }: ChartProps) {
                   />
                 ))}
               </div>
-              {index % every === 0 ? (
+              {/* Not where less than half of its place is left: it would leave the card. */}
+              {index % every === 0 && index + every / 2 < points.length ? (
                 <span
                   className={`absolute top-full left-1/2 mt-1.5 -translate-x-1/2 whitespace-nowrap ${(index / every) % 2 === 1 ? "max-sm:hidden" : ""}`}
                 >
