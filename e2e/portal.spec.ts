@@ -116,10 +116,10 @@ async function builtFiles(): Promise<string[]> {
 }
 
 /** Calls the API with a key. */
-function ask(key: string, origin?: string, ticker = "EURUSD"): Promise<Response> {
+function ask(key: string, origin?: string, path = `${QUOTES}EURUSD`): Promise<Response> {
   const headers: Record<string, string> = { authorization: `Bearer ${key}` };
   if (origin !== undefined) headers.origin = origin;
-  return fetch(product.baseUrl + QUOTES + ticker, { headers });
+  return fetch(product.baseUrl + path, { headers });
 }
 
 const call = async (key: string, origin?: string) => (await ask(key, origin)).status;
@@ -306,7 +306,8 @@ describe("calls", () => {
     await grantLive();
     sandboxKey = (await addKey("Backtests")).text;
     const { text: liveKey } = await addKey("Web shop", { venue: "live", origins: [SITE] });
-    expect(await call(sandboxKey)).toBe(200);
+    const klines = await ask(sandboxKey, undefined, "/api/v1/market/klines?ticker=EURUSD&timeframe=M1&limit=3000");
+    expect([klines.status, klines.headers.get("x-ratelimit-cost")]).toEqual([200, "3"]);
     // Nothing feeds the live venue here.
     expect(await call(liveKey, SITE)).toBe(503);
     expect(await call(liveKey, OTHER_SITE)).toBe(403);
@@ -316,14 +317,24 @@ describe("calls", () => {
     }, COUNTED);
   });
 
-  test("are in the usage, by key", async () => {
+  test("are in the usage, by key and by operation, with what they cost", async () => {
     await expect
       .poll(async () => {
         await goto("/dashboard/usage");
         return page.getByRole("region", { name: "Requests by key" }).getByRole("row").allTextContents();
       }, COUNTED)
-      .toEqual([expect.any(String), expect.stringMatching(/^Web shop22/), expect.stringMatching(/^Backtests10/)]);
+      .toEqual([expect.any(String), expect.stringMatching(/^Backtests310/), expect.stringMatching(/^Web shop122/)]);
+    expect(await page.getByRole("region", { name: "Requests by operation" }).getByRole("row").allTextContents()).toEqual([
+      expect.any(String),
+      expect.stringMatching(/^klines310/),
+      expect.stringMatching(/^latestQuotes122/),
+    ]);
     await page.locator("[data-bar=calls]:not([style*='height: 0%'])").first().waitFor();
+    await page.getByRole("tab", { name: "Units" }).click();
+    const bar = page.locator("[data-bar=units]:not([style*='height: 0%'])");
+    await bar.first().hover({ force: true });
+    await page.getByText(/^Units: [34]$/).waitFor();
+    expect(await page.getByRole("link", { name: "How requests are counted" }).getAttribute("href")).toMatch(/^\/docs\/limits#/);
     await page.getByRole("region", { name: "Requests by key" }).getByRole("button", { name: "Backtests" }).click();
     await page.waitForURL(/\/usage\?key_id=/);
     await page.reload();
@@ -369,6 +380,7 @@ describe("calls", () => {
     await goto("/dashboard/usage");
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export CSV" }).click()]);
     expect(download.suggestedFilename()).toMatch(/^usage-.*\.csv$/);
+    expect(await readFile(await download.path(), "utf8")).toMatch(/^at,.*,units\r\n(?:.*\r\n)*.*,Backtests,klines,0,1,.*,3\r\n/);
   });
 
   test("are units of the month, added up, as a chart and as a table", async () => {
@@ -510,7 +522,7 @@ describe("a change of a live key", { tags: ["slow"] }, () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
     await expect.poll(() => rowOf("Desk").textContent(), COUNTED).toContain("EURUSD");
-    await expect.poll(() => messageOf(ask(text, SITE, "XAUUSD")), COUNTED).toBe("unknown_ticker");
+    await expect.poll(() => messageOf(ask(text, SITE, `${QUOTES}XAUUSD`)), COUNTED).toBe("unknown_ticker");
     expect((await ask(text, SITE)).headers.get("ratelimit-policy")).toBe('"key";q=7;w=60');
   });
 });

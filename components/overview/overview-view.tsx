@@ -101,7 +101,16 @@ export function OverviewView({ name, initial, firstSteps, openedMs, board }: Ove
           <div className="mt-10 grid items-start gap-x-6 gap-y-10 lg:grid-cols-2">
             <div className="min-w-0 space-y-10">
               <Section title="Quota now">{data === undefined ? null : <Quota limits={data.limits} />}</Section>
-              <Section title="Quota this month">{data === undefined ? null : <MonthQuota month={data.month} />}</Section>
+              <Section
+                title="Quota this month"
+                aside={
+                  <Link href="/dashboard/usage?range=30d" className="text-accent underline">
+                    By key and operation
+                  </Link>
+                }
+              >
+                {data === undefined ? null : <MonthQuota month={data.month} />}
+              </Section>
               <Section title="Errors, last 24 hours">
                 <RecentErrors report={report} />
               </Section>

@@ -7,6 +7,9 @@ export function countText(count: number): string {
   return COUNT.format(count);
 }
 
+/** How many errors there were. */
+export const errorsText = (count: number) => (count === 1 ? "1 error" : `${countText(count)} errors`);
+
 /** A count in few characters, as "6.1M", where space is limited. */
 export function compactText(count: number): string {
   compact ??= new Intl.NumberFormat("en-US", { notation: "compact" });

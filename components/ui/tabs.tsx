@@ -19,7 +19,7 @@ export function TabList({ label, tabs }: { label: string; tabs: readonly Pick<Ta
         <Radix.Trigger
           key={value}
           value={value}
-          className="-mb-px border-transparent border-b-2 px-3 py-2 text-ink-soft text-sm -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+          className="-mb-px border-transparent border-b-2 px-2 py-2 sm:px-3 text-ink-soft text-sm -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
         >
           {name}
         </Radix.Trigger>

@@ -6,7 +6,7 @@ import { ERRORS, errorDocsPath, errorOfCode } from "#lib/contract/errors";
 import type { PortalKey, UsageReport, UsageShare } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
 import { queryOf } from "../portal/api";
-import { countText, shareText } from "../portal/numbers";
+import { countText, errorsText, shareText } from "../portal/numbers";
 import type { Read } from "../portal/read";
 import { Section } from "../ui/card";
 import { type Column, Table } from "../ui/table";
@@ -14,9 +14,22 @@ import type { UsageFilter } from "./usage-query";
 
 const NONE = "No requests in this range.";
 
+const UNITS: Column<UsageShare> = { head: "Units", numeric: true, cell: ({ units }) => countText(units) };
 const COUNTS: readonly Column<UsageShare>[] = [
-  { head: "Requests", numeric: true, cell: ({ calls }) => countText(calls) },
-  { head: "Errors", numeric: true, cell: ({ errors }) => countText(errors) },
+  UNITS,
+  {
+    head: "Requests",
+    numeric: true,
+    cell: ({ calls, errors }) => (
+      <>
+        {countText(calls)}
+        {errors === 0 ? null : (
+          <span className="block font-sans text-ink-faint text-xs leading-5 sm:hidden">{errorsText(errors)}</span>
+        )}
+      </>
+    ),
+  },
+  { head: "Errors", numeric: true, from: "sm", cell: ({ errors }) => countText(errors) },
   { head: "Error rate", numeric: true, from: "sm", cell: ({ errors, calls }) => shareText(errors, calls) },
 ];
 
@@ -151,6 +164,7 @@ export function UsageTables({ report, keys, filter, onFilter }: UsageTablesProps
               ),
             },
             { head: "Share", numeric: true, from: "sm", cell: ({ calls }) => shareText(calls, total) },
+            { ...UNITS, from: "sm" },
           ]}
         />
       </Section>

@@ -1,10 +1,11 @@
 "use client";
 
+import Link from "next/link";
 import { usePathname, useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { PortalKey, UsagePoint, UsageReport } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
-import { countText, shareText } from "../portal/numbers";
+import { countText, errorsText, shareText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
 import { ZoneName } from "../portal/time";
 import { buttonClass } from "../ui/button";
@@ -23,6 +24,7 @@ const CALLS: readonly Series[] = [
   { field: "calls", label: "Requests", shape: "bar", tone: "accent" },
   { field: "errors", label: "Errors", shape: "bar", tone: "danger", part: true },
 ];
+const UNITS: readonly Series[] = [{ field: "units", label: "Units", shape: "bar", tone: "accent" }];
 const LATENCY: readonly Series[] = [
   { field: "p50_ms", label: "p50: half of all requests are faster", shape: "line", tone: "accent" },
   { field: "p95_ms", label: "p95: 95% of all requests are faster", shape: "line", tone: "warning" },
@@ -32,6 +34,7 @@ const STREAMS: readonly Series[] = [
   { field: "merged", label: "Merged", shape: "bar", tone: "warning" },
 ];
 const SPAN_OPTIONS = (Object.keys(SPANS) as Span[]).map((value) => ({ value, label: SPANS[value].label }));
+const UNIT = "Most requests cost one unit. Large ones cost more, and stream messages none.";
 const MERGED = "Records replaced by a newer one before they were sent, because the client read too slowly.";
 
 interface FiltersProps {
@@ -75,12 +78,12 @@ function Totals({ points }: { points: readonly UsagePoint[] | undefined }) {
   return (
     <div className="mb-6">
       <Figures>
-        <Figure label="Requests" value={count(sum?.calls)} />
         <Figure
-          label="Errors"
-          value={count(sum?.errors)}
-          note={sum === undefined ? "of all requests" : `${shareText(sum.errors, sum.calls)} of all requests`}
+          label="Requests"
+          value={count(sum?.calls)}
+          note={sum?.calls ? `${errorsText(sum.errors)}, ${shareText(sum.errors, sum.calls)} of all` : "no errors"}
         />
+        <Figure label="Units" value={count(sum?.units)} note={<Tooltip text={UNIT}>what limits count</Tooltip>} />
         <Figure label="Stream connections" value={count(sum?.connections)} note={`${count(sum?.subscriptions)} subscriptions`} />
         <Figure
           label="Stream messages"
@@ -140,6 +143,21 @@ export function UsageView({ openedMs }: { openedMs: number }) {
               value: "calls",
               label: "Requests",
               content: <ChartCard {...chart} summary="Requests and errors over time" series={CALLS} unit="count" />,
+            },
+            {
+              value: "units",
+              label: "Units",
+              content: (
+                <>
+                  <p className="mb-4 text-ink-soft text-sm leading-6">
+                    {UNIT}{" "}
+                    <Link href="/docs/limits#how-requests-are-counted" className="text-accent underline">
+                      How requests are counted
+                    </Link>
+                  </p>
+                  <ChartCard {...chart} summary="Units over time" series={UNITS} unit="count" />
+                </>
+              ),
             },
             {
               value: "latency",
