@@ -682,6 +682,26 @@ describe("the markets", () => {
     await page.close();
   });
 
+  test("scroll on a phone although the finger is on a chart", async () => {
+    const { page } = await visit({ width: 390, hasTouch: true });
+    await page.goto(`${product.baseUrl}/markets/EURUSD`);
+    const chart = page.locator("canvas").first();
+    await chart.waitFor();
+    const box = await chart.boundingBox();
+    if (box === null) throw new Error("the chart has no place");
+    const client = await page.context().newCDPSession(page);
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const finger = (type: "touchStart" | "touchMove" | "touchEnd", up: number) =>
+      client.send("Input.dispatchTouchEvent", { type, touchPoints: type === "touchEnd" ? [] : [{ x, y: y - up }] });
+    const scrolled = () => page.evaluate("scrollY");
+    const before = Number(await scrolled());
+    await finger("touchStart", 0);
+    for (let up = 20; up <= 160; up += 20) await finger("touchMove", up);
+    await finger("touchEnd", 160);
+    await expect.poll(scrolled, { timeout: 60_000 }).toBeGreaterThan(before + 40);
+    await page.close();
+  });
+
   test.each(["BTCUSD", "NOPE", "A1B2C3D4"])("say of %s that it is not carried, and what is near", async (ticker) => {
     const { page } = await visit({ width: 390 });
     const answer = await page.goto(`${product.baseUrl}/markets/${ticker}`);

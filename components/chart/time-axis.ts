@@ -65,6 +65,8 @@ export function createClockedChart(
   const { layout, grid, rightPriceScale, timeScale } = themed(colours);
   return createChartEx<Time, ClockedScale>(place, new ClockedScale(), {
     autoSize: true,
+    // On a phone, a swipe up or down scrolls the page: a chart fills the screen, and would hold its reader.
+    handleScroll: { vertTouchDrag: false },
     grid,
     // Its own logo needs a style sheet that the security policy refuses; the link below the chart is the attribution.
     layout: { ...layout, attributionLogo: false, fontSize: 11 },

@@ -29,15 +29,13 @@ interface ReasonProps {
   readonly refused: LiveRefusal;
   readonly pathOf: PathOf;
   readonly ticker: string | undefined;
-  /** Of the live venue. */
-  readonly provider: string | null;
   readonly subject: Subject;
 }
 
-/** Why this is the sandbox, and how to see the live venue. Without a provider it has no live prices to speak of. */
-function Reason({ refused, pathOf, ticker, provider, subject }: ReasonProps) {
-  const prices = subject === "prices" && provider !== null;
-  const what = prices ? "live prices" : subject === "history" ? "the history of the live venue" : "the live venue";
+/** Why this is the sandbox, and how to see the live venue. */
+function Reason({ refused, pathOf, ticker, subject }: ReasonProps) {
+  const prices = subject === "prices";
+  const what = prices ? "live prices" : "the history of the live venue";
   const needs = `${what.charAt(0).toUpperCase()}${what.slice(1)} ${prices ? "need" : "needs"} access that the operator grants.`;
   switch (refused) {
     case "signed_out":
@@ -102,7 +100,7 @@ interface VenueNoticeProps {
 }
 
 /** Where what is shown of the live venue comes from. History outlives its provider, and is imported without any. */
-function Origin({ provider, subject }: Pick<ReasonProps, "provider" | "subject">) {
+function Origin({ provider, subject }: Pick<VenueNoticeProps, "provider"> & { subject: Subject }) {
   const name = provider === null ? null : <strong className="font-medium text-ink">{sourceName(provider)}</strong>;
   if (subject === "prices") return <>From {name}.</>;
   if (provider !== null) return <>The history of the live venue, with new klines from {name}.</>;
@@ -143,8 +141,10 @@ export function VenueNotice({ venue, refused, provider, keyName, pathOf, ticker,
           <strong className="font-medium text-ink">This is the sandbox.</strong>{" "}
           {refused === undefined ? (
             SANDBOX_WORDS[subject]
+          ) : provider === null && subject === "prices" ? (
+            "The live venue has no provider yet, so there are no live prices to see."
           ) : (
-            <Reason refused={refused} pathOf={pathOf} ticker={ticker} provider={provider} subject={subject} />
+            <Reason refused={refused} pathOf={pathOf} ticker={ticker} subject={subject} />
           )}
         </span>
       )}

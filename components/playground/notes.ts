@@ -37,7 +37,9 @@ function klineNotes({ count, expected_count, ticker, incomplete = [] }: Partial<
     ];
   if (count !== 0) return [];
   if (expected_count === 0)
-    return [`${ticker} was closed for the whole time range, so there are no klines. Choose an earlier or a longer range.`];
+    return [
+      `${ticker} was closed for the whole time range, or it has not begun, so there are no klines. Choose an earlier or a longer one.`,
+    ];
   return [`No klines for ${ticker} in this time range. Omit “from” and “to” to get the newest ones.`];
 }
 

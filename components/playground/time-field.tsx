@@ -2,7 +2,7 @@
 
 import { SECOND_MS } from "#lib/units";
 import { instantOf, localText } from "../portal/local-time";
-import { instantText, useOtherZone, useTimeZone } from "../portal/time";
+import { instantText, useOtherZone, useTimeZone, ZoneName } from "../portal/time";
 import { CONTROL } from "../ui/field";
 import type { PlayField } from "./model";
 import { ParameterField } from "./parameter-field";
@@ -44,7 +44,7 @@ export function TimeField({ field, value, issue, onChange }: FieldControlProps) 
   return (
     <ParameterField field={field} issue={issue} note={note}>
       {(control) => (
-        <div className={`grid gap-2 ${kind === "seconds" ? "grid-cols-[7.5rem_minmax(0,1fr)] lg:max-xl:grid-cols-1" : ""}`}>
+        <div className="flex flex-wrap gap-2">
           <input
             {...control}
             name={name}
@@ -54,9 +54,9 @@ export function TimeField({ field, value, issue, onChange }: FieldControlProps) 
             autoComplete="off"
             spellCheck={false}
             placeholder={kind === "seconds" ? "seconds" : "ISO 8601"}
-            className={`${CONTROL} font-mono`}
+            className={`${CONTROL} font-mono ${kind === "seconds" ? "w-auto min-w-0 flex-[1_1_7.5rem]" : ""}`}
           />
-          <div className="flex items-center gap-2">
+          <div className="flex min-w-0 flex-[2_1_16rem] items-center gap-2">
             <input
               type="datetime-local"
               aria-label={`Pick ${name} (${zone})`}
@@ -66,7 +66,7 @@ export function TimeField({ field, value, issue, onChange }: FieldControlProps) 
               className={`${CONTROL} min-w-0 flex-1 tabular-nums text-ink-soft`}
             />
             <span aria-hidden="true" className="shrink-0 text-ink-faint text-xs">
-              {zone === "UTC" ? zone : "local"}
+              <ZoneName />
             </span>
           </div>
         </div>

@@ -26,7 +26,7 @@ const ROWS: readonly { readonly what: string; readonly here: string; readonly ot
   },
   {
     what: "Keys and a portal",
-    here: "Included: your keys, limits, logs and docs for your users",
+    here: "Included: keys, limits, logs and docs, also for your users as far as your provider's terms allow",
     others: ["For you; your users need a licence", "You build them"],
   },
   {
@@ -51,7 +51,7 @@ export function Comparison({ name }: { name: string }) {
           Why not a hosted API, or your own script?
         </h2>
         <Link prefetch={false} href="/docs/coming-from#facts-and-sources" className="text-accent text-sm underline">
-          Facts and sources
+          Facts, with names and sources
         </Link>
       </div>
       <div className="mt-5 overflow-hidden rounded-xl border border-line bg-surface">

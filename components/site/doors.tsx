@@ -58,7 +58,9 @@ export function Doors({ host, call, callLabel, own, forOperators, source }: Door
           text="For teams that want prices on their own machine, from their own provider. One command starts it, with PostgreSQL and a sandbox included. Free under the Apache License 2.0."
           code={
             <CodeBlock
-              label={source === undefined ? "In the project folder, with Node 20 or later" : "You need only Node 20 or later"}
+              label={
+                source === undefined ? "In the project folder, with Node 20.19 or later" : "You need only Node 20.19 or later"
+              }
             >
               {startCommand(source)}
             </CodeBlock>

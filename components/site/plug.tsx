@@ -140,7 +140,7 @@ export function Plug({ tickers }: ProofProps) {
       : isOut
         ? "No connection. The market goes on without you."
         : outcome === undefined
-          ? "Streaming. Now pull the plug: the connection of this page is really closed."
+          ? "Streaming. Now pull the plug: this connection is really closed."
           : outcomeText(outcome));
   return (
     <div>

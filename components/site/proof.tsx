@@ -22,7 +22,7 @@ export function Proof(props: ProofProps) {
           Pull the plug on the stream
         </h2>
         <p className="mt-3 text-pretty text-ink-soft leading-7">
-          This page really closes its WebSocket: a gap opens on the chart while the market goes on. Plug it back in, and the
+          This demo really closes its WebSocket: a gap opens on the chart while the market goes on. Plug it back in, and the
           client names the last record it received, gets every record it missed, and counts them.
         </p>
         <p className="mt-3 text-sm">
