@@ -28,6 +28,7 @@ export const SLOW_TESTS: Readonly<Record<string, readonly string[]>> = {
   "e2e/docs.spec.ts": ["lib/docs/", "components/docs/", "app/docs/"],
   "e2e/faults/": ["server/", "lib/client/", "lib/access/", "prisma/"],
   "e2e/firefox.spec.ts": ["components/", "app/", "lib/client/"],
+  "e2e/forms.spec.ts": ["components/", "lib/contract/"],
   "e2e/generators.spec.ts": ["lib/docs/", "lib/contract/", "lib/operations/"],
   "e2e/guides.spec.ts": ["lib/docs/guides/", "lib/client/"],
   "e2e/hostile/": ["server/", "lib/http/", "lib/access/"],

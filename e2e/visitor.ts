@@ -93,13 +93,15 @@ interface Person {
   readonly email: string;
   readonly password: string;
   readonly address: string;
+  /** Accepts the terms, where there are some. */
+  readonly terms?: true;
 }
 
 /** Somebody who signed up, verified the address and is signed in. */
-export async function signUp({ baseUrl, mailbox }: SignUpPlace, { email, password, address }: Person): Promise<Visitor> {
+export async function signUp({ baseUrl, mailbox }: SignUpPlace, { address, ...account }: Person): Promise<Visitor> {
   const visitor = createVisitor(baseUrl, address);
-  expect(await visitor.call("POST", "sign-up", { email, password })).toMatchObject({ status: 200 });
-  await visitor.call("POST", "verify", { token: tokenIn(await mailbox.nextLink(email, "/verify")) });
-  expect(await visitor.signIn(email, password)).toBeNull();
+  expect(await visitor.call("POST", "sign-up", account)).toMatchObject({ status: 200 });
+  await visitor.call("POST", "verify", { token: tokenIn(await mailbox.nextLink(account.email, "/verify")) });
+  expect(await visitor.signIn(account.email, account.password)).toBeNull();
   return visitor;
 }

@@ -25,6 +25,7 @@ interface ConfirmAppProps {
 function ConfirmApp({ setup: { secret, qr }, onConfirmed, onClose }: ConfirmAppProps) {
   const { busy, errorOf, failure, formProps } = useSubmit<NewRecoveryCodes>({
     fields: ["code"],
+    form: "code",
     send: (form) => callPortal("PUT", PATH, { code: textOf(form, "code") }),
     done: onConfirmed,
   });

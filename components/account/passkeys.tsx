@@ -17,6 +17,7 @@ import type { FactorProps } from "./factor-props";
 function AddPasskey({ onAdded, onClose }: { onAdded: (made: NewRecoveryCodes) => void; onClose: () => void }) {
   const { busy, errorOf, failure, formProps } = useSubmit<NewRecoveryCodes>({
     fields: ["name"],
+    form: "passkey",
     send: (form) => makePasskey(textOf(form, "name")),
     done: onAdded,
   });

@@ -11,12 +11,12 @@ import type { AccountDialogProps } from "./account-suspend";
 /** Sets the domain whose new users join the account when a provider vouches for them. */
 export function SignInDomain({ account, onClose, onChange }: AccountDialogProps) {
   const announce = useToast();
+  const bodyOf = (form: FormData) => ({ sign_in_domain: textOf(form, "sign_in_domain").trim() || null });
   const { busy, errorOf, failure, formProps } = useSubmit({
     fields: ["sign_in_domain"],
-    send: (form) => {
-      const domain = textOf(form, "sign_in_domain").trim();
-      return callPortal("PATCH", `admin/accounts/${account.id}`, { sign_in_domain: domain === "" ? null : domain });
-    },
+    form: "account",
+    bodyOf,
+    send: (form) => callPortal("PATCH", `admin/accounts/${account.id}`, bodyOf(form)),
     done: () => {
       onClose();
       onChange();

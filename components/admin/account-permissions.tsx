@@ -5,7 +5,7 @@ import { ASSET_CLASSES } from "#lib/contract/instrument";
 import { PERMISSION_TICKERS_MAX_COUNT, type PortalAccount } from "#lib/contract/portal-admin";
 import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
-import { textOf, useSubmit } from "../portal/use-submit";
+import { numberOf, textOf, useSubmit } from "../portal/use-submit";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { TextArea, TextField } from "../ui/field";
@@ -39,10 +39,6 @@ function permissionsText(permissions: Permissions): string {
   const named = values.slice(0, NAMED_MAX_COUNT).join(", ");
   return values.length > NAMED_MAX_COUNT ? `${named} and ${countText(values.length - NAMED_MAX_COUNT)} more` : named;
 }
-
-/** A number, null where the field is empty. */
-export const boundOf = (form: FormData, field: string) =>
-  textOf(form, field).trim() === "" ? null : Number(textOf(form, field));
 
 /** The choice that PermissionFields offers, as a body. */
 export function permissionsOf(form: FormData): { kind: string; values?: unknown } {
@@ -140,7 +136,7 @@ export function HistoryField({
 /** Chooses the instruments and the history that an account may read. */
 export function EditPermissions({ account, onClose, onChange }: AccountDialogProps) {
   const announce = useToast();
-  const bodyOf = (form: FormData) => ({ permissions: permissionsOf(form), history_days: boundOf(form, "history_days") });
+  const bodyOf = (form: FormData) => ({ permissions: permissionsOf(form), history_days: numberOf(form, "history_days") });
   const { busy, errorOf, failure, formProps } = useSubmit({
     fields: ["permissions", "history_days"],
     form: "account",

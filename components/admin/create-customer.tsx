@@ -14,6 +14,7 @@ export function CreateCustomer({ plans, onClose }: { plans: readonly string[]; o
   const [plan, setPlan] = useState(plans.includes("free") ? "free" : (plans[0] ?? "free"));
   const { busy, errorOf, failure, formProps } = useSubmit<{ account: PortalAccount }>({
     fields: ["name", "plan"],
+    form: "customer",
     send: (form) => callPortal("POST", "admin/accounts", { name: textOf(form, "name"), plan }),
     done: ({ account }) => window.location.assign(`/admin/accounts/${account.id}`),
   });

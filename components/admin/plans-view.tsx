@@ -7,7 +7,7 @@ import { termsOf } from "../plans/terms";
 import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
-import { type Submission, textOf, useSubmit } from "../portal/use-submit";
+import { numberOf, refused, type Submission, textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { PageHead } from "../ui/card";
 import { Dialog } from "../ui/dialog";
@@ -16,7 +16,7 @@ import { TextField } from "../ui/field";
 import { Checkbox } from "../ui/select";
 import { type Column, Table } from "../ui/table";
 import { useToast } from "../ui/toast";
-import { boundOf, HistoryField, PermissionFields, permissionsOf } from "./account-permissions";
+import { HistoryField, PermissionFields, permissionsOf } from "./account-permissions";
 import { ProviderTerms } from "./provider-terms";
 
 const LIMITS = Object.values(PLAN_LIMITS);
@@ -26,11 +26,11 @@ const HIDDEN = { sm: "sm:hidden", md: "md:hidden", lg: "lg:hidden" };
 const PLACED = LIMITS.map((limit, at) => ({ ...limit, from: at === 0 ? undefined : (WIDTHS[at - 1] ?? "lg") }));
 
 const planOf = (form: FormData) => ({
-  ...Object.fromEntries(LIMITS.map(({ field }) => [field, Number(textOf(form, field))])),
+  ...Object.fromEntries(LIMITS.map(({ field }) => [field, numberOf(form, field) ?? undefined])),
   live_access: form.has("live_access"),
-  month_units: boundOf(form, "month_units"),
+  month_units: numberOf(form, "month_units"),
   month_hard: form.has("month_hard"),
-  history_days: boundOf(form, "history_days"),
+  history_days: numberOf(form, "history_days"),
   streams: form.has("streams"),
   permissions: permissionsOf(form),
   price: textOf(form, "price").trim() || null,
@@ -119,13 +119,6 @@ interface PlanDialogProps {
   readonly onChange: () => void;
 }
 
-const TAKEN = {
-  id: "invalid_parameter",
-  detail: "A plan with this name already exists.",
-  parameter: "name",
-  requestId: null,
-} as const;
-
 function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
   const announce = useToast();
   const { busy, errorOf, failure, formProps } = useSubmit<{ plan: PlanForm & { name: string } }>({
@@ -135,7 +128,7 @@ function PlanDialog({ plan, names, onClose, onChange }: PlanDialogProps) {
     send: async (form) => {
       const name = plan?.name ?? textOf(form, "name").trim();
       // Otherwise this would change the limits of the existing plan and its accounts.
-      if (plan === undefined && names.includes(name)) return { failure: TAKEN };
+      if (plan === undefined && names.includes(name)) return refused("name", "A plan with this name already exists.");
       return callPortal("PUT", `admin/plans/${encodeURIComponent(name)}`, {
         ...planOf(form),
         revision: plan?.revision ?? null,

@@ -15,7 +15,7 @@ import { AuthDone, AuthForm } from "./auth-form";
 import { LinkRead, MailLink } from "./mail-link";
 import { NewPasswordField } from "./new-password-field";
 import { type Mailed, NoMail } from "./no-mail";
-import { type Terms, TermsField } from "./terms-field";
+import { hasTerms, type Terms, TermsField } from "./terms-field";
 
 const NEXT = "/dashboard";
 
@@ -114,13 +114,17 @@ interface Joined extends Mailed {
 function Join({ token, offer, terms, passwordMinCharacters }: OfferProps) {
   const [sent, setSent] = useState<Joined>();
   const [leaving, setLeaving] = useState(false);
+  const bodyOf = (form: FormData) => ({
+    token,
+    password: textOf(form, "password"),
+    name: textOf(form, "name") || undefined,
+    terms: hasTerms(terms) ? form.has("terms") : undefined,
+  });
   const submission = useSubmit<Joined>({
     fields: ["password", "name", "terms"],
-    send: (form) => {
-      const account = { token, password: textOf(form, "password"), terms: form.has("terms") };
-      const name = textOf(form, "name");
-      return callPortal("POST", "invitations/sign-up", name === "" ? account : { ...account, name });
-    },
+    form: "invitedSignUp",
+    bodyOf,
+    send: (form) => callPortal("POST", "invitations/sign-up", bodyOf(form)),
     done: async (joined) => {
       if (joined.entry === "none") return setSent(joined);
       setLeaving(true);

@@ -88,6 +88,7 @@ function OtherWays({ providers, next, passkeyLabel }: OtherWaysProps) {
 function CodeStep({ next, onCancel }: { next: string; onCancel: () => void }) {
   const submission = useSubmit({
     fields: ["code"],
+    form: "code",
     send: (form) => signInWithCode(textOf(form, "code"), next),
     done: () => open(next),
   });
@@ -137,7 +138,7 @@ interface SignInFormProps {
 export function SignInForm({ next, email, providers, terms, signUp, error }: SignInFormProps) {
   const [secondStep, setSecondStep] = useState(error === SECOND_FACTOR);
   const submission = useSubmit<{ secondFactor: boolean }>({
-    fields: ["email"],
+    fields: ["email", "password"],
     form: "signIn",
     send: (form) => signInWithPassword(textOf(form, "email"), textOf(form, "password"), next),
     done: ({ secondFactor }) => (secondFactor ? setSecondStep(true) : open(next)),
@@ -170,7 +171,13 @@ export function SignInForm({ next, email, providers, terms, signUp, error }: Sig
           required
           error={submission.errorOf("email")}
         />
-        <PasswordField label="Password" name="password" autoComplete="current-password" required />
+        <PasswordField
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          required
+          error={submission.errorOf("password")}
+        />
       </AuthForm>
       <p className="mt-4 text-sm">
         <Link href="/forgot" className={TEXT_LINK}>

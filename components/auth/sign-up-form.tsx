@@ -10,7 +10,7 @@ import { AuthDone, AuthForm } from "./auth-form";
 import { NewPasswordField } from "./new-password-field";
 import { type Mailed, NoMail } from "./no-mail";
 import { ResendButton } from "./resend-button";
-import { type Terms, TermsField } from "./terms-field";
+import { hasTerms, type Terms, TermsField } from "./terms-field";
 
 interface SentProps extends Mailed {
   readonly email: string;
@@ -66,15 +66,17 @@ const LEADS = {
 /** The card of the sign-up page. Creates an account. The answer is the same for an address that already has one: only the mail differs. */
 export function SignUpForm({ mode, terms, passwordMinCharacters }: SignUpFormProps) {
   const [sent, setSent] = useState<Mailed & { readonly email: string }>();
+  const bodyOf = (form: FormData) => ({
+    email: textOf(form, "email"),
+    password: textOf(form, "password"),
+    name: textOf(form, "name") || undefined,
+    terms: hasTerms(terms) ? form.has("terms") : undefined,
+  });
   const submission = useSubmit<Mailed>({
     fields: ["email", "password", "name", "terms"],
     form: "signUp",
-    bodyOf: (form) => ({ ...Object.fromEntries(form), terms: form.has("terms") }),
-    send: (form) => {
-      const name = textOf(form, "name");
-      const account = { email: textOf(form, "email"), password: textOf(form, "password"), terms: form.has("terms") };
-      return callPortal("POST", "sign-up", name === "" ? account : { ...account, name });
-    },
+    bodyOf,
+    send: (form) => callPortal("POST", "sign-up", bodyOf(form)),
     done: ({ delivery }, form) => setSent({ delivery, email: textOf(new FormData(form), "email") }),
   });
   const { errorOf } = submission;

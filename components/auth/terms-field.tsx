@@ -39,6 +39,7 @@ export function TermsField({ terms, error }: { terms: Terms; error: string | und
           type="checkbox"
           name="terms"
           required
+          aria-invalid={error === undefined ? undefined : true}
           aria-describedby={error === undefined ? undefined : "terms-error"}
           className="mt-1 size-4 shrink-0 accent-(--accent-ground)"
         />

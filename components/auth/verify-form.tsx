@@ -98,11 +98,13 @@ function Verification({ token, purpose, signedIn }: VerificationProps) {
   const [done, setDone] = useState<Verified>();
   const [leaving, setLeaving] = useState(false);
   const [needsPassword, setNeedsPassword] = useState(false);
+  const bodyOf = (form: FormData) => ({ token, password: needsPassword ? textOf(form, "password") : undefined });
   const submission = useSubmit<Verified>({
     fields: ["password"],
+    form: "verify",
+    bodyOf,
     send: async (form) => {
-      const password = textOf(form, "password");
-      const result = await callPortal<Verified>("POST", "verify", password === "" ? { token } : { token, password });
+      const result = await callPortal<Verified>("POST", "verify", bodyOf(form));
       if ("failure" in result && result.failure.parameter === "password") setNeedsPassword(true);
       return result;
     },

@@ -48,10 +48,12 @@ export function ConnectForm({ authorization, organisation, email }: ConnectFormP
   const [notDeclined, setNotDeclined] = useState<ApiFailure>();
   const { data: overview } = usePortal<Overview>("overview");
   const zone = useTimeZone();
+  const bodyOf = (form: FormData) => ({ request, venue: textOf(form, "venue"), expires_at: expiryOf(form, zone) });
   const { busy, errorOf, failure, formProps } = useSubmit<{ url: string }>({
     fields: ["venue", "expires_at"],
-    send: (form) =>
-      callPortal("POST", "connections", { request, venue: textOf(form, "venue"), expires_at: expiryOf(form, zone) }),
+    form: "connect",
+    bodyOf,
+    send: (form) => callPortal("POST", "connections", bodyOf(form)),
     done: ({ url }) => {
       setLeaving("Connect");
       window.location.assign(url);

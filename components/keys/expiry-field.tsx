@@ -50,12 +50,15 @@ export function ExpiryField({ current, error, isRequired = false }: ExpiryFieldP
         <div className="grid gap-2 sm:auto-cols-fr sm:grid-flow-col">
           <Select
             {...control}
+            aria-invalid={expiry === "date" ? undefined : control["aria-invalid"]}
             name="expiry"
             options={changed ? [KEEP, ...choices] : choices}
             value={expiry}
             onChange={setExpiry}
           />
-          {expiry === "date" ? <input type="date" name="expires_at" aria-label="Last day" required className={CONTROL} /> : null}
+          {expiry === "date" ? (
+            <input {...control} id={undefined} type="date" name="expires_at" aria-label="Last day" required className={CONTROL} />
+          ) : null}
         </div>
       )}
     </Field>

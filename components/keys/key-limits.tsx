@@ -1,7 +1,7 @@
 import { eachLimitField, PLAN_LIMITS } from "#lib/contract/limits";
 import type { PortalKey } from "#lib/contract/portal";
 import { instantOf, localText } from "../portal/local-time";
-import { textOf } from "../portal/use-submit";
+import { numberOf, textOf } from "../portal/use-submit";
 import { TextField } from "../ui/field";
 import { InstantField } from "../ui/instant-field";
 
@@ -59,10 +59,7 @@ export function KeyLimits({ start, errorOf }: KeyLimitsProps) {
 
 /** The limits as entered, with times in `zone`; an unchanged time stays, although the control leaves out its seconds. */
 export function limitsOf(form: FormData, start: Limited, zone: string) {
-  const limits = LIMITS.map(({ field }) => {
-    const text = textOf(form, field);
-    return [field, text === "" ? null : Number(text)];
-  });
+  const limits = LIMITS.map(({ field }) => [field, numberOf(form, field)]);
   const text = textOf(form, "not_before");
   const unchanged = text === localText(start.not_before, zone);
   const not_before = unchanged ? start.not_before : text === "" ? null : instantOf(text, zone);

@@ -110,11 +110,13 @@ export function KeySettings({ start, errorOf }: KeySettingsProps) {
               label={label}
               hint={hint}
               defaultChecked={start.scopes.includes(value)}
+              aria-invalid={scopeError === undefined ? undefined : true}
+              aria-describedby={scopeError === undefined ? undefined : "scopes-error"}
             />
           ))}
         </div>
         {scopeError === undefined ? null : (
-          <p role="alert" className="mt-1.5 text-danger text-xs leading-5">
+          <p id="scopes-error" role="alert" className="mt-1.5 text-danger text-xs leading-5">
             {scopeError}
           </p>
         )}

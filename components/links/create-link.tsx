@@ -14,7 +14,7 @@ import { callPortal } from "../portal/api";
 import { createBearers } from "../portal/bearers";
 import type { Credential, OwnKey } from "../portal/credential";
 import { useTimeZone } from "../portal/time";
-import { textOf, useSubmit } from "../portal/use-submit";
+import { refused, textOf, useSubmit } from "../portal/use-submit";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { Field, TextField } from "../ui/field";
@@ -89,15 +89,18 @@ function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
     fields: ["name", "key_id", "operation", ...parameters, "expires_at"],
     form: "link",
     bodyOf,
-    send: (form) => callPortal("POST", "links", bodyOf(form)),
+    send: async (form) => {
+      const [wrong] = Object.entries(issues);
+      return wrong === undefined ? callPortal("POST", "links", bodyOf(form)) : refused(...wrong);
+    },
     done: onMade,
   });
-  const refused = parameters.flatMap((name) => {
+  const refusals = parameters.flatMap((name) => {
     const issue = issues[name] ?? errorOf(name);
     return issue === undefined ? [] : [[name, issue] as const];
   });
   return (
-    <form {...formProps} noValidate className="space-y-5">
+    <form {...formProps} className="space-y-5">
       <TextField
         label="Name"
         name="name"
@@ -138,7 +141,7 @@ function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
         operation={operation}
         values={values}
         instruments={instruments}
-        issues={Object.fromEntries(refused)}
+        issues={Object.fromEntries(refusals)}
         onInstrumentsWanted={want}
         onChange={change}
       />

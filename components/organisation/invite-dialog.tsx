@@ -38,9 +38,12 @@ export function InviteDialog({ path, organisation, firstRole, delivery, onInvite
   const [role, setRole] = useState(firstRole);
   const [mail, setMail] = useState(delivery === "server");
   const [link, setLink] = useState<string>();
+  const bodyOf = (form: FormData) => ({ email: textOf(form, "email"), role, mail });
   const { busy, errorOf, failure, formProps } = useSubmit<{ link: string | null }>({
     fields: ["email"],
-    send: (form) => callPortal("POST", path, { email: textOf(form, "email"), role, mail }),
+    form: "invite",
+    bodyOf,
+    send: (form) => callPortal("POST", path, bodyOf(form)),
     done: (made, form) => {
       onInvited();
       if (made.link !== null) return setLink(made.link);

@@ -32,6 +32,7 @@ function NameForm({ organisation, onChange }: SettingsProps) {
   const announce = useToast();
   const { busy, errorOf, failure, formProps } = useSubmit({
     fields: ["name"],
+    form: "organisation",
     send: (form) => callPortal("PATCH", "organisation", { name: textOf(form, "name") }),
     done: () => {
       onChange();

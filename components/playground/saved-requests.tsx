@@ -2,8 +2,10 @@
 
 import { useEffect, useId, useState } from "react";
 import { recall, remember } from "../portal/device-storage";
+import { refused, textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
-import { Dialog, DialogActions } from "../ui/dialog";
+import { Dialog } from "../ui/dialog";
+import { DialogSubmit } from "../ui/dialog-submit";
 import { TextField } from "../ui/field";
 import { collectionsOf, NAME_MAX_CHARACTERS, readSaved, type SavedRequest, withSaved } from "./collections";
 import type { PlayOperation, Values } from "./model";
@@ -51,49 +53,41 @@ interface SaveDialogProps {
 
 function SaveDialog({ open, onOpenChange, collections, suggestion, onSave }: SaveDialogProps) {
   const listId = useId();
-  const [name, setName] = useState(suggestion);
-  const [collection, setCollection] = useState(collections[0] ?? FIRST_COLLECTION);
-  const [problem, setProblem] = useState<string>();
-  const save = () => {
-    const why = onSave({ name, collection });
-    setProblem(why);
-    if (why === undefined) onOpenChange(false);
-  };
+  const { busy, errorOf, failure, formProps } = useSubmit({
+    fields: ["name"],
+    send: async (form) => {
+      const why = onSave({ name: textOf(form, "name"), collection: textOf(form, "collection") });
+      return why === undefined ? { data: {} } : refused("name", why);
+    },
+    done: () => onOpenChange(false),
+  });
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title="Save request" description="Kept in this browser, without a key.">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-        className="flex flex-col gap-4"
-      >
+      <form {...formProps} className="flex flex-col gap-4">
         <TextField
           label="Name"
-          value={name}
-          error={problem}
+          name="name"
+          defaultValue={suggestion}
+          error={errorOf("name")}
           maxLength={NAME_MAX_CHARACTERS}
-          onChange={(event) => setName(event.target.value)}
+          autoComplete="off"
         />
         <TextField
           label="Collection"
-          value={collection}
+          name="collection"
+          defaultValue={collections[0] ?? FIRST_COLLECTION}
           list={listId}
           maxLength={NAME_MAX_CHARACTERS}
-          onChange={(event) => setCollection(event.target.value)}
+          autoComplete="off"
         />
         <datalist id={listId}>
           {collections.map((one) => (
             <option key={one} value={one} />
           ))}
         </datalist>
-        <DialogActions>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button kind="primary" type="submit">
-            Save
-          </Button>
-        </DialogActions>
+        <DialogSubmit failure={failure} busy={busy} onCancel={() => onOpenChange(false)}>
+          Save
+        </DialogSubmit>
       </form>
     </Dialog>
   );

@@ -30,3 +30,23 @@ test("a field that depends on another is checked with it", () => {
 test("a field that the contract does not know is left to the service", () => {
   expect(formIssues("signIn", { email: "ada@example.test", password: "x", remember: "yes" })).toEqual({});
 });
+
+test("what is empty and required is said in one sentence, and so is what is no number or no time", () => {
+  expect(formIssues("signIn", { email: "", password: "" })).toEqual({
+    email: "Enter a valid email address.",
+    password: "Enter your password.",
+  });
+  expect(
+    formIssues("link", { name: "A", key_id: crypto.randomUUID(), operation: "klines", parameters: {}, expires_at: "" }),
+  ).toEqual({
+    expires_at: "Enter a date.",
+  });
+  expect(formIssues("editKey", { rest_burst: "many" })).toEqual({ rest_burst: "`rest_burst` must be a number." });
+  expect(formIssues("correction", { action: "strike", time: 1_767_225_600, minutes: undefined, reason: "" })).toEqual({
+    minutes: "`minutes` is required.",
+    reason: "Enter a reason.",
+  });
+  expect(formIssues("signUp", { email: "ada@example.test", password: "correct horse battery", terms: false })).toEqual({
+    terms: "Accept the terms to create an account.",
+  });
+});

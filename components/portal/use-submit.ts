@@ -1,6 +1,7 @@
 "use client";
 
 import { type FocusEvent, type FormEvent, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import type { ApiFailure, ApiResult } from "./api";
 import type { FormName } from "./form-check";
 
@@ -11,8 +12,12 @@ export interface Submission {
   errorOf(field: string): string | undefined;
   /** An error that belongs to none of the fields passed to `useSubmit`. */
   readonly failure: ApiFailure | undefined;
-  /** Props of the `<form>`: it is sent by this hook, a field is checked when the reader leaves it, and what was said is forgotten once it changes. */
+  /**
+   * Props of the `<form>`: it is sent by this hook once all of its fields are right, a field is checked when the reader leaves it, and what
+   * was said is forgotten once it changes. The browser's own bubbles are off: they speak another language, of one field at a time.
+   */
   readonly formProps: {
+    readonly noValidate: true;
     onSubmit(event: FormEvent<HTMLFormElement>): void;
     onBlur(event: FocusEvent<HTMLFormElement>): void;
     onInput(event: FormEvent<HTMLFormElement>): void;
@@ -22,7 +27,7 @@ export interface Submission {
 interface SubmitOptions<Data> {
   /** Names of the fields that show their own errors. */
   readonly fields: readonly string[];
-  /** Whose schema checks the fields that the reader left; without it, only the service checks, once the form is sent. */
+  /** Whose schema checks the fields; without it, only what a field requires is checked before the service does. */
   readonly form?: FormName | undefined;
   /** What is checked: the fields as text, unless the form has lists or choices. */
   readonly bodyOf?: ((form: FormData) => Readonly<Record<string, unknown>>) | undefined;
@@ -36,46 +41,68 @@ export function atField(detail: string): string {
   return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
+/** Refuses what was entered in a field, in a form that this page takes by itself. */
+export function refused(parameter: string, detail: string): { readonly failure: ApiFailure } {
+  return { failure: { id: "invalid_parameter", detail, parameter, requestId: null } };
+}
+
 /** React passes events on from a dialog to the form that opened it. */
 const isOwn = ({ target, currentTarget }: FormEvent<HTMLFormElement>) =>
   target === currentTarget || (target as Partial<HTMLInputElement>).form === currentTarget;
 
-/** What is said about fields while a form is filled in, with the schemas of the contract, which load with the first check. */
-function useFieldIssues({ form, bodyOf }: Pick<SubmitOptions<never>, "form" | "bodyOf">) {
-  const [issues, setIssues] = useState<Readonly<Record<string, string | undefined>>>({});
-  /** Fields that were left since they changed last. Each is checked again with the next, because some depend on others. */
-  const left = useRef(new Set<string>());
+const controlsOf = (form: HTMLFormElement) => [...form.elements] as HTMLInputElement[];
 
-  async function check(element: HTMLFormElement): Promise<void> {
-    if (form === undefined) return;
+type FieldOptions = Pick<SubmitOptions<never>, "fields" | "form" | "bodyOf">;
+
+/** What is said about fields while a form is filled in and before it is sent, with the schemas of the contract, which load with the first check. */
+function useFieldIssues({ fields, form, bodyOf }: FieldOptions) {
+  const [issues, setIssues] = useState<Readonly<Record<string, string | undefined>>>({});
+  /** Fields that were checked since they changed last. Each is checked again with the next, because some depend on others. */
+  const told = useRef(new Set<string>());
+
+  async function issuesOf(element: HTMLFormElement): Promise<Readonly<Record<string, string>>> {
     // Without an answer the service checks it, as it does anyway.
-    const { formIssues } = await import("./form-check").catch(() => ({ formIssues: undefined }));
-    const data = new FormData(element);
-    const found = formIssues?.(form, bodyOf?.(data) ?? Object.fromEntries(data)) ?? {};
-    setIssues(Object.fromEntries([...left.current].map((name) => [name, found[name]])));
+    const check = await import("./form-check").catch(() => undefined);
+    return check?.issuesOf(element, form, bodyOf) ?? {};
+  }
+
+  async function checkAgain(element: HTMLFormElement): Promise<void> {
+    const found = await issuesOf(element);
+    setIssues(Object.fromEntries([...told.current].map((name) => [name, found[name]])));
   }
 
   return {
     issueOf: (name: string) => issues[name],
+    /** Checks every field, and shows what is wrong. Resolves with the names of the wrong ones. */
+    async checkAll(element: HTMLFormElement): Promise<ReadonlySet<string>> {
+      // Nothing to say where nothing is asked.
+      if (fields.length === 0) return new Set();
+      const found = await issuesOf(element);
+      const shown = controlsOf(element).map(({ name }) => name);
+      told.current = new Set(shown.filter((name) => found[name] !== undefined && fields.includes(name)));
+      // At once, so that screen readers say it with the field that gets the focus.
+      flushSync(() => setIssues(Object.fromEntries([...told.current].map((name) => [name, found[name]]))));
+      return new Set(told.current);
+    },
     onBlur(event: FocusEvent<HTMLFormElement>) {
-      const { name = "", value = "" } = event.target as unknown as Partial<HTMLInputElement>;
-      // One that is empty is no mistake before the form is sent.
-      if (!isOwn(event) || name === "" || value.trim() === "") return;
-      left.current.add(name);
-      void check(event.currentTarget);
+      const { name = "", value = "", validity } = event.target as unknown as Partial<HTMLInputElement>;
+      // One that is empty is no mistake before the form is sent; half a date is one, and has no value.
+      if (!isOwn(event) || name === "" || (value.trim() === "" && validity?.badInput !== true)) return;
+      told.current.add(name);
+      void checkAgain(event.currentTarget);
     },
     onInput(event: FormEvent<HTMLFormElement>) {
       const { name = "" } = event.target as Partial<HTMLInputElement>;
       if (!isOwn(event)) return;
-      left.current.delete(name);
+      told.current.delete(name);
       setIssues((before) => (before[name] === undefined ? before : { ...before, [name]: undefined }));
     },
   };
 }
 
-/** Sends a form, one request at a time, and shows each error at its field. */
+/** Checks a form and sends it, one request at a time, and shows each error at its field. The first wrong field gets the focus. */
 export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: SubmitOptions<Data>): Submission {
-  const { issueOf, onBlur, onInput } = useFieldIssues({ form: formName, bodyOf });
+  const { issueOf, checkAll, onBlur, onInput } = useFieldIssues({ fields, form: formName, bodyOf });
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
   const concerns = (field: string) => failure !== undefined && failure.parameter === field;
@@ -83,12 +110,19 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
   async function submit(form: HTMLFormElement): Promise<void> {
     setBusy(true);
     setFailure(undefined);
-    const result = await send(new FormData(form));
-    setBusy(false);
-    if ("data" in result) return done(result.data, form);
-    setFailure(result.failure);
-    const field = result.failure.parameter;
-    if (field !== null) form.querySelector<HTMLElement>(`[name="${CSS.escape(field)}"]`)?.focus();
+    const wrong = await checkAll(form);
+    const result = wrong.size > 0 ? undefined : await send(new FormData(form));
+    const refusal = result !== undefined && "failure" in result ? result.failure : undefined;
+    flushSync(() => {
+      setBusy(false);
+      setFailure(refusal);
+    });
+    if (result !== undefined && "data" in result) return done(result.data, form);
+    const field = refusal?.parameter ?? "";
+    const first = controlsOf(form).find(({ name }) => name !== "" && (wrong.has(name) || name === field));
+    // What is folded away cannot have the focus.
+    first?.closest("details")?.setAttribute("open", "");
+    first?.focus();
   }
 
   return {
@@ -99,6 +133,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
     },
     failure: failure !== undefined && fields.some(concerns) ? undefined : failure,
     formProps: {
+      noValidate: true,
       onBlur,
       onInput,
       onSubmit(event) {
@@ -114,4 +149,11 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
 export function textOf(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value : "";
+}
+
+/** A field of a form as a number: null if it is empty, and a text that is no number as it is, for its schema to refuse. */
+export function numberOf(form: FormData, name: string): number | string | null {
+  const text = textOf(form, name).trim();
+  if (text === "") return null;
+  return Number.isNaN(Number(text)) ? text : Number(text);
 }

@@ -23,6 +23,7 @@ interface ProofDialogProps {
 function PasswordProof({ email, onProved }: { email: string; onProved: () => void }) {
   const { busy, errorOf, failure, formProps } = useSubmit({
     fields: ["current"],
+    form: "proof",
     send: (form) => callPortal("POST", "proof", { current: textOf(form, "current") }),
     done: onProved,
   });

@@ -24,6 +24,7 @@ export function SearchField({ label, value, onSearch, className = "" }: SearchFi
   return (
     <search className={className}>
       <form
+        noValidate
         className="flex gap-2"
         onSubmit={(event) => {
           event.preventDefault();

@@ -1,3 +1,4 @@
+import { ACCEPT_TERMS } from "#lib/contract/portal";
 import type { Env } from "#lib/env";
 import { Fault } from "#lib/fault";
 
@@ -30,5 +31,5 @@ function hasTerms({ TERMS_URL, PRIVACY_URL }: Pick<SignUpRules, "TERMS_URL" | "P
 export function acceptedTerms(rules: SignUpRules, accepted: boolean | undefined): string | null {
   if (!hasTerms(rules)) return null;
   if (accepted === true) return rules.TERMS_VERSION;
-  throw new Fault("missing_parameter", { parameter: "terms", detail: "Accept the terms to create an account." });
+  throw new Fault("missing_parameter", { parameter: "terms", detail: ACCEPT_TERMS });
 }

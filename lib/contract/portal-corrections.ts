@@ -14,7 +14,7 @@ export const CORRECTION_REASON_MAX_CHARACTERS = 200;
 
 const Minute = UnixSeconds.refine((time) => time % MINUTE_S === 0, "must be the start of a minute.");
 const Price = z.number().positive();
-const COMMON = { time: Minute, reason: z.string().trim().min(1).max(CORRECTION_REASON_MAX_CHARACTERS) };
+const COMMON = { time: Minute, reason: z.string().trim().min(1, "Enter a reason.").max(CORRECTION_REASON_MAX_CHARACTERS) };
 
 /** Replaces the kline of a minute, or strikes out the klines of one or more minutes. */
 export const CorrectionForm = z.discriminatedUnion("action", [

@@ -58,10 +58,12 @@ export const LOG_PAGE_MAX_ROWS = 100;
 /** A timestamp in a form. Only these years are accepted, so that a typing error is caught. */
 const INSTANT_MIN_YEAR = 1970;
 const INSTANT_MAX_YEAR = 2100;
-export const InstantField = z.iso.datetime({ offset: true }).refine((text) => {
-  const year = new Date(text).getUTCFullYear();
-  return year >= INSTANT_MIN_YEAR && year <= INSTANT_MAX_YEAR;
-}, `must be between the years ${INSTANT_MIN_YEAR} and ${INSTANT_MAX_YEAR}.`);
+export const InstantField = z.iso
+  .datetime({ offset: true, error: ({ input }) => (input === "" ? "Enter a date." : undefined) })
+  .refine((text) => {
+    const year = new Date(text).getUTCFullYear();
+    return year >= INSTANT_MIN_YEAR && year <= INSTANT_MAX_YEAR;
+  }, `must be between the years ${INSTANT_MIN_YEAR} and ${INSTANT_MAX_YEAR}.`);
 
 export const Email = z
   .string()
@@ -82,6 +84,8 @@ export const UserName = z
   .max(USER_NAME_MAX_CHARACTERS, `Use at most ${USER_NAME_MAX_CHARACTERS} characters.`)
   .regex(PLAIN_TEXT, PLAIN_TEXT_WORDS);
 
+/** What is said where the installation has terms, and they were not accepted. */
+export const ACCEPT_TERMS = "Accept the terms to create an account.";
 /** `terms`: the reader accepts them, where the installation has some. */
 export const SignUpForm = z.strictObject({
   email: Email,

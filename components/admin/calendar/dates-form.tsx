@@ -1,21 +1,17 @@
 "use client";
 
-import { type FocusEvent, type FormEvent, useState } from "react";
+import { useState } from "react";
 import { CalendarException } from "#lib/contract/calendar";
 import { validate } from "#lib/contract/validate";
 import { DAY_MS } from "#lib/units";
 import { timeText } from "../../portal/date-format";
 import { countText } from "../../portal/numbers";
-import { atField } from "../../portal/use-submit";
+import { refused, textOf, useSubmit } from "../../portal/use-submit";
 import { Button } from "../../ui/button";
 import { Field, TextField } from "../../ui/field";
 import { Select } from "../../ui/select";
 import { EXCEPTION_KINDS, isSame, putException } from "./exceptions";
 
-/** A row while it is typed. */
-type Entry = Readonly<Record<"date" | "time" | "name", string>> & { readonly kind: CalendarException["kind"] };
-
-const EMPTY: Entry = { date: "", kind: "closed", time: "", name: "" };
 const labelOf = (kind: CalendarException["kind"]) => EXCEPTION_KINDS.find(({ value }) => value === kind)?.label;
 
 /** "Fri 25 Dec 2026" */
@@ -29,61 +25,49 @@ interface EntryFormProps {
 }
 
 function EntryForm({ row, onDone, onCancel }: EntryFormProps) {
-  const [entry, setEntry] = useState<Entry>(row ?? EMPTY);
-  /** Fields whose mistakes are shown: those that were left, and all once the row is added. */
-  const [told, setTold] = useState<ReadonlySet<string>>(new Set());
-  const closed = entry.kind === "closed";
-  const validated = validate(CalendarException, { ...entry, time: closed ? "" : entry.time.trim(), name: entry.name.trim() });
-  const refusals = "refusals" in validated ? validated.refusals : [];
-  const errorOf = (name: keyof Entry) => {
-    const refusal = told.has(name) ? refusals.find(({ path }) => path[0] === name) : undefined;
-    return refusal === undefined ? undefined : atField(refusal.detail);
-  };
-  const change = (changed: Partial<Entry>) => {
-    setEntry({ ...entry, ...changed });
-    setTold(new Set([...told].filter((name) => !(name in changed))));
-  };
-
-  function leave({ target }: FocusEvent<HTMLFormElement>): void {
-    // React types the target of a form's blur as the form. It is one of its fields, or an element without name and value.
-    const { name = "", value = "" } = target as unknown as Partial<HTMLInputElement>;
-    if (name !== "" && value.trim() !== "") setTold(new Set([...told, name]));
-  }
-
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    setTold(new Set("refusals" in validated ? Object.keys(entry) : []));
-    if ("refusals" in validated) return;
-    setEntry(EMPTY);
-    onDone(validated.data);
-  }
+  const [kind, setKind] = useState(row?.kind ?? "closed");
+  const closed = kind === "closed";
+  const bodyOf = (form: FormData) => ({
+    date: textOf(form, "date"),
+    kind,
+    time: closed ? "" : textOf(form, "time").trim(),
+    name: textOf(form, "name").trim(),
+  });
+  const { errorOf, formProps } = useSubmit<CalendarException>({
+    fields: ["date", "time", "name"],
+    form: "calendarException",
+    bodyOf,
+    // The page keeps it until the calendar is saved.
+    send: async (form) => {
+      const validated = validate(CalendarException, bodyOf(form));
+      if ("data" in validated) return validated;
+      const [{ path, detail }] = validated.refusals;
+      return refused(String(path[0]), detail);
+    },
+    done: (entered, form) => {
+      form.reset();
+      setKind("closed");
+      onDone(entered);
+    },
+  });
 
   return (
     <form
-      noValidate
-      onSubmit={submit}
-      onBlur={leave}
+      {...formProps}
       className="grid grid-cols-2 items-start gap-3 rounded-md border border-line bg-sunken p-3 md:grid-cols-[10rem_10rem_6rem_minmax(0,1fr)_auto]"
     >
-      <TextField
-        label="Date"
-        name="date"
-        type="date"
-        value={entry.date}
-        onChange={({ target }) => change({ date: target.value })}
-        error={errorOf("date")}
-      />
+      <TextField label="Date" name="date" type="date" defaultValue={row?.date} error={errorOf("date")} />
       <Field label="Trading">
-        {(control) => <Select {...control} options={EXCEPTION_KINDS} value={entry.kind} onChange={(kind) => change({ kind })} />}
+        {(control) => <Select {...control} options={EXCEPTION_KINDS} value={kind} onChange={setKind} />}
       </Field>
       <TextField
         label="Time"
         name="time"
         placeholder={closed ? "–" : "HH:MM"}
         disabled={closed}
-        value={closed ? "" : entry.time}
-        onChange={({ target }) => change({ time: target.value })}
-        error={errorOf("time")}
+        key={closed ? "closed" : "timed"}
+        defaultValue={closed ? "" : row?.time}
+        error={closed ? undefined : errorOf("time")}
         autoComplete="off"
         className="font-mono text-[13px]! tabular-nums"
       />
@@ -91,8 +75,7 @@ function EntryForm({ row, onDone, onCancel }: EntryFormProps) {
         label="Name"
         name="name"
         placeholder="Optional"
-        value={entry.name}
-        onChange={({ target }) => change({ name: target.value })}
+        defaultValue={row?.name}
         error={errorOf("name")}
         autoComplete="off"
       />

@@ -10,7 +10,7 @@ import {
 import { SECOND_MS } from "#lib/units";
 import { callPortal } from "../../portal/api";
 import { instantText, useTimeZone } from "../../portal/time";
-import { textOf, useSubmit } from "../../portal/use-submit";
+import { numberOf, textOf, useSubmit } from "../../portal/use-submit";
 import { Dialog } from "../../ui/dialog";
 import { DialogSubmit } from "../../ui/dialog-submit";
 import { TextField } from "../../ui/field";
@@ -26,12 +26,6 @@ const LABELS: Record<(typeof FIELDS)[number], string> = {
   tick_volume: "Tick volume",
   spread: "Spread",
 };
-
-/** What was typed as a number; null for nothing. */
-function numberOf(form: FormData, name: string): number | null {
-  const text = textOf(form, name).trim();
-  return text === "" ? null : Number(text);
-}
 
 interface CorrectionDialogProps {
   readonly ticker: string;
@@ -49,8 +43,9 @@ export function CorrectionDialog({ ticker, digits, minute, onClose, onChange }: 
   const [action, setAction] = useState<"replace" | "strike">(kline === null ? "replace" : "strike");
   const bodyOf = (form: FormData) => {
     const common = { action, time, reason: textOf(form, "reason") };
-    const values = Object.fromEntries(FIELDS.map((name) => [name, numberOf(form, name)]));
-    return { ...common, ...(action === "strike" ? { minutes: numberOf(form, "minutes") } : values) };
+    if (action === "strike") return { ...common, minutes: numberOf(form, "minutes") ?? undefined };
+    const given = FIELDS.map((name) => [name, numberOf(form, name) ?? (name === "spread" ? null : undefined)]);
+    return { ...common, ...Object.fromEntries(given) };
   };
   const { busy, errorOf, failure, formProps } = useSubmit<CorrectionMade>({
     fields: [...FIELDS, "minutes", "reason"],
