@@ -169,6 +169,24 @@ function strayWord(source: SourceFile): string[] {
   return found;
 }
 
+/** Reports forms whose fields the browser would check: it says so in a bubble, in its own words and language, of one field at a time. */
+function bubbles(source: SourceFile): string[] {
+  if (source.isTest || !within(source, ["app/", "components/"]) || !source.tree.text.includes("<form")) return [];
+  const found: string[] = [];
+  walk(source.tree, (node) => {
+    const isForm =
+      (ts.isJsxOpeningElement(node) || ts.isJsxSelfClosingElement(node)) && node.tagName.getText(source.tree) === "form";
+    if (!isForm) return;
+    const isOurs = node.attributes.properties.some((one) =>
+      ts.isJsxSpreadAttribute(one)
+        ? /(?:^|\.)formProps$/.test(one.expression.getText(source.tree))
+        : one.name?.getText(source.tree) === "noValidate",
+    );
+    if (!isOurs) found.push(`${source.path}:${lineOf(source.tree, node)}: a form has the formProps of useSubmit, or noValidate`);
+  });
+  return found;
+}
+
 /** Where dates become text: one module writes them, `Instant` shows them, and controls take the time of the device. */
 const DATE_WRITERS = ["components/portal/date-format.ts", "components/portal/time.tsx", "components/portal/local-time.ts"];
 /** What may write some by itself, and why. */
@@ -230,6 +248,7 @@ export const HABITS = [
   moduleState,
   strayName,
   strayWord,
+  bubbles,
   strayDates,
   strayConnections,
 ] as const;
