@@ -343,6 +343,77 @@ test("links in Markdown and in /llms.txt lead to their pages", async () => {
     expect(list.text).toContain(`](${product.baseUrl}${path})`);
 });
 
+/** What a feed reader gets from a feed: its own parts, and its entries. Reading throws for what is not XML. */
+function readFeed(text: string) {
+  const feed = new DOMParser().parseFromString(text, "application/xml");
+  if (feed.querySelector("parsererror") !== null) throw new Error(feed.documentElement.textContent ?? "");
+  const textOf = (parent: ParentNode, name: string) => parent.querySelector(`:scope > ${name}`)?.textContent ?? "";
+  const linkOf = (parent: ParentNode, rel: string) => parent.querySelector(`:scope > link${rel}`)?.getAttribute("href") ?? "";
+  const root = feed.documentElement;
+  return {
+    root: `${root.namespaceURI} ${root.localName}`,
+    id: textOf(root, "id"),
+    title: textOf(root, "title"),
+    author: root.querySelector(":scope > author > name")?.textContent ?? "",
+    self: linkOf(root, "[rel=self]"),
+    page: linkOf(root, ":not([rel])"),
+    updated: textOf(root, "updated"),
+    entries: [...root.querySelectorAll(":scope > entry")].map((entry) => {
+      const body = new DOMParser().parseFromString(textOf(entry, "content"), "text/html").body;
+      return {
+        id: textOf(entry, "id"),
+        title: textOf(entry, "title"),
+        link: linkOf(entry, ":not([rel])"),
+        updated: textOf(entry, "updated"),
+        type: entry.querySelector(":scope > content")?.getAttribute("type"),
+        items: body.querySelectorAll("li").length,
+        links: [...body.querySelectorAll("a")].map((a) => a.getAttribute("href") ?? ""),
+        elements: [...new Set([...body.querySelectorAll("*")].map(({ localName }) => localName))],
+        // What is code may hold any sign.
+        prose: body.innerHTML.replace(/<code>.*?<\/code>|<[^>]*>/gs, ""),
+      };
+    }),
+  };
+}
+
+test("the feed of the changelog is Atom whose entries are HTML: no mark of Markdown is left, and links lead to their pages", async () => {
+  const { status, type, text } = await read("/changelog.atom");
+  expect([status, type]).toEqual([200, "application/atom+xml; charset=utf-8"]);
+  const { context, page } = await openReader();
+  const { entries, ...feed } = await page.evaluate(readFeed, text);
+  await context.close();
+  const at = `${product.baseUrl}/docs/changelog`;
+  expect(feed).toMatchObject({
+    root: "http://www.w3.org/2005/Atom feed",
+    id: at,
+    page: at,
+    self: `${product.baseUrl}/changelog.atom`,
+  });
+  expect([feed.title, feed.author].every((one) => one !== "")).toBe(true);
+  expect(entries.length).toBeGreaterThan(1);
+  expect(feed.updated).toBe(entries[0]?.updated);
+  expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+  const html = (await read("/docs/changelog")).text;
+  for (const { id, title, link, updated, type: kind, items, links, elements, prose } of entries) {
+    expect([kind, new URL(id).origin, title !== ""], id).toEqual(["html", product.baseUrl, true]);
+    expect(new Date(updated).toISOString(), id).toBe(updated);
+    expect(html, id).toContain(`id="${new URL(link).hash.slice(1)}"`);
+    expect(items, id).toBeGreaterThan(0);
+    expect(prose, id).not.toMatch(/`|\*\*|\]\(/);
+    expect(
+      elements.filter((name) => !["ul", "li", "p", "a", "code", "strong", "em"].includes(name)),
+      id,
+    ).toEqual([]);
+    expect(
+      links.filter((target) => !URL.canParse(target)),
+      id,
+    ).toEqual([]);
+  }
+  const own = new Set(entries.flatMap(({ links }) => links).filter((target) => target.startsWith(`${product.baseUrl}/docs`)));
+  expect(own.size).toBeGreaterThan(0);
+  for (const target of own) expect((await fetch(target)).status, target).toBe(200);
+});
+
 test("programs find the interfaces, the contact for security and the skill file at their well-known URLs", async () => {
   const catalog = await read("/.well-known/api-catalog");
   expect(catalog.type).toContain("application/linkset+json");

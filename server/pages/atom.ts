@@ -4,8 +4,8 @@ export interface AtomEntry {
   readonly id: string;
   readonly link: string;
   readonly title: string;
-  /** Plain text. */
-  readonly text: string;
+  /** What it says, as plain text or as the inside of an HTML body, whose links are absolute. */
+  readonly content: { readonly type: "text" | "html"; readonly text: string };
   readonly publishedMs: number;
   readonly updatedMs: number;
 }
@@ -31,11 +31,11 @@ function xml(text: string): string {
 
 const time = (ms: number) => new Date(ms).toISOString();
 
-function printEntry({ id, link, title, text, publishedMs, updatedMs }: AtomEntry): string {
+function printEntry({ id, link, title, content, publishedMs, updatedMs }: AtomEntry): string {
   return (
     `  <entry><id>${xml(id)}</id><title>${xml(title)}</title><link href="${xml(link)}"/>` +
     `<published>${time(publishedMs)}</published><updated>${time(updatedMs)}</updated>` +
-    `<content type="text">${xml(text)}</content></entry>`
+    `<content type="${content.type}">${xml(content.text)}</content></entry>`
   );
 }
 
@@ -45,7 +45,7 @@ export function atomFeed({ page, self, title, author, entries }: AtomFeed): stri
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
     `  <id>${xml(page)}</id><title>${xml(title)}</title><author><name>${xml(author)}</name></author>`,
-    `  <link href="${xml(page)}"/><link rel="self" href="${xml(self)}"/>`,
+    `  <link href="${xml(page)}"/><link rel="self" type="application/atom+xml" href="${xml(self)}"/>`,
     `  <updated>${time(entries[0]?.updatedMs ?? 0)}</updated>`,
     ...entries.map(printEntry),
     "</feed>",

@@ -12,7 +12,7 @@ To upgrade, see below.
 
 ### Fixed, 2026-11-25
 
-- A & B.
+- **A** & \`b\`, for a < 5. See [Limits](https://prices.example.com/docs/limits#streams) and <https://example.com>. <script>
 
 ### Added, 2026-11-26
 
@@ -38,9 +38,14 @@ test("has an entry for each day and kind of change of a version, the newest day 
     `${BASE}/changelog#0.1.0-fixed-2026-11-21`,
   ]);
   expect(feed).toContain(`<title>0.2.0, 2026-11-25: Fixed</title><link href="${BASE}/docs/changelog#fixed-2026-11-25"/>`);
-  expect(feed).toContain('<content type="text">- A &amp; B.\n- C.</content>');
+  const html =
+    "<ul>\n<li><strong>A</strong> &amp; <code>b</code>, for a &lt; 5. See " +
+    '<a href="https://prices.example.com/docs/limits#streams">Limits</a> and <a href="https://example.com">https://example.com</a>. ' +
+    "&lt;script&gt;</li>\n<li>C.</li>\n</ul>";
+  const escaped = html.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  expect(feed).toContain(`<content type="html">${escaped}</content>`);
   expect(feed).not.toContain("To upgrade");
-  expect(feed).toContain('<link rel="self" href="https://prices.example.com/changelog.atom"/>');
+  expect(feed).toContain('<link rel="self" type="application/atom+xml" href="https://prices.example.com/changelog.atom"/>');
   expect(feed).toContain("<updated>2026-11-26T00:00:00.000Z</updated>\n");
 });
 

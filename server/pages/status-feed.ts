@@ -8,7 +8,7 @@ function entryOf(page: string, { key, title, text, starts_at, ends_at, updated_a
     id: place,
     link: place,
     title,
-    text: `${text === "" ? "" : `${text}\n\n`}Starts ${starts_at}.${end}`,
+    content: { type: "text", text: `${text === "" ? "" : `${text}\n\n`}Starts ${starts_at}.${end}` },
     publishedMs: Date.parse(starts_at),
     updatedMs: Date.parse(updated_at),
   };
