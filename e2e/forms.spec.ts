@@ -233,6 +233,33 @@ describe("a form that is sent with mistakes says at each field what is wrong, le
     });
     test.each(OPERATORS)("$at", sendsNothing);
 
+    test("admin/calendars, whose dates are kept by the page until the calendar is saved", async () => {
+      const form = await openForm({ at: "admin/calendars", opener: "Edit…" });
+      const row = page
+        .getByRole("list", { name: "Holidays and other hours" })
+        .getByRole("listitem")
+        .filter({ hasText: "31 Dec 2099" });
+      await form.getByLabel("Trading").selectOption("Closes early");
+      asked = [];
+      await send(form);
+      await expect.poll(async () => Object.keys(await saidIn(form)), SOON).toEqual(["date", "time"]);
+      await expect.poll(focusedField, SOON).toBe("date");
+      expect(asked.filter((one) => !one.endsWith("/preview"))).toEqual([]);
+      await form.locator("[name=date]").fill("2099-12-31");
+      await form.locator("[name=time]").fill("13:00");
+      await send(form);
+      await row.getByText("Closes early 13:00").waitFor();
+      await expect.poll(() => form.locator("[name=date]").inputValue(), SOON).toBe("");
+      // A day that is closed has no time, and replaces the one that closed early.
+      await form.locator("[name=date]").fill("2099-12-31");
+      await form.locator("[name=name]").fill("Year's end");
+      await send(form);
+      await row.getByText("Year's end").waitFor();
+      await page.getByRole("button", { name: "Edit 2099-12-31 closed all day" }).click();
+      expect(await form.locator("[name=name]").inputValue()).toBe("Year's end");
+      await expect.poll(() => saidIn(form), SOON).toEqual({});
+    });
+
     test("admin/feeds, where the fields are those of a provider", async () => {
       await openPage(page, `${product.baseUrl}/admin/feeds`);
       const form = page.locator("form").filter({ has: page.getByRole("button", { name: "Check", exact: true }) });
