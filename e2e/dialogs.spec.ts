@@ -493,7 +493,7 @@ const OPERATORS: readonly Walk[] = [
     ...ACTIONS,
     sources: ["admin/account-live"],
     item: "Grant live access",
-    title: `Grant live access of ${OWNER}`,
+    title: `Grant live access to ${OWNER}`,
     first: 'button "Cancel"',
     finish: () => pressButton("Grant live access"),
   },

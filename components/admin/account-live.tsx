@@ -60,7 +60,7 @@ export function LiveAccess({ account, onClose, onChange }: AccountDialogProps) {
     done: () => {
       onClose();
       onChange();
-      announce(`Live access of ${name} ${granted ? "granted" : "withdrawn"}.`);
+      announce(`Live access ${granted ? "granted to" : "withdrawn from"} ${name}.`);
     },
   });
   const withdrawn = plan_live_access
@@ -70,7 +70,7 @@ export function LiveAccess({ account, onClose, onChange }: AccountDialogProps) {
     <AlertDialog
       open
       onOpenChange={onClose}
-      title={`${granted ? "Grant" : "Withdraw"} live access of ${name}`}
+      title={`${granted ? "Grant" : "Withdraw"} live access ${granted ? "to" : "from"} ${name}`}
       description={granted ? "The account can make live keys and read this installation's live feed." : withdrawn}
     >
       <form {...formProps} className="space-y-5">

@@ -53,10 +53,19 @@ export function approvalMail(to: string, base: string, approved: boolean): MailM
   };
 }
 
-/** Tells an operator that an account asks for live access. */
-export function liveAskedMail(to: string, base: string, account: { readonly id: string; readonly name: string }): MailMessage {
-  const text = `The account ${account.name} asks for live access at ${NAME_MARK}.\n\nGrant or decline it: ${base}/admin/accounts/${account.id}\n\nAll that wait: ${base}/admin/accounts?waiting=true\n`;
-  return { to, subject: "An account asks for live access", text };
+/** Accounts that an email names; further ones are counted. */
+const NAMED_MAX_COUNT = 20;
+
+/** Tells an operator which accounts ask for live access. */
+export function liveAskedMail(to: string, base: string, accounts: readonly string[]): MailMessage {
+  const more = accounts.length - NAMED_MAX_COUNT;
+  const named = [...accounts.slice(0, NAMED_MAX_COUNT), ...(more > 0 ? [`and ${more} more`] : [])].map((name) => `  ${name}`);
+  const text = `These accounts ask for live access at ${NAME_MARK}:\n\n${named.join("\n")}\n\nGrant or decline it: ${base}/admin/accounts?waiting=true\n`;
+  return {
+    to,
+    subject: accounts.length === 1 ? "An account asks for live access" : `${accounts.length} accounts ask for live access`,
+    text,
+  };
 }
 
 const LIVE_DECISIONS = {

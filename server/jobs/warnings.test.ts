@@ -4,7 +4,7 @@ import type { Repeating } from "#lib/repeat";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
-import { putAccount } from "#server/store/access/accounts";
+import { putAccount, takeLiveRequests } from "#server/store/access/accounts";
 import { recordBackup } from "#server/store/market/backup-runs";
 import { takeWarnings } from "#server/store/market/operator-warnings";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
@@ -163,4 +163,28 @@ test("sends the events to webhooks of operators, and to no others", async () => 
     data: { check: "feed_live", problem: "connection lost", ends_at: null },
   });
   expect(mails).toEqual([]);
+});
+
+test("tells ALERT_EMAIL which accounts ask for live access, each once and at most every ten minutes", async () => {
+  const asks = (name: string, more: object = {}) =>
+    db.prisma.account.create({ data: { name, liveAskedAt: new Date(clock.now()), ...more } });
+  await asks("granted already", { liveAccess: true });
+  await asks("Acme");
+  const minutes = await start();
+  await minutes(1);
+  expect(mails).toMatchObject([{ to: "ops@example.com", subject: "An account asks for live access" }]);
+  expect(mails[0]?.text).toContain(`  Acme\n\nGrant or decline it: ${PORTAL}/admin/accounts?waiting=true\n`);
+  mails = [];
+  for (let n = 10; n < 35; n += 1) await asks(`bulk ${n}`);
+  await minutes(8);
+  expect(mails).toEqual([]);
+  await minutes(3);
+  expect(subjects()).toEqual(["25 accounts ask for live access"]);
+  expect(mails[0]?.text).toContain("  bulk 29\n  and 5 more\n");
+  await minutes(30);
+  expect(mails.length).toBe(1);
+  // Whoever asks again after a decision is named again. Of two nodes, one takes it.
+  await db.prisma.account.update({ where: { name: "Acme" }, data: { liveAskedAt: new Date(clock.now()) } });
+  const taken = await Promise.all([takeLiveRequests(db.pool, clock.now()), takeLiveRequests(db.pool, clock.now())]);
+  expect(taken.flat()).toEqual(["Acme"]);
 });

@@ -1,9 +1,10 @@
 import type { Clock } from "#lib/clock";
 import type { Env } from "#lib/env";
 import type { Logger } from "#lib/log";
-import { type MailMessage, warningMail } from "#lib/mail/messages";
+import { liveAskedMail, type MailMessage, warningMail } from "#lib/mail/messages";
 import { type Repeating, startRepeating } from "#lib/repeat";
 import { DAY_S, MINUTE_MS } from "#lib/units";
+import { takeLiveRequests } from "#server/store/access/accounts";
 import type { Database } from "#server/store/database/db";
 import { failingChecks, takeWarnings, WARNING_AFTER_MS, type Warning } from "#server/store/market/operator-warnings";
 import { queueForOperators } from "#server/store/webhooks/deliveries";
@@ -29,7 +30,7 @@ async function queue({ db: { pool }, clock }: WarningsOptions, { name, problem, 
 
 /**
  * Warns operators of what is wrong with the installation, and says when it is over, now and then every minute until stopped: by email
- * to ALERT_EMAIL, and to the webhooks of operators. Every node may run it; each warning is sent by one, except that the database does
+ * to ALERT_EMAIL, and to the webhooks of operators. ALERT_EMAIL also hears which accounts ask for live access. Every node may run it; each warning is sent by one, except that the database does
  * not answer: each node that sees it says so once. It does not throw: failures are logged and retried.
  */
 export function startWarnings(options: WarningsOptions): Repeating {
@@ -56,5 +57,7 @@ export function startWarnings(options: WarningsOptions): Repeating {
     if (away?.told) taken.push(storeWarning(away.since, new Date(clock.now())));
     away = undefined;
     mail(taken);
+    const asking = env.ALERT_EMAIL.length === 0 ? [] : await takeLiveRequests(db.pool, clock.now());
+    if (asking.length > 0) for (const to of env.ALERT_EMAIL) send(liveAskedMail(to, portal, asking));
   });
 }

@@ -7,7 +7,6 @@ import {
   RoleForm,
   SwitchForm,
 } from "#lib/contract/organisation";
-import { liveAskedMail } from "#lib/mail/messages";
 import { changedBy } from "#server/pages/audit";
 import { mailDelivery } from "#server/pages/mail-delivery";
 import { portalRoute } from "#server/pages/route";
@@ -17,7 +16,6 @@ import { askForLive } from "#server/store/access/accounts";
 import { unverified } from "#server/store/access/key-owner";
 import { acceptInvitation, invite, readInvitation, signUpInvited, withdrawInvitation } from "#server/store/users/invitations";
 import { changeOrganisation, changeRole, readOrganisation, removeMember, switchOrganisation } from "#server/store/users/members";
-import { tellOperators } from "#server/store/users/notices";
 
 export const organisationRoutes = [
   /** The organisation that the reader works in, with its members. */
@@ -31,13 +29,9 @@ export const organisationRoutes = [
 
   /** Asks the operators for live access, of which ALERT_EMAIL hears; asking again changes nothing. */
   portalRoute("POST /organisation/live-access", { user: "build" }, async (call) => {
-    const { user, running, visitor } = call;
+    const { user, running } = call;
     if (!user.emailVerified) throw unverified(user);
-    const account = { id: user.accountId, name: user.organisation };
-    if (await askForLive(running, account.id, changedBy(call)))
-      await tellOperators(running.users, running.env.ALERT_EMAIL, "live access", (to) =>
-        liveAskedMail(to, visitor.base, account),
-      );
+    await askForLive(running, user.accountId, changedBy(call));
     return {};
   }),
 

@@ -1,8 +1,10 @@
+import type pg from "pg";
 import { z } from "zod";
 import { Permissions } from "#lib/access/permissions";
 import { PLAIN_TEXT } from "#lib/contract/primitives";
 import { mustBeOneOf } from "#lib/contract/validate";
 import { Fault } from "#lib/fault";
+import { MINUTE_MS } from "#lib/units";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { HAS_LIVE_ACCESS } from "./key-owner";
 import type { KeyContext } from "./keys";
@@ -110,14 +112,29 @@ export async function putAccount(
   return { id: account.id, name: account.name, plan: account.planName, suspended: account.suspendedAt !== null };
 }
 
-/** Asks the operators for live access of an account. Resolves with whether it just did: asking again changes nothing. */
-export async function askForLive({ db, clock }: KeyContext, id: string, { actor, address }: ChangedBy): Promise<boolean> {
+/** Asks the operators for live access of an account; asking again changes nothing. */
+export async function askForLive({ db, clock }: KeyContext, id: string, { actor, address }: ChangedBy): Promise<void> {
   const liveAskedAt = new Date(clock.now());
-  return db.prisma.$transaction(async (tx) => {
+  await db.prisma.$transaction(async (tx) => {
     const asks = { where: { id, liveAskedAt: null, NOT: HAS_LIVE_ACCESS }, data: { liveAskedAt } };
-    if ((await tx.account.updateMany(asks)).count === 0) return false;
+    if ((await tx.account.updateMany(asks)).count === 0) return;
     const { name } = await tx.account.findUniqueOrThrow({ where: { id } });
     await audit(tx, { actor, address, accountId: id, action: "account.ask_live", target: name });
-    return true;
   });
+}
+
+/** Operators hear of requests at most this often: whoever signs up can make one. */
+export const LIVE_REQUESTS_PAUSE_MS = 10 * MINUTE_MS;
+const TAKE_REQUESTS = `
+  UPDATE account SET live_told_at = $1
+   WHERE (live_told_at IS NULL OR live_told_at < live_asked_at) AND live_asked_at IS NOT NULL AND NOT live_access
+     AND NOT EXISTS (SELECT FROM plan WHERE plan.name = account.plan AND plan.live_access)
+     AND NOT EXISTS (SELECT FROM account AS told WHERE told.live_told_at > $2)
+  RETURNING name`;
+
+/** Takes the accounts that ask for live access and of which operators have not heard, each once, however many nodes ask; by name. */
+export async function takeLiveRequests(pool: Pick<pg.Pool, "query">, nowMs: number): Promise<string[]> {
+  const values = [new Date(nowMs), new Date(nowMs - LIVE_REQUESTS_PAUSE_MS)];
+  const { rows } = await pool.query<{ name: string }>(TAKE_REQUESTS, values);
+  return rows.map(({ name }) => name).sort();
 }

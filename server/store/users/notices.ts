@@ -30,27 +30,6 @@ export async function ownerAddresses({ db }: Pick<UserContext, "db">, account: s
   return users.map(({ email }) => email);
 }
 
-/** Whether one more email is within its limit. */
-async function isTaken(attempts: UserContext["attempts"], limit: "mail_address" | "mail_notice", key: string): Promise<boolean> {
-  try {
-    await attempts.take(limit, key);
-    return true;
-  } catch (error) {
-    if (isFault(error)) return false;
-    throw error;
-  }
-}
-
-/** Emails operators what a user wants of them, unless they got several such emails lately: whoever signs up can cause them. */
-export async function tellOperators(
-  { attempts, send }: Pick<UserContext, "attempts" | "send">,
-  addresses: readonly string[],
-  matter: string,
-  compose: (to: string) => MailMessage,
-): Promise<void> {
-  for (const to of addresses) if (await isTaken(attempts, "mail_address", `${matter} ${to}`)) send(compose(to));
-}
-
 /** Emails the owner of an account what happened to it, unless there were many such emails lately. The audit log has all. */
 export async function notify(
   context: UserContext,
@@ -60,6 +39,11 @@ export async function notify(
   compose: (to: string, occasion: Occasion) => MailMessage,
 ): Promise<void> {
   if (!emailVerified) return;
-  if (await isTaken(context.attempts, "mail_notice", `${notice} ${id}`))
-    context.send(compose(email, occasionOf(context, visitor)));
+  try {
+    await context.attempts.take("mail_notice", `${notice} ${id}`);
+  } catch (error) {
+    if (isFault(error)) return;
+    throw error;
+  }
+  context.send(compose(email, occasionOf(context, visitor)));
 }

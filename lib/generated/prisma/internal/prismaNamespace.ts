@@ -3407,6 +3407,7 @@ export const AccountScalarFieldEnum = {
   permissions: 'permissions',
   liveAccess: 'liveAccess',
   liveAskedAt: 'liveAskedAt',
+  liveToldAt: 'liveToldAt',
   historyDays: 'historyDays',
   suspendedAt: 'suspendedAt',
   waitingSince: 'waitingSince',

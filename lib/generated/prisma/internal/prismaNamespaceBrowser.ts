@@ -135,6 +135,7 @@ export const AccountScalarFieldEnum = {
   permissions: 'permissions',
   liveAccess: 'liveAccess',
   liveAskedAt: 'liveAskedAt',
+  liveToldAt: 'liveToldAt',
   historyDays: 'historyDays',
   suspendedAt: 'suspendedAt',
   waitingSince: 'waitingSince',

@@ -40,6 +40,7 @@ export type AccountMinAggregateOutputType = {
   planName: string | null
   liveAccess: boolean | null
   liveAskedAt: Date | null
+  liveToldAt: Date | null
   historyDays: number | null
   suspendedAt: Date | null
   waitingSince: Date | null
@@ -54,6 +55,7 @@ export type AccountMaxAggregateOutputType = {
   planName: string | null
   liveAccess: boolean | null
   liveAskedAt: Date | null
+  liveToldAt: Date | null
   historyDays: number | null
   suspendedAt: Date | null
   waitingSince: Date | null
@@ -69,6 +71,7 @@ export type AccountCountAggregateOutputType = {
   permissions: number
   liveAccess: number
   liveAskedAt: number
+  liveToldAt: number
   historyDays: number
   suspendedAt: number
   waitingSince: number
@@ -94,6 +97,7 @@ export type AccountMinAggregateInputType = {
   planName?: true
   liveAccess?: true
   liveAskedAt?: true
+  liveToldAt?: true
   historyDays?: true
   suspendedAt?: true
   waitingSince?: true
@@ -108,6 +112,7 @@ export type AccountMaxAggregateInputType = {
   planName?: true
   liveAccess?: true
   liveAskedAt?: true
+  liveToldAt?: true
   historyDays?: true
   suspendedAt?: true
   waitingSince?: true
@@ -123,6 +128,7 @@ export type AccountCountAggregateInputType = {
   permissions?: true
   liveAccess?: true
   liveAskedAt?: true
+  liveToldAt?: true
   historyDays?: true
   suspendedAt?: true
   waitingSince?: true
@@ -226,6 +232,7 @@ export type AccountGroupByOutputType = {
   permissions: runtime.JsonValue
   liveAccess: boolean
   liveAskedAt: Date | null
+  liveToldAt: Date | null
   historyDays: number | null
   suspendedAt: Date | null
   waitingSince: Date | null
@@ -265,6 +272,7 @@ export type AccountWhereInput = {
   permissions?: Prisma.JsonFilter<"Account">
   liveAccess?: Prisma.BoolFilter<"Account"> | boolean
   liveAskedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
+  liveToldAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
@@ -287,6 +295,7 @@ export type AccountOrderByWithRelationInput = {
   permissions?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  liveToldAt?: Prisma.SortOrderInput | Prisma.SortOrder
   historyDays?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingSince?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -313,6 +322,7 @@ export type AccountWhereUniqueInput = Prisma.AtLeast<{
   permissions?: Prisma.JsonFilter<"Account">
   liveAccess?: Prisma.BoolFilter<"Account"> | boolean
   liveAskedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
+  liveToldAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
@@ -334,6 +344,7 @@ export type AccountOrderByWithAggregationInput = {
   permissions?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  liveToldAt?: Prisma.SortOrderInput | Prisma.SortOrder
   historyDays?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingSince?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -358,6 +369,7 @@ export type AccountScalarWhereWithAggregatesInput = {
   permissions?: Prisma.JsonWithAggregatesFilter<"Account">
   liveAccess?: Prisma.BoolWithAggregatesFilter<"Account"> | boolean
   liveAskedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
+  liveToldAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableWithAggregatesFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
@@ -373,6 +385,7 @@ export type AccountCreateInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -395,6 +408,7 @@ export type AccountUncheckedCreateInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -415,6 +429,7 @@ export type AccountUpdateInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -437,6 +452,7 @@ export type AccountUncheckedUpdateInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -458,6 +474,7 @@ export type AccountCreateManyInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -473,6 +490,7 @@ export type AccountUpdateManyMutationInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -489,6 +507,7 @@ export type AccountUncheckedUpdateManyInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -523,6 +542,7 @@ export type AccountCountOrderByAggregateInput = {
   permissions?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrder
+  liveToldAt?: Prisma.SortOrder
   historyDays?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   waitingSince?: Prisma.SortOrder
@@ -542,6 +562,7 @@ export type AccountMaxOrderByAggregateInput = {
   planName?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrder
+  liveToldAt?: Prisma.SortOrder
   historyDays?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   waitingSince?: Prisma.SortOrder
@@ -556,6 +577,7 @@ export type AccountMinOrderByAggregateInput = {
   planName?: Prisma.SortOrder
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrder
+  liveToldAt?: Prisma.SortOrder
   historyDays?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   waitingSince?: Prisma.SortOrder
@@ -708,6 +730,7 @@ export type AccountCreateWithoutPlanInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -728,6 +751,7 @@ export type AccountUncheckedCreateWithoutPlanInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -778,6 +802,7 @@ export type AccountScalarWhereInput = {
   permissions?: Prisma.JsonFilter<"Account">
   liveAccess?: Prisma.BoolFilter<"Account"> | boolean
   liveAskedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
+  liveToldAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
@@ -793,6 +818,7 @@ export type AccountCreateWithoutKeysInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -814,6 +840,7 @@ export type AccountUncheckedCreateWithoutKeysInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -849,6 +876,7 @@ export type AccountUpdateWithoutKeysInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -870,6 +898,7 @@ export type AccountUncheckedUpdateWithoutKeysInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -889,6 +918,7 @@ export type AccountCreateWithoutCurrentInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -910,6 +940,7 @@ export type AccountUncheckedCreateWithoutCurrentInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -945,6 +976,7 @@ export type AccountUpdateWithoutCurrentInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -966,6 +998,7 @@ export type AccountUncheckedUpdateWithoutCurrentInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -985,6 +1018,7 @@ export type AccountCreateWithoutMembersInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1006,6 +1040,7 @@ export type AccountUncheckedCreateWithoutMembersInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1041,6 +1076,7 @@ export type AccountUpdateWithoutMembersInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1062,6 +1098,7 @@ export type AccountUncheckedUpdateWithoutMembersInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1081,6 +1118,7 @@ export type AccountCreateWithoutInvitationsInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1102,6 +1140,7 @@ export type AccountUncheckedCreateWithoutInvitationsInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1137,6 +1176,7 @@ export type AccountUpdateWithoutInvitationsInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1158,6 +1198,7 @@ export type AccountUncheckedUpdateWithoutInvitationsInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1177,6 +1218,7 @@ export type AccountCreateWithoutWebhooksInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1198,6 +1240,7 @@ export type AccountUncheckedCreateWithoutWebhooksInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1233,6 +1276,7 @@ export type AccountUpdateWithoutWebhooksInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1254,6 +1298,7 @@ export type AccountUncheckedUpdateWithoutWebhooksInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1273,6 +1318,7 @@ export type AccountCreateManyPlanInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
+  liveToldAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1288,6 +1334,7 @@ export type AccountUpdateWithoutPlanInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1308,6 +1355,7 @@ export type AccountUncheckedUpdateWithoutPlanInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1328,6 +1376,7 @@ export type AccountUncheckedUpdateManyWithoutPlanInput = {
   permissions?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1411,6 +1460,7 @@ export type AccountSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   permissions?: boolean
   liveAccess?: boolean
   liveAskedAt?: boolean
+  liveToldAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1434,6 +1484,7 @@ export type AccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   permissions?: boolean
   liveAccess?: boolean
   liveAskedAt?: boolean
+  liveToldAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1451,6 +1502,7 @@ export type AccountSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   permissions?: boolean
   liveAccess?: boolean
   liveAskedAt?: boolean
+  liveToldAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1468,6 +1520,7 @@ export type AccountSelectScalar = {
   permissions?: boolean
   liveAccess?: boolean
   liveAskedAt?: boolean
+  liveToldAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1477,7 +1530,7 @@ export type AccountSelectScalar = {
   createdAt?: boolean
 }
 
-export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "planName" | "permissions" | "liveAccess" | "liveAskedAt" | "historyDays" | "suspendedAt" | "waitingSince" | "requireSecondFactor" | "signInDomain" | "alertsOff" | "createdAt", ExtArgs["result"]["account"]>
+export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "planName" | "permissions" | "liveAccess" | "liveAskedAt" | "liveToldAt" | "historyDays" | "suspendedAt" | "waitingSince" | "requireSecondFactor" | "signInDomain" | "alertsOff" | "createdAt", ExtArgs["result"]["account"]>
 export type AccountInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   plan?: boolean | Prisma.PlanDefaultArgs<ExtArgs>
   keys?: boolean | Prisma.Account$keysArgs<ExtArgs>
@@ -1523,6 +1576,10 @@ export type $AccountPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * Since when it asks for that; null for one that does not, and once an operator decided.
      */
     liveAskedAt: Date | null
+    /**
+     * When operators were told that it asks.
+     */
+    liveToldAt: Date | null
     /**
      * Data older than that is not answered, nor what its plan leaves out; null for no bound of its own.
      */
@@ -1980,6 +2037,7 @@ export interface AccountFieldRefs {
   readonly permissions: Prisma.FieldRef<"Account", 'Json'>
   readonly liveAccess: Prisma.FieldRef<"Account", 'Boolean'>
   readonly liveAskedAt: Prisma.FieldRef<"Account", 'DateTime'>
+  readonly liveToldAt: Prisma.FieldRef<"Account", 'DateTime'>
   readonly historyDays: Prisma.FieldRef<"Account", 'Int'>
   readonly suspendedAt: Prisma.FieldRef<"Account", 'DateTime'>
   readonly waitingSince: Prisma.FieldRef<"Account", 'DateTime'>
