@@ -124,7 +124,7 @@ export async function askForLive({ db, clock }: KeyContext, id: string, { actor,
 }
 
 /** Operators hear of requests at most this often: whoever signs up can make one. */
-export const LIVE_REQUESTS_PAUSE_MS = 10 * MINUTE_MS;
+const LIVE_REQUESTS_PAUSE_MS = 10 * MINUTE_MS;
 const TAKE_REQUESTS = `
   UPDATE account SET live_told_at = $1
    WHERE (live_told_at IS NULL OR live_told_at < live_asked_at) AND live_asked_at IS NOT NULL AND NOT live_access
