@@ -285,6 +285,10 @@ test("a form without mistakes is sent, and what the service refuses is said at t
   await send(form);
   await expect.poll(async () => Object.keys(await saidIn(form)), SOON).toEqual(["password"]);
   await expect.poll(focusedField, SOON).toBe("password");
+  // The answer was about what was sent: it goes with the first change.
+  await page.keyboard.press("End");
+  await page.keyboard.type("!");
+  await expect.poll(() => saidIn(form), SOON).toEqual({});
   await form.locator("[name=password]").fill(PASSWORD);
   await send(form);
   await page.getByRole("heading", { name: "Check your email" }).waitFor();

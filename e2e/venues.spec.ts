@@ -123,7 +123,7 @@ test("an account asks for live access in one click, and an operator who opens /a
   await row.getByRole("link", { name: "asking@example.test" }).click();
   await page.getByRole("button", { name: "Grant live access" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Grant live access" }).click();
-  await page.getByText("Live access granted to asking@example.test.").waitFor();
+  await page.getByText("Live access granted to asking@example.test.", { exact: true }).waitFor();
   await page.getByText("Asks for live access").waitFor({ state: "detached" });
 
   expect(await mailbox.nextLink("asking@example.test", "/dashboard/keys")).toBe(`${product.baseUrl}/dashboard/keys`);

@@ -74,8 +74,7 @@ export function NewPasswordField({ label, minCharacters, error }: NewPasswordFie
       minLength={minCharacters}
       onChange={onChange}
       hint={<Meter rating={rating} otherwise={`At least ${minCharacters} characters.`} />}
-      // The rating is about what the field holds now; the error was about what was sent.
-      error={rating === undefined ? error : undefined}
+      error={error}
     />
   );
 }

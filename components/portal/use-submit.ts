@@ -135,7 +135,12 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
     formProps: {
       noValidate: true,
       onBlur,
-      onInput,
+      onInput(event) {
+        onInput(event);
+        // What the service refused was what was sent.
+        const { name } = event.target as Partial<HTMLInputElement>;
+        if (isOwn(event) && name !== undefined) setFailure((before) => (before?.parameter === name ? undefined : before));
+      },
       onSubmit(event) {
         if (!isOwn(event)) return;
         event.preventDefault();
