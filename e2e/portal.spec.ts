@@ -210,7 +210,7 @@ describe("a visitor without a session", () => {
     await page.waitForURL("**/dashboard/keys?new=1");
     const dialog = page.getByRole("dialog", { name: "Create your first key" });
     await dialog.getByRole("radio", { name: "Live" }).check();
-    await dialog.getByText("Your account has no access to live data.").waitFor();
+    await dialog.getByText("Live keys need access that the operator grants.").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.waitForURL("**/dashboard/keys");
     await signOut();
@@ -274,7 +274,7 @@ describe("a developer without keys", () => {
     await page.getByRole("button", { name: "Create key" }).first().click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("radio", { name: "Live" }).check();
-    await dialog.getByText("no access to live data").waitFor();
+    await dialog.getByRole("button", { name: "Ask for live access" }).waitFor();
   });
 
   test("creates a test key and, once an operator grants live data, a live key with an origin, each shown once", async () => {
