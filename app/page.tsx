@@ -77,13 +77,14 @@ async function Introduction({ demoKey, base }: { demoKey: string | undefined; ba
 function Sessions({ status: { at_ms, venues } }: { status: ServiceStatus }) {
   const forex = venues.find(({ venue }) => venue === "live")?.groups.find(({ asset_class }) => asset_class === "forex");
   if (!forex?.sessions || forex.sessions.length === 0) return null;
-  const open = forex.sessions.map(({ opens_at, closes_at }) => ({
-    openMs: Date.parse(opens_at),
-    closeMs: Date.parse(closes_at),
-  }));
   // From yesterday on, where the day of a reader in the west began.
   const fromMs = at_ms - (at_ms % DAY_MS) - DAY_MS;
-  const sessions = worldSessions(open, fromMs, fromMs + CALENDAR_STRIP_DAYS * DAY_MS);
+  const toMs = fromMs + CALENDAR_STRIP_DAYS * DAY_MS;
+  const open = forex.sessions.map(({ opens_at, closes_at }) => ({
+    openMs: opens_at === null ? fromMs : Date.parse(opens_at),
+    closeMs: closes_at === null ? toMs : Date.parse(closes_at),
+  }));
+  const sessions = worldSessions(open, fromMs, toMs);
   return <WorldSessions sessions={sessions} atMs={at_ms} />;
 }
 

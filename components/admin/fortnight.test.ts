@@ -19,6 +19,18 @@ test("sessions are shown in two weeks from midnight, split where a week ends", (
   expect(second?.bars).toEqual([{ start: 0, width: expect.closeTo(1 / 7), session: over }]);
 });
 
+test("a session without an end fills what is before or after it", () => {
+  const noon = at(0.5);
+  const until = { opens_at: null, closes_at: noon };
+  const since = { opens_at: noon, closes_at: null };
+  const [first, second] = weeksOf([until, since], midnight, "UTC");
+  expect(first?.bars).toEqual([
+    { start: 0, width: expect.closeTo(0.5 / 7), session: until },
+    { start: expect.closeTo(0.5 / 7), width: expect.closeTo(6.5 / 7), session: since },
+  ]);
+  expect(second?.bars).toEqual([{ start: 0, width: 1, session: since }]);
+});
+
 test("weeks that begin later show their own days, and no now", () => {
   const later = session(30, 31);
   const [first] = weeksOf([later], noon, "UTC", 2, new Date(at(30)).getTime());

@@ -38,10 +38,11 @@ export function weeksOf(
     const from = days[0] ?? fromMs;
     const length = (days.at(-1) ?? fromMs) - from;
     const part = (ms: number) => Math.min(1, Math.max(0, (ms - from) / length));
+    const placeOf = (at: string | null, unknown: number) => (at === null ? unknown : part(Date.parse(at)));
     const bars = sessions
       .map((session) => {
-        const start = part(Date.parse(session.opens_at));
-        return { start, width: part(Date.parse(session.closes_at)) - start, session };
+        const start = placeOf(session.opens_at, 0);
+        return { start, width: placeOf(session.closes_at, 1) - start, session };
       })
       .filter(({ width }) => width > 0);
     return { days, lines: days.slice(1, -1).map(part), bars, now: nowMs >= from && nowMs < from + length ? part(nowMs) : null };

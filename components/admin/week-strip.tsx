@@ -10,14 +10,24 @@ import { Weeks } from "./weeks";
 /** The sessions as text. */
 const LISTED_MAX_COUNT = 60;
 
+function SessionTimes({ opens_at, closes_at }: PreviewSession) {
+  if (opens_at === null && closes_at === null) return "Always open";
+  return (
+    <>
+      {opens_at === null ? "Open" : <Instant at={opens_at} />} {closes_at === null ? "on, without an end" : "– "}
+      {closes_at === null ? null : <Instant at={closes_at} />}
+    </>
+  );
+}
+
 function SessionList({ sessions, cut = false }: { sessions: readonly PreviewSession[]; cut?: boolean }) {
   return (
     <details className="text-sm">
       <summary className="cursor-pointer text-ink-soft hover:text-ink">Show as text</summary>
       <ul className="mt-2 space-y-1">
-        {sessions.slice(0, LISTED_MAX_COUNT).map(({ opens_at, closes_at }) => (
-          <li key={opens_at}>
-            <Instant at={opens_at} /> – <Instant at={closes_at} />
+        {sessions.slice(0, LISTED_MAX_COUNT).map((session) => (
+          <li key={session.opens_at}>
+            <SessionTimes {...session} />
           </li>
         ))}
       </ul>
@@ -43,7 +53,7 @@ export function WeekStrip({ preview, from }: WeekStripProps) {
   if (preview === undefined || now === null) return <Skeleton className="h-36 w-full" />;
   const { sessions, sessions_cut } = preview;
   if (sessions === null) return <p className="text-ink-soft text-sm">The calendar does not cover all of these two weeks.</p>;
-  const coming = sessions.filter(({ closes_at }) => Date.parse(closes_at) > now);
+  const coming = sessions.filter(({ closes_at }) => closes_at === null || Date.parse(closes_at) > now);
   // Bars of a calendar that opens about every hour would be thinner than a pixel.
   if (sessions_cut)
     return (

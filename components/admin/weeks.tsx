@@ -12,8 +12,10 @@ const HEIGHT = 40;
 
 /** A session in a zone, with its name. */
 function spanText({ opens_at, closes_at }: PreviewSession, timeZone: string): string {
-  const [from, to] = [opens_at, closes_at].map((at) => timeText(at, "weekdayTime", timeZone));
-  return `${from} – ${to} ${timeZone}`;
+  const text = (at: string) => timeText(at, "weekdayTime", timeZone);
+  if (opens_at === null && closes_at === null) return "Always open";
+  if (opens_at === null) return `Open until ${text(closes_at as string)} ${timeZone}`;
+  return closes_at === null ? `Open from ${text(opens_at)} ${timeZone} on` : `${text(opens_at)} – ${text(closes_at)} ${timeZone}`;
 }
 
 /** @param at position in the week, 0 to 1 */
@@ -44,7 +46,7 @@ function WeekRow({ week: { days, lines, bars, now } }: { week: Week }) {
       >
         {bars.map(({ start, width, session }) => (
           <rect key={session.opens_at} x={start * WIDTH} width={width * WIDTH} y="0" height={HEIGHT} className="fill-positive/55">
-            <title>{zones.map((zone) => spanText(session, zone)).join("\n")}</title>
+            <title>{[...new Set(zones.map((zone) => spanText(session, zone)))].join("\n")}</title>
           </rect>
         ))}
         {lines.map((at) => (

@@ -204,10 +204,12 @@ export interface AdminCalendar {
   readonly sandbox: boolean;
 }
 
-/** A trading session. */
+/** A trading session that is open in a period, with its own ends, which may be outside of it. */
 export interface PreviewSession {
-  readonly opens_at: string;
-  readonly closes_at: string;
+  /** Null where it was always open before. */
+  readonly opens_at: string | null;
+  /** Null where it never closes, or where the calendar does not say. */
+  readonly closes_at: string | null;
 }
 
 /** The state of a calendar now and its sessions in the next PREVIEW_DAYS days. */

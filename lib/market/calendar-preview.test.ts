@@ -28,16 +28,23 @@ describe("calendar preview", () => {
       sessions_cut: false,
     });
     expect(preview.sessions).toEqual([
-      { opens_at: iso(NOW_MS), closes_at: "2026-01-10T12:00:00.000Z" },
+      { opens_at: "2026-01-04T00:00:00.000Z", closes_at: "2026-01-10T12:00:00.000Z" },
       { opens_at: "2026-01-11T00:00:00.000Z", closes_at: "2026-01-17T12:00:00.000Z" },
-      { opens_at: "2026-01-18T00:00:00.000Z", closes_at: "2026-01-21T12:00:00.000Z" },
+      { opens_at: "2026-01-18T00:00:00.000Z", closes_at: "2026-01-24T12:00:00.000Z" },
     ]);
+  });
+
+  test("a session without an end has none, before and after", () => {
+    const { sessions } = previewCalendar({ kind: "always" }, [], NOW_MS);
+    expect(sessions).toEqual([{ opens_at: null, closes_at: null }]);
+    const cut = previewCalendar({ kind: "always" }, [halt], NOW_MS).sessions;
+    expect(cut).toEqual([{ opens_at: iso(NOW_MS + HOUR_MS), closes_at: null }]);
   });
 
   test("a preview shows the part of today that is over as it was", () => {
     const sinceMs = NOW_MS - 24 * HOUR_MS;
     const { sessions } = previewCalendar(OFFICE, [halt], NOW_MS, sinceMs);
-    expect(sessions?.[0]).toEqual({ opens_at: iso(sinceMs), closes_at: iso(NOW_MS) });
+    expect(sessions?.[0]).toEqual({ opens_at: "2026-01-04T00:00:00.000Z", closes_at: iso(NOW_MS) });
     expect(sessions?.at(-1)).toEqual(previewCalendar(OFFICE, [halt], NOW_MS).sessions?.at(-1));
   });
 

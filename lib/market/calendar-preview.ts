@@ -11,17 +11,30 @@ import { HOUR_MS } from "#lib/units";
 
 const PREVIEW_MS = PREVIEW_DAYS * 24 * HOUR_MS;
 
-const iso = (ms: number) => new Date(ms).toISOString();
-const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
+const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
-/** Converts an open range (Unix ms) to a session of the preview. */
-export function toldSession({ openMs, closeMs }: { openMs: number; closeMs: number }): PreviewSession {
-  return { opens_at: iso(openMs), closes_at: iso(closeMs) };
+/** A range (Unix ms) in which a market is open. */
+interface OpenRange {
+  readonly openMs: number;
+  closeMs: number;
+}
+
+/** Converts the open ranges between two instants (Unix ms) to sessions: one that goes on before or after them gets its own ends. */
+export function toldSessions(
+  calendar: Calendar,
+  ranges: readonly Readonly<OpenRange>[],
+  fromMs: number,
+  toMs: number,
+): PreviewSession[] {
+  return ranges.map(({ openMs, closeMs }) => ({
+    opens_at: iso(openMs > fromMs ? openMs : calendar.sessionAt(fromMs).openedAt),
+    closes_at: iso(closeMs < toMs ? closeMs : calendar.sessionAt(toMs - 1).nextClose),
+  }));
 }
 
 /** Collects sessions hour by hour, so that a calendar that flips each second stops early; null when the calendar gives null. */
-function firstSessions(calendar: Calendar, fromMs: number, endMs: number): { openMs: number; closeMs: number }[] | null {
-  const sessions: { openMs: number; closeMs: number }[] = [];
+function firstSessions(calendar: Calendar, fromMs: number, endMs: number): OpenRange[] | null {
+  const sessions: OpenRange[] = [];
   for (let hourMs = fromMs; hourMs < endMs && sessions.length <= PREVIEW_SESSIONS_MAX_COUNT; hourMs += HOUR_MS) {
     const found = calendar.sessionsBetween(hourMs, Math.min(hourMs + HOUR_MS, endMs));
     if (found === null) return null;
@@ -52,10 +65,11 @@ export function previewCalendar(
   }));
   const calendar = compileCalendar(definition, spans);
   const { state, reason, nextOpen, nextClose } = calendar.sessionAt(nowMs);
-  const sessions = firstSessions(calendar, sinceMs, fromMs + PREVIEW_MS);
+  const toMs = fromMs + PREVIEW_MS;
+  const ranges = firstSessions(calendar, sinceMs, toMs);
   return {
-    now: { state, reason, next_open_at: isoOrNull(nextOpen), next_close_at: isoOrNull(nextClose) },
-    sessions: sessions?.slice(0, PREVIEW_SESSIONS_MAX_COUNT).map(toldSession) ?? null,
-    sessions_cut: sessions !== null && sessions.length > PREVIEW_SESSIONS_MAX_COUNT,
+    now: { state, reason, next_open_at: iso(nextOpen), next_close_at: iso(nextClose) },
+    sessions: ranges && toldSessions(calendar, ranges.slice(0, PREVIEW_SESSIONS_MAX_COUNT), sinceMs, toMs),
+    sessions_cut: ranges !== null && ranges.length > PREVIEW_SESSIONS_MAX_COUNT,
   };
 }

@@ -10,7 +10,7 @@ import {
 import { compileCalendar } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import type { Logger } from "#lib/log";
-import { toldSession } from "#lib/market/calendar-preview";
+import { toldSessions } from "#lib/market/calendar-preview";
 import type { NodeSources } from "#lib/market/node-report";
 import type { Market } from "#lib/market/ports";
 import { lastTickOf, statusAt } from "#lib/market/status";
@@ -36,10 +36,12 @@ export interface HealthSources extends Pick<NodeSources, "ready"> {
 /** The sessions around now that a week strip needs, whatever the reader's time zone. */
 function sessionsAround(market: Market, listing: Listing, nowMs: number): Pick<CalendarGroup, "sessions" | "sessions_count"> {
   const fromMs = nowMs - (nowMs % DAY_MS) - DAY_MS;
-  const sessions = market.catalogue.calendar(listing.ticker)?.sessionsBetween(fromMs, fromMs + CALENDAR_STRIP_DAYS * DAY_MS);
-  if (sessions === undefined || sessions === null) return { sessions: null, sessions_count: null };
-  if (sessions.length > CALENDAR_STRIP_MAX_SESSIONS) return { sessions: [], sessions_count: sessions.length };
-  return { sessions: sessions.map(toldSession), sessions_count: sessions.length };
+  const toMs = fromMs + CALENDAR_STRIP_DAYS * DAY_MS;
+  const calendar = market.catalogue.calendar(listing.ticker);
+  const ranges = calendar?.sessionsBetween(fromMs, toMs) ?? null;
+  if (!calendar || ranges === null) return { sessions: null, sessions_count: null };
+  if (ranges.length > CALENDAR_STRIP_MAX_SESSIONS) return { sessions: [], sessions_count: ranges.length };
+  return { sessions: toldSessions(calendar, ranges, fromMs, toMs), sessions_count: ranges.length };
 }
 
 function groupOf(market: Market, listings: readonly [Listing, ...Listing[]], nowMs: number): CalendarGroup {
