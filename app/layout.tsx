@@ -1,6 +1,7 @@
 import type { Metadata, Viewport } from "next";
 import { cookies } from "next/headers";
 import type { CSSProperties, ReactNode } from "react";
+import { MailDeliveryProvider } from "#components/portal/mail-delivery";
 import { OperatorDocsProvider } from "#components/portal/operator-docs";
 import { TimeZoneProvider } from "#components/portal/time";
 import { SiteFooter } from "#components/site/footer";
@@ -8,6 +9,7 @@ import { SiteHeader } from "#components/site/header";
 import type { Brand } from "#lib/brand";
 import type { PortalUser } from "#lib/contract/portal";
 import { THEME_COOKIE, themeOf } from "#lib/contract/themes";
+import { mailDelivery } from "#server/pages/mail-delivery";
 import { PROGRAM } from "#server/pages/program";
 import { hasPlansPage } from "#server/pages/public-plans";
 import { runningPortal } from "#server/pages/runtime";
@@ -78,7 +80,8 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   const theme = themeOf((await cookies()).get(THEME_COOKIE)?.value);
   const user = await signedInUser();
   const brand = brandHere();
-  const offered = { plans: hasPlansPage(runningPortal()), signUp: signUpMode() !== "closed" };
+  const running = runningPortal();
+  const offered = { plans: hasPlansPage(running), signUp: signUpMode() !== "closed" };
   return (
     <html
       lang="en"
@@ -95,7 +98,9 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
         </a>
         <TimeZoneProvider>
           <SiteHeader brand={brand} reader={user && readerOf(user)} offered={offered} />
-          <OperatorDocsProvider shown={brand.forOperators}>{children}</OperatorDocsProvider>
+          <MailDeliveryProvider delivery={running ? mailDelivery(running.env) : "server"}>
+            <OperatorDocsProvider shown={brand.forOperators}>{children}</OperatorDocsProvider>
+          </MailDeliveryProvider>
           <SiteFooter brand={brand} theme={theme} offered={offered} {...PROGRAM} />
         </TimeZoneProvider>
       </body>

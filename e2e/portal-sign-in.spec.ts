@@ -47,6 +47,14 @@ afterAll(async () => {
 const notice = () => page.getByRole("main").getByRole("alert");
 const signIn = () => page.getByRole("button", { name: "Sign in", exact: true }).click();
 
+test("without a mail server, a form that emails a link says where it is", async () => {
+  await openPage(page, `${product.baseUrl}/forgot`);
+  await page.getByLabel("Email").fill("ada@example.test");
+  await page.getByRole("button", { name: "Send link" }).click();
+  await page.getByText("If that address has an account, there is a link for it.").waitFor();
+  await page.getByText("This installation has no mail server, so no email was sent.").waitFor();
+});
+
 describe("a failed sign-in", () => {
   beforeEach(async () => {
     await openPage(page, `${product.baseUrl}/signin`);

@@ -17,7 +17,7 @@ import { createPasswords } from "#server/store/users/password-hash";
 import { createPasswordStrength, type PasswordStrength } from "#server/threads/password-strength";
 
 interface MailsOptions {
-  readonly env: Pick<Env, "SMTP_URL" | "SMTP_CA_FILE" | "MAIL_FROM" | "PUBLIC_URL">;
+  readonly env: Pick<Env, "SMTP_URL" | "SMTP_CA_FILE" | "MAIL_FROM" | "PUBLIC_URL" | "ALERT_EMAIL">;
   readonly brand: Brand;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,9 +30,14 @@ interface MailsOptions {
  * when mails go to an SMTP server.
  */
 export function startMails({ env, brand, clock, log, noteMailServer: note }: MailsOptions) {
-  const { SMTP_URL, SMTP_CA_FILE: caFile, MAIL_FROM, PUBLIC_URL } = env;
+  const { SMTP_URL, SMTP_CA_FILE: caFile, MAIL_FROM, PUBLIC_URL, ALERT_EMAIL } = env;
   if (SMTP_URL !== undefined && PUBLIC_URL === undefined)
     log.warn("PUBLIC_URL is not set; links in mails only work on this machine");
+  if (SMTP_URL === undefined && ALERT_EMAIL.length > 0) {
+    const problem = "ALERT_EMAIL is set, but no mail server is: nobody is emailed of problems. Set SMTP_URL.";
+    log.warn(problem);
+    note(problem);
+  }
   const capturedMails = captureMails();
   const server = SMTP_URL === undefined ? undefined : { url: SMTP_URL, caFile };
   const deliver = server === undefined ? logDelivery(capturedMails, clock, log) : smtpDelivery(server, MAIL_FROM);

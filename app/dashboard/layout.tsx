@@ -24,13 +24,14 @@ export default async function DashboardLayout({ children }: { children: ReactNod
       ) : null}
       {user.waiting ? (
         <AreaNotice title="Your account waits for approval.">
-          You get an email once an operator has decided. Until then you cannot create keys.
+          {mailDelivery(portal().env) === "server" ? "You get an email once an operator has decided." : "An operator decides."}{" "}
+          Until then you cannot create keys.
         </AreaNotice>
       ) : null}
       {may(user.role, "build") ? null : (
         <AreaNotice title={`Your role in ${user.organisation} is ${user.role}.`}>{ROLE_WORDS[user.role]}.</AreaNotice>
       )}
-      {user.emailVerified ? null : <VerifyNotice email={user.email} delivery={mailDelivery(portal().env)} />}
+      {user.emailVerified ? null : <VerifyNotice email={user.email} />}
       {children}
     </SignedInArea>
   );

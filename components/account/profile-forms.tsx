@@ -2,6 +2,7 @@
 
 import type { PendingEmail, PortalUser } from "#lib/contract/portal";
 import { NewPasswordField } from "../auth/new-password-field";
+import { NoMail } from "../auth/no-mail";
 import { callPortal } from "../portal/api";
 import { usePortal } from "../portal/read";
 import { type Submission, textOf, useSubmit } from "../portal/use-submit";
@@ -52,8 +53,8 @@ export function ProfileForm({ user, onChange }: FormProps) {
 
 /** The links of a requested change that have not been opened, as a sentence. */
 function linksOf({ new_address, old_address }: Omit<PendingEmail, "email">): string {
-  if (new_address && old_address) return "Open the links we sent to both emails.";
-  return `Open the link we sent to ${new_address ? "the new email" : "your current email"}.`;
+  if (new_address && old_address) return "Open the links in the emails to both addresses.";
+  return `Open the link in the email to ${new_address ? "the new address" : "your current address"}.`;
 }
 
 interface PendingProps {
@@ -67,7 +68,7 @@ function PendingChange({ pending, onWithdrawn }: PendingProps) {
   return (
     <form {...withdrawal.formProps} className="mb-4 space-y-3 rounded-md border border-line p-3 text-sm leading-6">
       <p>
-        Changing to <span className="font-medium [overflow-wrap:anywhere]">{pending.email}</span>. {linksOf(pending)}
+        Changing to <span className="font-medium [overflow-wrap:anywhere]">{pending.email}</span>. {linksOf(pending)} <NoMail />
       </p>
       <FormEnd submission={withdrawal} label="Cancel the change" />
     </form>
@@ -101,8 +102,8 @@ export function EmailForm({ user, onChange }: FormProps) {
       <p className="mb-4 text-ink-soft text-sm leading-6">
         Currently <span className="font-medium text-ink [overflow-wrap:anywhere]">{user.email}</span>
         {user.emailVerified
-          ? ". It changes when you open the links we send to this email and to the new one."
-          : " (not verified). It changes when you open the link we send to the new email."}
+          ? ". It changes when you open the links of two emails: one to this address, one to the new one."
+          : " (not verified). It changes when you open the link of an email to the new address."}
       </p>
       {change.data?.pending ? <PendingChange pending={change.data.pending} onWithdrawn={onWithdrawn} /> : null}
       <form {...submission.formProps} className="space-y-4">

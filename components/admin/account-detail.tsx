@@ -2,7 +2,6 @@
 
 import Link from "next/link";
 import { useState } from "react";
-import type { MailDelivery } from "#lib/contract/mail";
 import type { PortalKey } from "#lib/contract/portal";
 import type { AccountReport } from "#lib/contract/portal-activity";
 import type { AdminPlan } from "#lib/contract/portal-admin";
@@ -59,7 +58,7 @@ function keyColumns({ use }: AccountReport): readonly Column<PortalKey>[] {
 }
 
 /** One account: its plan and permissions, which can be changed here, its calls of 30 days, its keys and its links. */
-export function AccountDetail({ id, delivery }: { id: string; delivery: MailDelivery }) {
+export function AccountDetail({ id }: { id: string }) {
   const [inviting, setInviting] = useState(false);
   const { data, error, mutate } = usePortal<AccountReport>(`admin/accounts/${encodeURIComponent(id)}`);
   const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
@@ -128,7 +127,6 @@ export function AccountDetail({ id, delivery }: { id: string; delivery: MailDeli
           path={`admin/accounts/${account.id}/invitations`}
           organisation={account.name}
           firstRole={members.length === 0 ? "owner" : "developer"}
-          delivery={delivery}
           onInvited={reload}
           onClose={() => setInviting(false)}
         />

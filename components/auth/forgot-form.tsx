@@ -4,31 +4,33 @@ import { useState } from "react";
 import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
 import { callPortal } from "../portal/api";
+import { useMailDelivery } from "../portal/mail-delivery";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { TextField } from "../ui/field";
 import { AuthDone, AuthForm } from "./auth-form";
-import { type Mailed, NoMail } from "./no-mail";
+import { NoMail } from "./no-mail";
 
 /** Requests a mail with a link to set a new password; the answer does not reveal whether the address has an account. */
 export function ForgotForm({ linkLifetimeS }: { linkLifetimeS: number }) {
-  const [sent, setSent] = useState<Mailed>();
-  const submission = useSubmit<Mailed>({
+  const delivery = useMailDelivery();
+  const [sent, setSent] = useState(false);
+  const submission = useSubmit({
     fields: ["email"],
     form: "forgot",
     send: (form) => callPortal("POST", "forgot", { email: textOf(form, "email") }),
-    done: setSent,
+    done: () => setSent(true),
   });
-  if (sent !== undefined)
+  if (sent)
     return (
       <AuthDone>
         <p>
           If that address has an account,{" "}
-          {sent.delivery === "server" ? "we've sent it an email with a link" : "there is a link for it"}. The link expires in{" "}
+          {delivery === "server" ? "we've sent it an email with a link" : "there is a link for it"}. The link expires in{" "}
           {durationText(linkLifetimeS * SECOND_MS)}.
         </p>
-        {sent.delivery === "server" ? null : (
+        {delivery === "server" ? null : (
           <p>
-            <NoMail {...sent} />
+            <NoMail />
           </p>
         )}
       </AuthDone>

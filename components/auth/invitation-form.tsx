@@ -5,6 +5,7 @@ import type { LinkEntry } from "#lib/contract/mail";
 import type { InvitationOffer } from "#lib/contract/organisation";
 import { ROLE_WORDS } from "#lib/contract/roles";
 import { callPortal } from "../portal/api";
+import { useMailDelivery } from "../portal/mail-delivery";
 import { SECOND_FACTOR, signInWithEntry, signOut } from "../portal/sign-in";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button, buttonClass } from "../ui/button";
@@ -14,7 +15,7 @@ import { AuthCard } from "./auth-card";
 import { AuthDone, AuthForm } from "./auth-form";
 import { LinkRead, MailLink } from "./mail-link";
 import { NewPasswordField } from "./new-password-field";
-import { type Mailed, NoMail } from "./no-mail";
+import { NoMail } from "./no-mail";
 import { hasTerms, type Terms, TermsField } from "./terms-field";
 
 const NEXT = "/dashboard";
@@ -107,12 +108,13 @@ function SignInFirst({ offer }: { offer: InvitationOffer }) {
   );
 }
 
-interface Joined extends Mailed {
+interface Joined {
   readonly entry: LinkEntry;
 }
 
 function Join({ token, offer, terms, passwordMinCharacters }: OfferProps) {
-  const [sent, setSent] = useState<Joined>();
+  const delivery = useMailDelivery();
+  const [sent, setSent] = useState(false);
   const [leaving, setLeaving] = useState(false);
   const bodyOf = (form: FormData) => ({
     token,
@@ -126,7 +128,7 @@ function Join({ token, offer, terms, passwordMinCharacters }: OfferProps) {
     bodyOf,
     send: (form) => callPortal("POST", "invitations/sign-up", bodyOf(form)),
     done: async (joined) => {
-      if (joined.entry === "none") return setSent(joined);
+      if (joined.entry === "none") return setSent(true);
       setLeaving(true);
       if (joined.entry === "second_factor")
         return window.location.assign(`/signin?${new URLSearchParams({ error: SECOND_FACTOR, next: NEXT })}`);
@@ -134,18 +136,18 @@ function Join({ token, offer, terms, passwordMinCharacters }: OfferProps) {
       window.location.assign("data" in signedIn ? NEXT : `/signin?${new URLSearchParams({ email: offer.email })}`);
     },
   });
-  if (sent !== undefined)
+  if (sent)
     return (
       <AuthCard title="Verify your email" lead={`One more step before you join ${offer.organisation}.`}>
         <AuthDone>
-          {sent.delivery === "server" ? (
+          {delivery === "server" ? (
             <p>
               We sent an email to <strong className="font-medium [overflow-wrap:anywhere]">{offer.email}</strong>. Open the link
               in it to finish.
             </p>
           ) : (
             <p>
-              <NoMail delivery={sent.delivery} />
+              <NoMail />
             </p>
           )}
         </AuthDone>

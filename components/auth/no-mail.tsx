@@ -1,13 +1,11 @@
-import type { MailDelivery } from "#lib/contract/mail";
+"use client";
+
+import { useMailDelivery } from "../portal/mail-delivery";
 import { TEXT_LINK } from "./auth-card";
 
-/** The answer to a form that emails a link. */
-export interface Mailed {
-  readonly delivery: MailDelivery;
-}
-
 /** Where the link of an email is on an installation without a mail server; nothing where one sends it. */
-export function NoMail({ delivery }: Mailed) {
+export function NoMail() {
+  const delivery = useMailDelivery();
   if (delivery === "server") return null;
   if (delivery === "outbox")
     return (

@@ -2,16 +2,17 @@
 
 import { useState } from "react";
 import { type ApiResult, callPortal } from "../portal/api";
+import { useMailDelivery } from "../portal/mail-delivery";
 import { Button } from "../ui/button";
-import { type Mailed, NoMail } from "./no-mail";
+import { NoMail } from "./no-mail";
 
-function Outcome({ result }: { result: ApiResult<Mailed> }) {
+function Outcome({ result }: { result: ApiResult<unknown> }) {
+  const delivery = useMailDelivery();
   if ("failure" in result) return result.failure.detail;
-  const { delivery } = result.data;
   if (delivery === "server") return "Sent. Check your spam folder too.";
   return (
     <>
-      Made a new link. <NoMail delivery={delivery} />
+      Made a new link. <NoMail />
     </>
   );
 }
@@ -19,7 +20,7 @@ function Outcome({ result }: { result: ApiResult<Mailed> }) {
 /** Sends the verification mail again. */
 export function ResendButton({ email }: { email: string }) {
   const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<ApiResult<Mailed>>();
+  const [result, setResult] = useState<ApiResult<unknown>>();
   const resend = async () => {
     setBusy(true);
     setResult(await callPortal("POST", "resend", { email }));

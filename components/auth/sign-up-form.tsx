@@ -3,22 +3,24 @@
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
 import { callPortal } from "../portal/api";
+import { useMailDelivery } from "../portal/mail-delivery";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { TextField } from "../ui/field";
 import { AuthCard, TEXT_LINK } from "./auth-card";
 import { AuthDone, AuthForm } from "./auth-form";
 import { NewPasswordField } from "./new-password-field";
-import { type Mailed, NoMail } from "./no-mail";
+import { NoMail } from "./no-mail";
 import { ResendButton } from "./resend-button";
 import { hasTerms, type Terms, TermsField } from "./terms-field";
 
-interface SentProps extends Mailed {
+interface SentProps {
   readonly email: string;
   readonly foot: ReactNode;
 }
 
 /** What to do next, where the form was. */
-function Sent({ email, delivery, foot }: SentProps) {
+function Sent({ email, foot }: SentProps) {
+  const delivery = useMailDelivery();
   const address = <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>;
   if (delivery === "server")
     return (
@@ -33,7 +35,7 @@ function Sent({ email, delivery, foot }: SentProps) {
     <AuthCard title="Open your link" lead="One more step before you can create keys." foot={foot}>
       <AuthDone>
         <p>
-          <NoMail delivery={delivery} />
+          <NoMail />
         </p>
         <p>The link verifies {address} and signs you in.</p>
       </AuthDone>
@@ -65,19 +67,19 @@ const LEADS = {
 
 /** The card of the sign-up page. Creates an account. The answer is the same for an address that already has one: only the mail differs. */
 export function SignUpForm({ mode, terms, passwordMinCharacters }: SignUpFormProps) {
-  const [sent, setSent] = useState<Mailed & { readonly email: string }>();
+  const [sent, setSent] = useState<string>();
   const bodyOf = (form: FormData) => ({
     email: textOf(form, "email"),
     password: textOf(form, "password"),
     name: textOf(form, "name") || undefined,
     terms: hasTerms(terms) ? form.has("terms") : undefined,
   });
-  const submission = useSubmit<Mailed>({
+  const submission = useSubmit({
     fields: ["email", "password", "name", "terms"],
     form: "signUp",
     bodyOf,
     send: (form) => callPortal("POST", "sign-up", bodyOf(form)),
-    done: ({ delivery }, form) => setSent({ delivery, email: textOf(new FormData(form), "email") }),
+    done: (_, form) => setSent(textOf(new FormData(form), "email")),
   });
   const { errorOf } = submission;
   const foot = (
@@ -89,7 +91,7 @@ export function SignUpForm({ mode, terms, passwordMinCharacters }: SignUpFormPro
     </>
   );
   if (mode === "closed") return <ByInvitation foot={foot} />;
-  if (sent !== undefined) return <Sent {...sent} foot={foot} />;
+  if (sent !== undefined) return <Sent email={sent} foot={foot} />;
   return (
     <AuthCard title="Create an account" lead={LEADS[mode]} foot={foot}>
       <AuthForm submission={submission} action="Create account">

@@ -10,6 +10,7 @@ import { PasswordField } from "../ui/password-field";
 import { AuthCard } from "./auth-card";
 import { AuthDone, AuthForm } from "./auth-form";
 import { LinkFoot, LinkRead, MailLink } from "./mail-link";
+import { NoMail } from "./no-mail";
 
 const KEYS = "/dashboard/keys";
 /** Opens the form for a new key. */
@@ -60,10 +61,12 @@ function Waiting({ email, waiting_for }: Omit<Verified, "entry">) {
     <AuthCard title="One more step" lead="A change of email needs the old and the new one.">
       <AuthDone>
         {waiting_for === "old_address" ? (
-          <p>Now approve the change: open the link in the email we sent to {address}.</p>
+          <p>
+            Now approve the change: open the link in the email to {address}. <NoMail />
+          </p>
         ) : (
           <p>
-            Now open the link in the email we sent to the new email address. Until then, the email of your account is {address}.
+            Now open the link in the email to the new address. Until then, the email of your account is {address}. <NoMail />
           </p>
         )}
       </AuthDone>

@@ -1,13 +1,13 @@
 "use client";
 
 import { useState } from "react";
-import type { MailDelivery } from "#lib/contract/mail";
 import type { Overview } from "#lib/contract/portal";
 import type { Venue } from "#lib/contract/primitives";
 import { NoMail } from "../auth/no-mail";
 import { ResendButton } from "../auth/resend-button";
 import { callPortal } from "../portal/api";
 import { AskLive } from "../portal/ask-live";
+import { useMailDelivery } from "../portal/mail-delivery";
 import { NoLiveFeed } from "../portal/no-live-feed";
 import { usePortal } from "../portal/read";
 import { useTimeZone } from "../portal/time";
@@ -84,7 +84,8 @@ function CreateForm({ liveAccess, liveFeed, onMade, onCancel }: CreateFormProps)
 }
 
 /** Shown instead of the form until the address is verified. */
-function VerifyFirst({ email, delivery, onClose }: { email: string; delivery: MailDelivery; onClose: () => void }) {
+function VerifyFirst({ email, onClose }: { email: string; onClose: () => void }) {
+  const delivery = useMailDelivery();
   return (
     <>
       <p className="mb-4 text-sm leading-6">
@@ -93,7 +94,7 @@ function VerifyFirst({ email, delivery, onClose }: { email: string; delivery: Ma
             Open the link we sent to <strong className="font-medium [overflow-wrap:anywhere]">{email}</strong>.
           </>
         ) : (
-          <NoMail delivery={delivery} />
+          <NoMail />
         )}
       </p>
       <ResendButton email={email} />
@@ -119,7 +120,6 @@ const MADE_WORDS: Words = { title: "Your new key", description: "We store only a
 interface CreateKeyProps {
   /** True to begin with the form open. */
   readonly creating: boolean;
-  readonly delivery: MailDelivery;
   /** Whether the live venue has a feed. */
   readonly liveFeed: boolean;
   /** True when the account has no keys yet. */
@@ -128,7 +128,7 @@ interface CreateKeyProps {
 }
 
 /** The button that creates a key, and its dialog: the settings, then the key's text, shown once. */
-export function CreateKey({ creating, delivery, liveFeed, isFirst, onChange }: CreateKeyProps) {
+export function CreateKey({ creating, liveFeed, isFirst, onChange }: CreateKeyProps) {
   const { data: overview, mutate } = usePortal<Overview>("overview");
   const [open, setOpen] = useState(creating);
   const [made, setMade] = useState<MadeKey>();
@@ -162,7 +162,7 @@ export function CreateKey({ creating, delivery, liveFeed, isFirst, onChange }: C
         {made !== undefined ? (
           <Secret made={made} firstCalls={made.key.venue === "sandbox" || liveFeed} onDone={close} />
         ) : unverified !== null ? (
-          <VerifyFirst email={unverified} delivery={delivery} onClose={close} />
+          <VerifyFirst email={unverified} onClose={close} />
         ) : (
           <CreateForm
             liveAccess={liveAccess}

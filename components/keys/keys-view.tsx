@@ -109,7 +109,7 @@ function columns(
   ];
 }
 
-interface KeysViewProps extends Pick<ComponentProps<typeof CreateKey>, "creating" | "delivery" | "liveFeed"> {
+interface KeysViewProps extends Pick<ComponentProps<typeof CreateKey>, "creating" | "liveFeed"> {
   readonly initial: { readonly items: readonly PortalKey[] };
   /** Whether the reader's role may make and change keys. */
   readonly mayBuild: boolean;

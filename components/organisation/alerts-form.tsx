@@ -2,6 +2,7 @@ import { ALERT_CHANNELS, ALERT_KINDS, ALERT_SWITCHES, ALERTS } from "#lib/contra
 import type { PortalOrganisation } from "#lib/contract/organisation";
 import type { Role } from "#lib/contract/roles";
 import { callPortal } from "../portal/api";
+import { useMailDelivery } from "../portal/mail-delivery";
 import { useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { FailureNotice } from "../ui/failure";
@@ -18,6 +19,7 @@ interface AlertsFormProps {
 /** Which alerts are sent, by email and to webhooks. */
 export function AlertsForm({ organisation: { alerts_off }, onChange }: AlertsFormProps) {
   const announce = useToast();
+  const emails = useMailDelivery() === "server";
   const { busy, failure, formProps } = useSubmit({
     fields: [],
     send: (form) =>
@@ -29,6 +31,11 @@ export function AlertsForm({ organisation: { alerts_off }, onChange }: AlertsFor
   });
   return (
     <form {...formProps} className="text-sm">
+      {emails ? null : (
+        <p className="mb-4 text-ink-soft leading-6">
+          This installation has no mail server: nobody gets these emails. Webhooks are sent.
+        </p>
+      )}
       <div className="rounded-lg border border-line bg-surface">
         <table className="w-full">
           <caption className="sr-only">Alerts</caption>

@@ -5,6 +5,7 @@ import type { MailDelivery } from "#lib/contract/mail";
 import { INVITATION_LIFETIME_S, type Role } from "#lib/contract/roles";
 import { DAY_S } from "#lib/units";
 import { callPortal } from "../portal/api";
+import { useMailDelivery } from "../portal/mail-delivery";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
@@ -20,7 +21,6 @@ interface InviteDialogProps {
   readonly organisation: string;
   /** The role that is chosen at first. */
   readonly firstRole: Role;
-  readonly delivery: MailDelivery;
   readonly onInvited: () => void;
   readonly onClose: () => void;
 }
@@ -33,7 +33,8 @@ const MAIL_HINTS: Readonly<Record<MailDelivery, string>> = {
 const DAYS = INVITATION_LIFETIME_S / DAY_S;
 
 /** Invites an address to an organisation: mails the link, or shows it once. */
-export function InviteDialog({ path, organisation, firstRole, delivery, onInvited, onClose }: InviteDialogProps) {
+export function InviteDialog({ path, organisation, firstRole, onInvited, onClose }: InviteDialogProps) {
+  const delivery = useMailDelivery();
   const announce = useToast();
   const [role, setRole] = useState(firstRole);
   const [mail, setMail] = useState(delivery === "server");

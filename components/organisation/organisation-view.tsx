@@ -1,7 +1,6 @@
 "use client";
 
 import { useState } from "react";
-import type { MailDelivery } from "#lib/contract/mail";
 import type { PortalOrganisation } from "#lib/contract/organisation";
 import type { PortalUser } from "#lib/contract/portal";
 import { may, ROLE_WORDS } from "#lib/contract/roles";
@@ -127,7 +126,7 @@ function LeaveButton({ user }: { user: PortalUser }) {
 }
 
 /** The organisation that the reader works in: members, invitations, settings, and who changed what. */
-export function OrganisationView({ user, delivery }: { user: PortalUser; delivery: MailDelivery }) {
+export function OrganisationView({ user }: { user: PortalUser }) {
   const { data, error, mutate } = usePortal<PortalOrganisation>("organisation");
   const [inviting, setInviting] = useState(false);
   const owns = may(user.role, "manage");
@@ -182,7 +181,6 @@ export function OrganisationView({ user, delivery }: { user: PortalUser; deliver
           path="organisation/invitations"
           organisation={data.name}
           firstRole="developer"
-          delivery={delivery}
           onInvited={reload}
           onClose={() => setInviting(false)}
         />

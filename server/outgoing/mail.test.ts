@@ -2,11 +2,13 @@ import { readFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { DEFAULT_BRAND } from "#lib/brand";
 import type { Repeating } from "#lib/repeat";
 import { certificateMaker, type ServerCertificate } from "#lib/testing/certificates";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
+import { startMails } from "#server/users";
 import { type MailServer, smtpDelivery, watchMailServer } from "./mail";
 
 const FROM = "Spotwire <noreply@spotwire.example>";
@@ -151,4 +153,20 @@ describe.skipIf(maker === undefined)("mail over TLS (needs openssl)", () => {
     await expect(smtpDelivery(server, FROM)(MAIL)).rejects.toThrow(/STARTTLS/);
     expect(received).toEqual([]);
   });
+});
+
+test("operators who would be emailed of problems are told that there is no mail server", () => {
+  const noted = (ALERT_EMAIL: string[], SMTP_URL?: string) => {
+    const notes: (string | null)[] = [];
+    const env = { ALERT_EMAIL, SMTP_URL, SMTP_CA_FILE: undefined, MAIL_FROM: FROM, PUBLIC_URL: undefined };
+    const note = (problem: string | null) => notes.push(problem);
+    const { stop } = startMails({ env, brand: DEFAULT_BRAND, clock, log: collectingLog(lines, "warn"), noteMailServer: note });
+    onTestFinished(stop);
+    return notes;
+  };
+  expect(noted([])).toEqual([]);
+  const told = "ALERT_EMAIL is set, but no mail server is: nobody is emailed of problems. Set SMTP_URL.";
+  expect(noted(["ops@example.com"])).toEqual([told]);
+  expect(lines.map(({ msg }) => msg)).toEqual([told]);
+  expect(noted(["ops@example.com"], "smtp://127.0.0.1:1")).toEqual([]);
 });

@@ -107,12 +107,3 @@ test("a link that changes an address lets nobody in", async () => {
   const change = await tokenMailedBy(t.capturedMails, next, () => me.send("POST /email", { body: { email: next } }));
   expect(await open(me, change)).toBe("none");
 });
-
-test("the answers that email a link say where it is without a mail server", async () => {
-  const me = portalBrowser();
-  const { email } = await signUpIn(me);
-  const deliveries = (["POST /forgot", "POST /resend"] as const).map(
-    async (form) => (await me.send(form, { body: { email } })).body,
-  );
-  for (const body of await Promise.all(deliveries)) expect(body).toMatchObject({ data: { delivery: "outbox" } });
-});

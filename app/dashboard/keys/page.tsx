@@ -3,7 +3,6 @@ import type { PageSearch } from "#app/page-search";
 import { requireUser } from "#app/session";
 import { KeysView } from "#components/keys/keys-view";
 import { may } from "#lib/contract/roles";
-import { mailDelivery } from "#server/pages/mail-delivery";
 import { shownKeys } from "#server/pages/own-keys";
 import { portal } from "#server/pages/runtime";
 
@@ -19,7 +18,6 @@ export default async function KeysPage({ searchParams }: PageSearch) {
       initial={{ items: await shownKeys(portal(), accountId) }}
       mayBuild={may(role, "build")}
       creating={asked !== undefined}
-      delivery={mailDelivery(env)}
       liveFeed={!env.LIVE_FEED.includes("none")}
     />
   );

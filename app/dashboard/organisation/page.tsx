@@ -1,13 +1,11 @@
 import type { Metadata } from "next";
 import { requireUser } from "#app/session";
 import { OrganisationView } from "#components/organisation/organisation-view";
-import { mailDelivery } from "#server/pages/mail-delivery";
-import { portal } from "#server/pages/runtime";
 
 export const metadata: Metadata = { title: "Organisation" };
 
 /** Members, invitations and settings of the organisation, and who changed what. */
 export default async function OrganisationPage() {
   const user = await requireUser("/dashboard/organisation");
-  return <OrganisationView user={user} delivery={mailDelivery(portal().env)} />;
+  return <OrganisationView user={user} />;
 }

@@ -8,7 +8,6 @@ import {
   SwitchForm,
 } from "#lib/contract/organisation";
 import { changedBy } from "#server/pages/audit";
-import { mailDelivery } from "#server/pages/mail-delivery";
 import { portalRoute } from "#server/pages/route";
 import { ownCookie } from "#server/pages/sign-in/cookies";
 import { keepEntry } from "#server/pages/sign-in/signed-cookies";
@@ -93,6 +92,6 @@ export const organisationRoutes = [
     const { entry, browserSecret } = await signUpInvited(running.users, input, visitor);
     if (browserSecret !== undefined) keepCookie(ownCookie(running.env, "link", browserSecret));
     keepEntry(running, entry, keepCookie);
-    return { entry: entry.kind, delivery: mailDelivery(running.env) };
+    return { entry: entry.kind };
   }),
 ];

@@ -1,6 +1,5 @@
 import { ForgotForm, MailLinkForm, ProofForm, ResetForm, SignUpForm, StrengthForm, VerifyForm } from "#lib/contract/portal";
 import { PasskeyProofForm } from "#lib/contract/second-factor";
-import { mailDelivery } from "#server/pages/mail-delivery";
 import { portalRoute } from "#server/pages/route";
 import { ownCookie } from "#server/pages/sign-in/cookies";
 import { ceremonyOf } from "#server/pages/sign-in/passkey-ceremony";
@@ -15,13 +14,13 @@ export const signInRoutes = [
   /** Signs up; the answer does not reveal whether the address was taken. */
   portalRoute("POST /sign-up", { input: SignUpForm, user: "none" }, async ({ input, running, visitor, keepCookie }) => {
     keepCookie(ownCookie(running.env, "link", await signUp(running.users, input, visitor)));
-    return { delivery: mailDelivery(running.env) };
+    return {};
   }),
 
   /** Sends the verification mail again, to an address that waits for it. */
   portalRoute("POST /resend", { input: ForgotForm, user: "none" }, async ({ input, running, visitor }) => {
     await resendVerification(running.users, input.email, visitor);
-    return { delivery: mailDelivery(running.env) };
+    return {};
   }),
 
   /** Follows the link of an email: it verifies an address, or is one of the two that change it. */
@@ -39,7 +38,7 @@ export const signInRoutes = [
   /** Mails a link to set a new password, if the address has an account. */
   portalRoute("POST /forgot", { input: ForgotForm, user: "none" }, async ({ input, running, visitor }) => {
     await requestReset(running.users, input.email, visitor);
-    return { delivery: mailDelivery(running.env) };
+    return {};
   }),
 
   /** Sets a new password with the link of a mail. */

@@ -1,8 +1,6 @@
 import type { Metadata } from "next";
 import { requireOperator } from "#app/admin/operator";
 import { AccountDetail } from "#components/admin/account-detail";
-import { mailDelivery } from "#server/pages/mail-delivery";
-import { portal } from "#server/pages/runtime";
 
 export const metadata: Metadata = { title: "Account" };
 
@@ -10,5 +8,5 @@ export const metadata: Metadata = { title: "Account" };
 export default async function AccountPage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params;
   await requireOperator(`/admin/accounts/${encodeURIComponent(id)}`);
-  return <AccountDetail id={id} delivery={mailDelivery(portal().env)} />;
+  return <AccountDetail id={id} />;
 }
