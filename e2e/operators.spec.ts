@@ -167,6 +167,15 @@ test("reads what the live venue lacks first, the next step beside it, and what i
   ]);
 });
 
+test("opens the pages of operators from the palette", async () => {
+  await goto("admin");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("calend");
+  await page.getByRole("option", { name: "Calendars", selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/admin/calendars");
+});
+
 test("goes from a problem on the health page to an incident that says its cause, since when, and whom it concerns", async () => {
   const { url } = JSON.parse(await readFile(join(product.dataDir, "postgres.json"), "utf8")) as { url: string };
   const client = new pg.Client({ connectionString: url });

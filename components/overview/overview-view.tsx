@@ -29,7 +29,7 @@ const WEEK: readonly Series[] = [
 function Today({ overview }: { overview: Overview | undefined }) {
   const count = (value: number | undefined) => (value === undefined ? "–" : countText(value));
   const { today, limits, week } = overview ?? {};
-  const begin = <Instant at={week?.at(-1)?.at ?? null} to="time" />;
+  const begin = <Instant at={week?.at(-1)?.at ?? null} to="weekdayTime" />;
   return (
     <Figures>
       <Figure label="Requests" value={count(today?.calls)} note={<>since {begin}</>} />

@@ -9,7 +9,16 @@ import { type MarketHit, useMarketHits } from "../markets/use-market-hits";
 import { usePortal } from "../portal/read";
 import { signOut } from "../portal/sign-in";
 import { SearchDialog } from "../ui/dialog";
-import { dashboardPages, guestPages, type Offered, type PageLink, REFERENCE_PAGES, type Reader, sitePages } from "./pages";
+import {
+  ADMIN_PAGES,
+  DASHBOARD_PAGES,
+  guestPages,
+  type Offered,
+  type PageLink,
+  REFERENCE_PAGES,
+  type Reader,
+  sitePages,
+} from "./pages";
 
 interface PaletteProps {
   readonly open: boolean;
@@ -156,12 +165,17 @@ export function Palette({ open, onOpenChange, reader, offered, first }: PaletteP
           )}
           <Command.Group heading="Pages" className={GROUP}>
             <Entry page={{ href: "/", label: "Home" }} onGo={go} />
-            {[...sitePages(offered), ...(reader === "guest" ? guestPages(offered) : dashboardPages(reader === "operator"))].map(
-              (page) => (
-                <Entry key={page.href} page={page} onGo={go} />
-              ),
-            )}
+            {[...sitePages(offered), ...(reader === "guest" ? guestPages(offered) : DASHBOARD_PAGES)].map((page) => (
+              <Entry key={page.href} page={page} onGo={go} />
+            ))}
           </Command.Group>
+          {reader === "operator" ? (
+            <Command.Group heading="Operators" className={GROUP}>
+              {ADMIN_PAGES.filter(({ href }) => href.startsWith("/admin")).map((page) => (
+                <Entry key={page.href} page={page} onGo={go} />
+              ))}
+            </Command.Group>
+          ) : null}
           {markets.hits.length === 0 ? null : (
             // Remounted for each query and its hits, like those of the docs.
             <Command.Group key={groupKey(query, markets.hits)} heading="Markets" className={GROUP}>
