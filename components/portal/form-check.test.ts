@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { KEY_NAME_MAX_CHARACTERS } from "#lib/contract/limits";
 import { formIssues } from "./form-check";
+import { atField } from "./use-submit";
 
 test("fields are checked with the service's own words", () => {
   expect(formIssues("signUp", { email: "ada@", password: "short" })).toEqual({
@@ -12,6 +13,7 @@ test("fields are checked with the service's own words", () => {
   const { name: ofName, origins } = formIssues("createKey", { name, origins: ["x".repeat(300)] });
   expect(ofName).toBe(`Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`);
   expect(origins).toMatch(/^`origins\[0\]` must have at most/);
+  expect(atField(origins ?? "")).toBe("Entry 1 must have at most 260 characters.");
 });
 
 test("a field that depends on another is checked with it", () => {

@@ -35,9 +35,10 @@ interface SubmitOptions<Data> {
   readonly done: (data: Data, form: HTMLFormElement) => void;
 }
 
-/** What an error says at its field, where its name is the label: the API begins with the name. */
+/** What an error says at its field, where its name is the label: the API begins with the name. Of a list, it names the entry. */
 export function atField(detail: string): string {
-  const rest = detail.replace(/^`[^`]+` /, "");
+  const entry = /^`\w+\[(\d+)\]` /.exec(detail)?.[1];
+  const rest = detail.replace(/^`[^`]+` /, entry === undefined ? "" : `entry ${Number(entry) + 1} `);
   return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
@@ -45,6 +46,9 @@ export function atField(detail: string): string {
 export function refused(parameter: string, detail: string): { readonly failure: ApiFailure } {
   return { failure: { id: "invalid_parameter", detail, parameter, requestId: null } };
 }
+
+/** The field that a parameter is in: `origins` for `origins[0]`. */
+const fieldOf = ({ parameter }: ApiFailure) => parameter?.replace(/\[.*/, "");
 
 /** React passes events on from a dialog to the form that opened it. */
 const isOwn = ({ target, currentTarget }: FormEvent<HTMLFormElement>) =>
@@ -105,7 +109,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
   const { issueOf, checkAll, onBlur, onInput } = useFieldIssues({ fields, form: formName, bodyOf });
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  const concerns = (field: string) => failure !== undefined && failure.parameter === field;
+  const concerns = (field: string) => failure !== undefined && fieldOf(failure) === field;
 
   async function submit(form: HTMLFormElement): Promise<void> {
     setBusy(true);
@@ -118,7 +122,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
       setFailure(refusal);
     });
     if (result !== undefined && "data" in result) return done(result.data, form);
-    const field = refusal?.parameter ?? "";
+    const field = (refusal && fieldOf(refusal)) ?? "";
     const first = controlsOf(form).find(({ name }) => name !== "" && (wrong.has(name) || name === field));
     // What is folded away cannot have the focus.
     first?.closest("details")?.setAttribute("open", "");
@@ -139,7 +143,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
         onInput(event);
         // What the service refused was what was sent.
         const { name } = event.target as Partial<HTMLInputElement>;
-        if (isOwn(event) && name !== undefined) setFailure((before) => (before?.parameter === name ? undefined : before));
+        if (isOwn(event) && name !== undefined) setFailure((before) => (before && fieldOf(before) === name ? undefined : before));
       },
       onSubmit(event) {
         if (!isOwn(event)) return;

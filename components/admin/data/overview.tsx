@@ -4,7 +4,7 @@ import Link from "next/link";
 import type { DataTicker } from "#lib/contract/portal-data";
 import { countText, sizeText } from "../../portal/numbers";
 import { Instant } from "../../portal/time";
-import { PageHead } from "../../ui/card";
+import { Figure, Figures, PageHead } from "../../ui/card";
 import { type Column, Table } from "../../ui/table";
 import { useAllPages } from "./all-pages";
 import { ImportFiles } from "./import-files";
@@ -30,20 +30,24 @@ const COLUMNS: readonly Column<DataTicker>[] = [
 export function DataOverview() {
   const { items, failure, reload, complete } = useAllPages<DataTicker>("admin/data", "");
   const counted = complete || failure !== undefined;
-  const sizeOf = (bytes: (row: DataTicker) => number) => (
-    // As wide before it is counted: else the sentence takes more lines then, and what is below it moves.
-    <span className="inline-block min-w-[8ch]">
-      {counted ? sizeText(items?.reduce((sum, row) => sum + bytes(row), 0) ?? 0) : "…"}
-    </span>
-  );
+  const sizeOf = (bytes: (row: DataTicker) => number) =>
+    counted ? sizeText(items?.reduce((sum, row) => sum + bytes(row), 0) ?? 0) : "–";
   const rows = items?.toSorted((a, b) => Number(b.rows > 0) - Number(a.rows > 0));
   return (
     <>
       <PageHead title="Stored data">
-        Stored history of the live venue. Open an instrument for its gaps, suspicious places and sources. Klines take{" "}
-        {sizeOf(({ bytes }) => bytes)} and ticks {sizeOf(({ tick_bytes }) => tick_bytes)}, of which the last 30 days{" "}
-        {sizeOf(({ tick_month_bytes }) => tick_month_bytes)}.
+        Stored history of the live venue. Open an instrument for its gaps, suspicious places and sources.
       </PageHead>
+      <Figures>
+        <Figure
+          label="Instruments with history"
+          value={counted ? countText(items?.filter(({ rows }) => rows > 0).length ?? 0) : "–"}
+        />
+        <Figure label="Klines" value={sizeOf(({ bytes }) => bytes)} />
+        <Figure label="Ticks" value={sizeOf(({ tick_bytes }) => tick_bytes)} />
+        <Figure label="Ticks of the last 30 days" value={sizeOf(({ tick_month_bytes }) => tick_month_bytes)} />
+      </Figures>
+      <div className="mt-10" />
       <ImportFiles onImported={reload} />
       <div className="mt-10" />
       <Table
