@@ -53,6 +53,8 @@ export const NodeReport = z.object({
   connections: z.number(),
   /** Age of the newest tick of each venue; null before the first. */
   lag_ms: z.record(z.enum(VENUES), z.number().nullable()),
+  /** Since when each venue has had no fresh price, Unix milliseconds; null while it has one. Absent from an earlier release. */
+  quiet_since_ms: z.record(z.enum(VENUES), z.number().nullable()).optional(),
   memory_bytes: z.number(),
   /** Listed tickers that the feed of each venue is known not to bring; absent from an earlier release. */
   not_offered: z.record(z.enum(VENUES), z.array(z.string())).optional(),
@@ -104,7 +106,7 @@ export interface HealthReport {
   readonly checked: ServiceStatus["checked"];
   /** The newest notes of the status page. */
   readonly notes: readonly IncidentNote[];
-  /** Since when each problem is known, by the name of its check; a new one is known within a minute. */
+  /** Since when each problem lasts, by the name of its check; a new one is known within a minute. */
   readonly since: Readonly<Record<string, string>>;
   /** Accounts that wait for an operator, for approval or for live access. */
   readonly accounts_waiting: number;

@@ -6,7 +6,7 @@ import type { Env } from "#lib/env";
 import { DAMAGED_HISTORY, LOOP_SAMPLE_MS, type Metrics } from "#lib/metrics";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import type { Market } from "./ports";
-import { lastTickOf, unofferedOf } from "./status";
+import { lastTickOf, quietSince, unofferedOf } from "./status";
 
 /** Codes are the HTTP status times 100 and more. */
 const CLIENT_ERRORS_FROM = 40_000;
@@ -159,6 +159,7 @@ export function createNodeReport(sources: NodeSources): () => Promise<NodeReport
       rates,
       connections: await sumAll("spotwire_stream_connections"),
       lag_ms: forVenues((venue) => lagOf(lastTickOf(markets[venue]), counts.atMs)),
+      quiet_since_ms: forVenues((venue) => quietSince(markets[venue], counts.atMs)),
       not_offered: forVenues((venue) => unofferedOf(markets[venue])),
       memory_bytes: await sumAll("process_resident_memory_bytes"),
       // Nothing is measured yet in the first moments.

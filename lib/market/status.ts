@@ -2,7 +2,8 @@ import type { MarketStatus } from "#lib/contract/status";
 import { type Calendar, compileCalendar, type SessionAnswer } from "#lib/domain/calendar";
 import type { Listing } from "#lib/domain/instrument";
 import { marketStatus as judge, type StatusFacts } from "#lib/domain/status";
-import type { ServiceFacts } from "#lib/service-state";
+import { feedState, isTest, type ServiceFacts } from "#lib/service-state";
+import { SECOND_MS } from "#lib/units";
 import type { Market } from "./ports";
 import type { Call } from "./question";
 
@@ -62,4 +63,23 @@ export function venueStates(market: Market, wallMs: number): NonNullable<Service
 export function lastTickOf({ catalogue, view }: Market): number | null {
   const times = catalogue.list().flatMap(({ ticker }) => view.quote(ticker)?.time_msc ?? []);
   return times.length === 0 ? null : Math.max(...times);
+}
+
+/**
+ * Since when a venue has had no fresh price although a market is open: its newest tick, or the next opening where no market was open long enough
+ * after it to miss another one. Unix milliseconds; null while it has a fresh price, or never had one.
+ */
+export function quietSince(market: Market, wallMs: number): number | null {
+  const { catalogue, isOffered, timeAt } = market;
+  const venue = venueStates(market, wallMs);
+  const { expected, late } = feedState(venue);
+  const lastMs = venue.last_tick_ms;
+  if (lastMs === null || expected.length === 0 || late.length < expected.length) return null;
+  const missed = catalogue.list().flatMap(({ ticker, assetClass, staleAfterS }) => {
+    if (isTest({ asset_class: assetClass }) || !isOffered(ticker)) return [];
+    const session = catalogue.calendar(ticker)?.sessionAt(lastMs + staleAfterS * SECOND_MS);
+    return session?.state === "open" ? lastMs : (session?.nextOpen ?? []);
+  });
+  const nowMs = timeAt(wallMs);
+  return wallMs - (nowMs - Math.min(nowMs, ...missed));
 }

@@ -6,7 +6,8 @@ import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
 import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import { putAccount, takeLiveRequests } from "#server/store/access/accounts";
 import { recordBackup } from "#server/store/market/backup-runs";
-import { takeWarnings } from "#server/store/market/operator-warnings";
+import { listNodes } from "#server/store/market/node-reports";
+import { takeWarnings, warningsSince } from "#server/store/market/operator-warnings";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
 import { createMember } from "#server/testing/portal-session";
 import { startWarnings } from "./warnings";
@@ -40,10 +41,11 @@ afterEach(async () => {
 afterAll(() => db.close());
 
 /** What the only node says of its checks. */
-async function report(checks: Readonly<Record<string, string>>): Promise<void> {
+async function report(checks: Readonly<Record<string, string>>, quietSinceMs: number | null = null): Promise<void> {
   await db.pool.query("DELETE FROM node_report");
   const report = { version: "1", role: "all", started_ms: 0, checks, rates: null, connections: 0, disk: null };
-  const more = { lag_ms: { live: null, sandbox: null }, memory_bytes: 1, loop_lag_ms: 1 };
+  const quiet_since_ms = { live: quietSinceMs, sandbox: null };
+  const more = { lag_ms: { live: null, sandbox: null }, quiet_since_ms, memory_bytes: 1, loop_lag_ms: 1 };
   await db.pool.query("INSERT INTO node_report (id, name, reported_at, report) VALUES (gen_random_uuid(), 'a', now(), $1)", [
     JSON.stringify({ ...report, ...more }),
   ]);
@@ -103,6 +105,47 @@ test("sends nothing for a problem that passes, and one email for a problem that 
   expect(subjects()).toEqual(["Problem: Disk", "Over: Disk"]);
 });
 
+const since = async () => warningsSince(db.pool, await listNodes(db.pool));
+const at = (minute: number) => new Date(NOW_MS + minute * MINUTE_MS).toISOString();
+
+test("a problem begins anew once a look found it well, also where operators are told once of both", async () => {
+  await report({ disk: "1 MiB are free" });
+  const minutes = await start();
+  expect(await since()).toEqual({ disk: at(0) });
+  await report({});
+  await minutes(4);
+  expect(await since()).toEqual({});
+  await report({ disk: "1 MiB are free" });
+  await minutes(4);
+  expect(mails).toMatchObject([{ subject: "Problem: Disk", text: expect.stringContaining("Since 2026-11-23 12:05 UTC") }]);
+  await report({});
+  await minutes(3);
+  await report({ disk: "1 MiB are free" });
+  await minutes(2);
+  expect(await since()).toEqual({ disk: at(12) });
+  await report({});
+  await minutes(20);
+  expect(subjects()).toEqual(["Problem: Disk", "Over: Disk"]);
+  // Its end is told of the start that was told.
+  expect(mails[1]?.text).toContain("Since 2026-11-23 12:05 UTC, over since 2026-11-23 12:13 UTC.");
+});
+
+test("a feed and its prices fail since the last fresh price of the venue, not since a look saw it", async () => {
+  const minutes = await start();
+  // One instrument is late: others have prices, so that only looks know since when.
+  await report({ prices_live: "1 of 2 open instruments have no fresh price: XAUUSD" });
+  await minutes(2);
+  expect(await since()).toEqual({ prices_live: at(1) });
+  await report({ feed_live: "connection lost", prices_live: "All 2 open instruments have no fresh price" }, NOW_MS + 90_000);
+  const lastPrice = new Date(NOW_MS + 90_000).toISOString();
+  // No look saw it yet.
+  expect(await since()).toEqual({ feed_live: lastPrice, prices_live: lastPrice });
+  await minutes(4);
+  expect(await since()).toEqual({ feed_live: lastPrice, prices_live: lastPrice });
+  for (const { text } of mails) expect(text).toContain("Since 2026-11-23 12:01 UTC");
+  expect(subjects()).toEqual(["Problem: Live prices", "Problem: Live feed"]);
+});
+
 test("reports an outdated backup and problems that begin together in one email", async () => {
   await db.pool.query("DELETE FROM backup_run");
   await report({ store: "the database does not answer" });
@@ -126,7 +169,7 @@ test("sends one email when the database does not answer, and one when it is back
 });
 
 test("of several nodes one tells each warning", async () => {
-  const failing = [{ name: "disk", impact: "warning", problems: ["only 1.0 GiB free"], idle: null }] as const;
+  const failing = [{ name: "disk", problems: ["only 1.0 GiB free"], began: null }];
   const take = async (nowMs: number) => {
     const taken = await Promise.all([takeWarnings(db.pool, nowMs, failing), takeWarnings(db.pool, nowMs, failing)]);
     return taken.flat();

@@ -26,12 +26,12 @@ async function healthOf({
   env,
   reports,
 }: Pick<PortalRuntime, "db" | "clock" | "env" | "reports">): Promise<HealthReport> {
-  const [nodes, { feeds }, { checked }, notes, since, accounts_waiting, size, backups] = await Promise.all([
-    listNodes(db.pool),
+  const nodes = await listNodes(db.pool);
+  const [{ feeds }, { checked }, notes, since, accounts_waiting, size, backups] = await Promise.all([
     reports.feeds(),
     reports.status(),
     listNotes(db),
-    warningsSince(db.pool),
+    warningsSince(db.pool, nodes),
     countWaiting({ db }),
     db.pool.query<{ bytes: number }>(SIZE),
     lastBackups(db.pool),

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HEALTH_RETENTION_S } from "#lib/contract/uptime";
 import { createLog } from "#lib/log";
+import { quietSince } from "#lib/market/status";
 import { collectingLog } from "#lib/testing/collecting-log";
 import { type WatchedClock, watchedClock } from "#lib/testing/watched-clock";
-import { MINUTE_MS } from "#lib/units";
+import { HOUR_MS, MINUTE_MS } from "#lib/units";
 import { createTestMarket } from "#server/testing/market";
 import { TEST_START_MS, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { type HealthRecorder, type ProbeResult, recordHealth, type WatchedMarket } from "./health";
@@ -85,6 +86,25 @@ async function rowsOf(venue: string) {
 const quoteAll = (atMs: number) => {
   for (const { ticker } of t.markets.live.catalogue.list()) t.markets.live.quote(ticker, 1.1, 1.2, atMs);
 };
+
+test("a venue has no fresh price since its newest tick, or since markets opened without one, and one fresh price is enough", () => {
+  const { live } = t.markets;
+  const bound = { ...live, provider: "push" };
+  const lastMs = TEST_START_MS + HOUR_MS + 7_000;
+  quoteAll(lastMs - 1_000);
+  live.quote("EURUSD", 1.1, 1.2, lastMs);
+  expect(quietSince(bound, lastMs + 30_000)).toBe(null);
+  expect(quietSince(bound, lastMs + 10 * MINUTE_MS)).toBe(lastMs);
+  live.quote("EURUSD", 1.1, 1.2, lastMs + 10 * MINUTE_MS);
+  expect(quietSince(bound, lastMs + 10 * MINUTE_MS)).toBe(null);
+  // Nobody misses a price at a weekend. Forex opens on Sunday at 22:00.
+  quoteAll(Date.UTC(2026, 0, 9, 21, 59, 58));
+  expect(quietSince(bound, Date.UTC(2026, 0, 10, 12))).toBe(null);
+  expect(quietSince(bound, Date.UTC(2026, 0, 12, 12))).toBe(Date.UTC(2026, 0, 11, 22));
+  // One that fails on Friday afternoon fails since then.
+  quoteAll(Date.UTC(2026, 0, 16, 15));
+  expect(quietSince(bound, Date.UTC(2026, 0, 19, 12))).toBe(Date.UTC(2026, 0, 16, 15));
+});
 
 describe("health samples", () => {
   test("a health sample is taken at start and at each full minute, for both venues", async () => {

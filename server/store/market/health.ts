@@ -5,7 +5,7 @@ import { FEED_STATES, type FeedState } from "#lib/contract/service-status";
 import { HEALTH_RETENTION_S, UPTIME_DAYS } from "#lib/contract/uptime";
 import type { Logger } from "#lib/log";
 import type { Market } from "#lib/market/ports";
-import { lastTickOf, unofferedOf, venueStates } from "#lib/market/status";
+import { lastTickOf, quietSince, unofferedOf, venueStates } from "#lib/market/status";
 import { repeat } from "#lib/repeat";
 import { feedState } from "#lib/service-state";
 import { DAY_MS, MINUTE_MS } from "#lib/units";
@@ -144,7 +144,8 @@ export function recordHealth({ pool, markets, probe, clock, log }: HealthRecorde
       if (written.length > 0) await write(pool, written);
       pending = pending.filter((later) => !written.includes(later));
       const nowMs = clock.now();
-      await noteMeasured(pool, nowMs, notedMs - DAY_MS);
+      const quiet = { live: quietSince(markets.live, nowMs), sandbox: quietSince(markets.sandbox, nowMs) };
+      await noteMeasured(pool, nowMs, notedMs - DAY_MS, quiet);
       notedMs = nowMs;
       await pool.query(DELETE, [new Date(nowMs - HEALTH_RETENTION_S * 1_000), new Date(nowMs + MINUTE_MS)]);
       failing = false;

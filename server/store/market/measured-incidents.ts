@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import type { Venue } from "#lib/contract/primitives";
 import {
   INCIDENT_JOIN_MINUTES,
   INCIDENT_MIN_MINUTES,
@@ -54,16 +55,16 @@ const RUNS = `
 const SAME = "n.part = r.part AND n.measured_from <= r.until AND n.measured_until >= r.since";
 const NOTE = `
   WITH r AS (
-    SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::text[], $7::text[])
-      AS r (part, since, until, ends_at, title, text, impact)),
+    SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::text[],
+                         $8::text[]) AS r (part, since, until, starts_at, ends_at, title, text, impact)),
   grown AS (
     UPDATE incident_note AS n SET measured_until = r.until,
            ends_at = CASE WHEN n.automatic THEN r.ends_at ELSE n.ends_at END,
            text = CASE WHEN n.automatic THEN r.text ELSE n.text END,
-           updated_at = CASE WHEN n.automatic AND (n.ends_at, n.text) IS DISTINCT FROM (r.ends_at, r.text) THEN $8 ELSE n.updated_at END
+           updated_at = CASE WHEN n.automatic AND (n.ends_at, n.text) IS DISTINCT FROM (r.ends_at, r.text) THEN $9 ELSE n.updated_at END
       FROM r WHERE ${SAME} AND (n.measured_until <> r.until OR n.automatic AND (n.ends_at, n.text) IS DISTINCT FROM (r.ends_at, r.text)))
   INSERT INTO incident_note (id, title, text, impact, starts_at, ends_at, updated_at, part, measured_from, measured_until, automatic)
-  SELECT gen_random_uuid(), r.title, r.text, r.impact, r.since, r.ends_at, $8, r.part, r.since, r.until, true
+  SELECT gen_random_uuid(), r.title, r.text, r.impact, r.starts_at, r.ends_at, $9, r.part, r.since, r.until, true
     FROM r WHERE NOT EXISTS (SELECT FROM incident_note n WHERE ${SAME})
   ON CONFLICT (part, measured_from) DO NOTHING`;
 const FORGET = "DELETE FROM incident_note WHERE automatic AND ends_at < $1";
@@ -87,18 +88,29 @@ const impactOf = (part: IncidentPart): IncidentImpact => (part === "live" || par
 
 /**
  * Notes the times in which a part failed as incidents: opens those that are new, and closes those that are over. Every node may do it,
- * and each incident is noted once. @param sinceMs the oldest sample that is read, Unix milliseconds @throws pg's error
+ * and each incident is noted once. @param sinceMs the oldest sample that is read, Unix milliseconds @param quiet since when each venue has
+ * had no fresh price, null while it has one: what goes on began then, and not with the first minute that was measured @throws pg's error
  */
-export async function noteMeasured(pool: Pick<Pool, "query">, nowMs: number, sinceMs: number): Promise<void> {
+export async function noteMeasured(
+  pool: Pick<Pool, "query">,
+  nowMs: number,
+  sinceMs: number,
+  quiet: Readonly<Record<Venue, number | null>>,
+): Promise<void> {
   const bounds = [new Date(sinceMs), new Date(nowMs), `${INCIDENT_JOIN_MINUTES} minutes`];
   const { rows } = await pool.query<Run>(RUNS, [...bounds, INCIDENT_MIN_MINUTES, INCIDENTS_MAX_COUNT]);
   // A part that failed in the latest minute that is known still does, unless nothing was recorded for longer.
   const endOf = ({ over, until }: Run) => (over || nowMs - until.getTime() >= 2 * MINUTE_MS ? until : null);
+  const startOf = (run: Run) => {
+    const quietMs = run.part === "live" || run.part === "sandbox" ? quiet[run.part] : null;
+    return quietMs === null || endOf(run) !== null ? run.since : new Date(Math.min(quietMs, run.since.getTime()));
+  };
   if (rows.length > 0)
     await pool.query(NOTE, [
       rows.map(({ part }) => part),
       rows.map(({ since }) => since),
       rows.map(({ until }) => until),
+      rows.map(startOf),
       rows.map(endOf),
       rows.map(({ part }) => INCIDENT_TITLES[part]),
       rows.map(causeOf),

@@ -59,8 +59,8 @@ describe("uptime by day", () => {
 });
 
 /** The incidents after a look at the samples, the latest start first. */
-async function noticed(nowMs = NOW_MS): Promise<[string | null, number, number | null][]> {
-  await noteMeasured(t.db.pool, nowMs, NOW_MS - (UPTIME_DAYS - 1) * DAY_MS);
+async function noticed(nowMs = NOW_MS, quietMs: number | null = null): Promise<[string | null, number, number | null][]> {
+  await noteMeasured(t.db.pool, nowMs, NOW_MS - (UPTIME_DAYS - 1) * DAY_MS, { live: quietMs, sandbox: null });
   const minutesAgo = (iso: string) => (NOW_MS - Date.parse(iso)) / MINUTE_MS;
   const notes = (await listNotes(t.db)).map(({ part, starts_at, ends_at }): [string | null, number, number | null] => {
     return [part, minutesAgo(starts_at), ends_at === null ? null : minutesAgo(ends_at)];
@@ -125,10 +125,22 @@ describe("incidents", () => {
     expect(await noticed(NOW_MS + 2 * MINUTE_MS)).toEqual([["rest", 10, 0]]);
   });
 
+  test("an outage begins with the last fresh price, before it was measured; one that is over, with its first minute", async () => {
+    await sample({ endsBeforeMs: 0, minutes: 4, fresh: 0 });
+    await sample({ endsBeforeMs: 4 * MINUTE_MS, minutes: 10 });
+    await sample({ endsBeforeMs: 14 * MINUTE_MS, minutes: 4, fresh: 0 });
+    expect(await noticed(NOW_MS, NOW_MS - 5.5 * MINUTE_MS)).toEqual([
+      ["live", 5.5, null],
+      ["live", 18, 14],
+    ]);
+    // What was told once stays.
+    expect((await noticed())[0]).toEqual(["live", 5.5, null]);
+  });
+
   test("an incident that began before the samples that are read is known, and ends", async () => {
     await sample({ endsBeforeMs: 0, minutes: 90, stream: false });
     await noticed();
-    await noteMeasured(t.db.pool, NOW_MS + 5 * MINUTE_MS, NOW_MS - HOUR_MS);
+    await noteMeasured(t.db.pool, NOW_MS + 5 * MINUTE_MS, NOW_MS - HOUR_MS, { live: null, sandbox: null });
     expect(await noticed(NOW_MS + 5 * MINUTE_MS)).toEqual([["stream", 90, 0]]);
   });
 

@@ -3886,6 +3886,7 @@ export const OperatorWarningScalarFieldEnum = {
   name: 'name',
   problem: 'problem',
   since: 'since',
+  beganAt: 'beganAt',
   seenAt: 'seenAt',
   toldAt: 'toldAt'
 } as const

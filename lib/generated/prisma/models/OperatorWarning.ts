@@ -28,6 +28,7 @@ export type OperatorWarningMinAggregateOutputType = {
   name: string | null
   problem: string | null
   since: Date | null
+  beganAt: Date | null
   seenAt: Date | null
   toldAt: Date | null
 }
@@ -36,6 +37,7 @@ export type OperatorWarningMaxAggregateOutputType = {
   name: string | null
   problem: string | null
   since: Date | null
+  beganAt: Date | null
   seenAt: Date | null
   toldAt: Date | null
 }
@@ -44,6 +46,7 @@ export type OperatorWarningCountAggregateOutputType = {
   name: number
   problem: number
   since: number
+  beganAt: number
   seenAt: number
   toldAt: number
   _all: number
@@ -54,6 +57,7 @@ export type OperatorWarningMinAggregateInputType = {
   name?: true
   problem?: true
   since?: true
+  beganAt?: true
   seenAt?: true
   toldAt?: true
 }
@@ -62,6 +66,7 @@ export type OperatorWarningMaxAggregateInputType = {
   name?: true
   problem?: true
   since?: true
+  beganAt?: true
   seenAt?: true
   toldAt?: true
 }
@@ -70,6 +75,7 @@ export type OperatorWarningCountAggregateInputType = {
   name?: true
   problem?: true
   since?: true
+  beganAt?: true
   seenAt?: true
   toldAt?: true
   _all?: true
@@ -151,6 +157,7 @@ export type OperatorWarningGroupByOutputType = {
   name: string
   problem: string
   since: Date
+  beganAt: Date | null
   seenAt: Date
   toldAt: Date | null
   _count: OperatorWarningCountAggregateOutputType | null
@@ -180,6 +187,7 @@ export type OperatorWarningWhereInput = {
   name?: Prisma.StringFilter<"OperatorWarning"> | string
   problem?: Prisma.StringFilter<"OperatorWarning"> | string
   since?: Prisma.DateTimeFilter<"OperatorWarning"> | Date | string
+  beganAt?: Prisma.DateTimeNullableFilter<"OperatorWarning"> | Date | string | null
   seenAt?: Prisma.DateTimeFilter<"OperatorWarning"> | Date | string
   toldAt?: Prisma.DateTimeNullableFilter<"OperatorWarning"> | Date | string | null
 }
@@ -188,6 +196,7 @@ export type OperatorWarningOrderByWithRelationInput = {
   name?: Prisma.SortOrder
   problem?: Prisma.SortOrder
   since?: Prisma.SortOrder
+  beganAt?: Prisma.SortOrderInput | Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   toldAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
@@ -199,6 +208,7 @@ export type OperatorWarningWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.OperatorWarningWhereInput | Prisma.OperatorWarningWhereInput[]
   problem?: Prisma.StringFilter<"OperatorWarning"> | string
   since?: Prisma.DateTimeFilter<"OperatorWarning"> | Date | string
+  beganAt?: Prisma.DateTimeNullableFilter<"OperatorWarning"> | Date | string | null
   seenAt?: Prisma.DateTimeFilter<"OperatorWarning"> | Date | string
   toldAt?: Prisma.DateTimeNullableFilter<"OperatorWarning"> | Date | string | null
 }, "name">
@@ -207,6 +217,7 @@ export type OperatorWarningOrderByWithAggregationInput = {
   name?: Prisma.SortOrder
   problem?: Prisma.SortOrder
   since?: Prisma.SortOrder
+  beganAt?: Prisma.SortOrderInput | Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   toldAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.OperatorWarningCountOrderByAggregateInput
@@ -221,6 +232,7 @@ export type OperatorWarningScalarWhereWithAggregatesInput = {
   name?: Prisma.StringWithAggregatesFilter<"OperatorWarning"> | string
   problem?: Prisma.StringWithAggregatesFilter<"OperatorWarning"> | string
   since?: Prisma.DateTimeWithAggregatesFilter<"OperatorWarning"> | Date | string
+  beganAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OperatorWarning"> | Date | string | null
   seenAt?: Prisma.DateTimeWithAggregatesFilter<"OperatorWarning"> | Date | string
   toldAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OperatorWarning"> | Date | string | null
 }
@@ -229,6 +241,7 @@ export type OperatorWarningCreateInput = {
   name: string
   problem: string
   since: Date | string
+  beganAt?: Date | string | null
   seenAt: Date | string
   toldAt?: Date | string | null
 }
@@ -237,6 +250,7 @@ export type OperatorWarningUncheckedCreateInput = {
   name: string
   problem: string
   since: Date | string
+  beganAt?: Date | string | null
   seenAt: Date | string
   toldAt?: Date | string | null
 }
@@ -245,6 +259,7 @@ export type OperatorWarningUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   problem?: Prisma.StringFieldUpdateOperationsInput | string
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  beganAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   toldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -253,6 +268,7 @@ export type OperatorWarningUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   problem?: Prisma.StringFieldUpdateOperationsInput | string
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  beganAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   toldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -261,6 +277,7 @@ export type OperatorWarningCreateManyInput = {
   name: string
   problem: string
   since: Date | string
+  beganAt?: Date | string | null
   seenAt: Date | string
   toldAt?: Date | string | null
 }
@@ -269,6 +286,7 @@ export type OperatorWarningUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   problem?: Prisma.StringFieldUpdateOperationsInput | string
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  beganAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   toldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -277,6 +295,7 @@ export type OperatorWarningUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   problem?: Prisma.StringFieldUpdateOperationsInput | string
   since?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  beganAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   toldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -285,6 +304,7 @@ export type OperatorWarningCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
   problem?: Prisma.SortOrder
   since?: Prisma.SortOrder
+  beganAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   toldAt?: Prisma.SortOrder
 }
@@ -293,6 +313,7 @@ export type OperatorWarningMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   problem?: Prisma.SortOrder
   since?: Prisma.SortOrder
+  beganAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   toldAt?: Prisma.SortOrder
 }
@@ -301,6 +322,7 @@ export type OperatorWarningMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   problem?: Prisma.SortOrder
   since?: Prisma.SortOrder
+  beganAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
   toldAt?: Prisma.SortOrder
 }
@@ -311,6 +333,7 @@ export type OperatorWarningSelect<ExtArgs extends runtime.Types.Extensions.Inter
   name?: boolean
   problem?: boolean
   since?: boolean
+  beganAt?: boolean
   seenAt?: boolean
   toldAt?: boolean
 }, ExtArgs["result"]["operatorWarning"]>
@@ -319,6 +342,7 @@ export type OperatorWarningSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   name?: boolean
   problem?: boolean
   since?: boolean
+  beganAt?: boolean
   seenAt?: boolean
   toldAt?: boolean
 }, ExtArgs["result"]["operatorWarning"]>
@@ -327,6 +351,7 @@ export type OperatorWarningSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   name?: boolean
   problem?: boolean
   since?: boolean
+  beganAt?: boolean
   seenAt?: boolean
   toldAt?: boolean
 }, ExtArgs["result"]["operatorWarning"]>
@@ -335,11 +360,12 @@ export type OperatorWarningSelectScalar = {
   name?: boolean
   problem?: boolean
   since?: boolean
+  beganAt?: boolean
   seenAt?: boolean
   toldAt?: boolean
 }
 
-export type OperatorWarningOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "problem" | "since" | "seenAt" | "toldAt", ExtArgs["result"]["operatorWarning"]>
+export type OperatorWarningOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "problem" | "since" | "beganAt" | "seenAt" | "toldAt", ExtArgs["result"]["operatorWarning"]>
 
 export type $OperatorWarningPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OperatorWarning"
@@ -350,7 +376,14 @@ export type $OperatorWarningPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     name: string
     problem: string
+    /**
+     * When it was first seen, and once operators are told of it, the start that they were told.
+     */
     since: Date
+    /**
+     * When it began this time; null while the last look found it well.
+     */
+    beganAt: Date | null
     /**
      * When it was seen last.
      */
@@ -782,6 +815,7 @@ export interface OperatorWarningFieldRefs {
   readonly name: Prisma.FieldRef<"OperatorWarning", 'String'>
   readonly problem: Prisma.FieldRef<"OperatorWarning", 'String'>
   readonly since: Prisma.FieldRef<"OperatorWarning", 'DateTime'>
+  readonly beganAt: Prisma.FieldRef<"OperatorWarning", 'DateTime'>
   readonly seenAt: Prisma.FieldRef<"OperatorWarning", 'DateTime'>
   readonly toldAt: Prisma.FieldRef<"OperatorWarning", 'DateTime'>
 }
