@@ -200,4 +200,46 @@ test("goes from a problem on the health page to an incident that says its cause,
   await dialog.getByRole("button", { name: "Publish" }).click();
   await page.getByRole("listitem").filter({ hasText: "One node is away" }).waitFor();
   expect(page.url()).toBe(`${product.baseUrl}/admin/incidents`);
+  // What they wrote is no check that fails, and goes on until they end it.
+  await goto("admin");
+  const told = page
+    .getByRole("list", { name: "What to do" })
+    .getByRole("listitem")
+    .filter({ hasText: "Your note: One node is away" });
+  await told.getByText(/since 20\d\d-|since \d/).waitFor();
+  await told.getByRole("link", { name: "Update or resolve it" }).click();
+  await page.getByRole("button", { name: "Resolve One node is away now" }).click();
+  await page.getByText("The status page shows it as resolved.", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Resolve One node is away now" }).waitFor({ state: "detached" });
+});
+
+test("leads from late prices to one incident about their venue, with the last price as its start", async () => {
+  const { url } = JSON.parse(await readFile(join(product.dataDir, "postgres.json"), "utf8")) as { url: string };
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const checks = { prices_live: "All 6 open instruments have no fresh price: EURUSD" };
+  const report = { version: "1", role: "all", started_ms: 0, checks, rates: null, connections: 0, disk: null };
+  const quiet_since_ms = { live: Date.UTC(2026, 0, 5, 9, 41, 7), sandbox: null };
+  const more = { lag_ms: { live: null, sandbox: null }, quiet_since_ms, memory_bytes: 1, loop_lag_ms: 1 };
+  await client.query("INSERT INTO node_report (id, name, reported_at, report) VALUES ($1, 'edge-2:3000', now(), $2)", [
+    randomUUID(),
+    JSON.stringify({ ...report, ...more }),
+  ]);
+  await goto("admin");
+  const problem = page.getByRole("listitem").filter({ hasText: "EURUSD" });
+  expect(await problem.textContent()).toMatch(/^Problem: Live prices since .*09:41/);
+  await problem.getByRole("link", { name: "Publish an incident" }).click();
+  const dialog = page.getByRole("dialog", { name: "Add a note" });
+  expect(await dialog.getByLabel("Title").inputValue()).toBe("Live prices delayed");
+  expect(await dialog.getByLabel("Starts").inputValue()).toMatch(/^2026-01-05T09:41/);
+  await dialog.getByRole("button", { name: "Publish" }).click();
+  await page.getByRole("listitem").filter({ hasText: "Live prices delayed" }).waitFor();
+  await goto("admin");
+  await problem.getByRole("link", { name: "Update the incident" }).click();
+  await page.getByRole("dialog", { name: "Edit the incident" }).getByRole("button", { name: "Cancel" }).click();
+  expect((await client.query("SELECT part FROM incident_note WHERE title = 'Live prices delayed'")).rows).toEqual([
+    { part: "live" },
+  ]);
+  await client.query("DELETE FROM node_report WHERE name = 'edge-2:3000'");
+  await client.end();
 });

@@ -188,7 +188,7 @@ describe("the status page", () => {
     await page.getByText(/responded in \d+ ms/).waitFor(WAIT);
     await client.query(
       `INSERT INTO incident_note (id, title, text, impact, starts_at, ends_at, updated_at, part, measured_from, measured_until, automatic)
-       VALUES (gen_random_uuid(), 'Live feed down', 'No connection.', 'degraded', now() - interval '9 minutes', NULL, now(), 'live',
+       VALUES (gen_random_uuid(), 'Live prices unavailable', 'No connection.', 'degraded', now() - interval '9 minutes', NULL, now(), 'live',
                now() - interval '9 minutes', now() - interval '1 minute', true)`,
     );
     const { venues } = await report();
@@ -196,10 +196,10 @@ describe("the status page", () => {
     expect(new Set(live.map(({ state }) => state))).toEqual(new Set(["not_bound"]));
     await page.getByText(/, no longer failing$/).waitFor(WAIT);
     await page.getByRole("heading", { level: 1, name: "Operational" }).waitFor(WAIT);
-    expect(await page.getByText("Live feed down").count()).toBe(1);
+    expect(await page.getByText("Live prices unavailable").count()).toBe(1);
     expect(await page.getByRole("list", { name: "Current incidents" }).count()).toBe(0);
     await client.query("DELETE FROM incident_note");
-    await page.getByText("Live feed down").waitFor({ ...WAIT, state: "detached" });
+    await page.getByText("Live prices unavailable").waitFor({ ...WAIT, state: "detached" });
     await page.close();
     await client.end();
   });

@@ -1,3 +1,5 @@
+import { INCIDENT_TITLES } from "./contract/uptime";
+
 /** What operators read about a check: what it is, whom a problem concerns, and what to do next. */
 interface CheckWords {
   readonly title: string;
@@ -5,10 +7,13 @@ interface CheckWords {
   readonly next: string;
   /** A page of the portal. */
   readonly path: string;
+  /** The title of an incident about it, for readers; absent where its own says it. */
+  readonly incident?: string;
 }
 
-const feed = (venue: string, part = "feed"): CheckWords => ({
+const feed = (venue: string, part: string, incident: string): CheckWords => ({
   title: `${venue} ${part}`,
+  incident,
   concerns: `Everybody who reads prices of the ${venue.toLowerCase()} venue.`,
   next: "Check the feed",
   path: "/admin/feeds",
@@ -18,10 +23,10 @@ const calls = (title: string, concerns: string): CheckWords => {
 };
 
 const CHECKS: Readonly<Record<string, CheckWords>> = {
-  feed_live: feed("Live"),
-  prices_live: feed("Live", "prices"),
-  feed_sandbox: feed("Sandbox"),
-  prices_sandbox: feed("Sandbox", "prices"),
+  feed_live: feed("Live", "feed", INCIDENT_TITLES.live),
+  prices_live: feed("Live", "prices", "Live prices delayed"),
+  feed_sandbox: feed("Sandbox", "feed", INCIDENT_TITLES.sandbox),
+  prices_sandbox: feed("Sandbox", "prices", "Sandbox prices delayed"),
   store: {
     ...calls("Database", "Everybody: history, accounts and new ticks need it."),
     path: "/docs/operate#when-the-database-is-unavailable",
@@ -35,8 +40,8 @@ const CHECKS: Readonly<Record<string, CheckWords>> = {
     path: "/docs/operate#damaged-history",
   },
   redis: calls("Redis", "Clients of all nodes: new prices do not reach them."),
-  rest: calls("REST", "Everybody who calls the API."),
-  streams: calls("Streams", "Everybody who opens a stream."),
+  rest: { ...calls("REST", "Everybody who calls the API."), incident: INCIDENT_TITLES.rest },
+  streams: { ...calls("Streams", "Everybody who opens a stream."), incident: INCIDENT_TITLES.stream },
   nodes: calls("Nodes", "Clients of the node that is silent."),
   workers: calls("Edge workers", "Clients of the node: it has fewer workers than it should."),
   process: calls("Process", "Clients of the node that drains."),
@@ -65,7 +70,6 @@ const CHECKS: Readonly<Record<string, CheckWords>> = {
     next: "Set up backups",
     path: "/docs/self-hosting#backups",
   },
-  incident: { title: "Incident", concerns: "Readers of the status page.", next: "Edit the incident", path: "/admin/incidents" },
 };
 
 /** The words of a check; of one that a later release reports, its name. */

@@ -7,7 +7,7 @@ import {
   STATE_CLASS,
   type VenueStatus,
 } from "./contract/service-status";
-import type { IncidentNote, IncidentPart } from "./contract/uptime";
+import { INCIDENT_PARTS, type IncidentNote, type IncidentPart } from "./contract/uptime";
 import { agoText, durationText } from "./duration";
 import { SECOND_MS } from "./units";
 
@@ -111,6 +111,9 @@ const PART_CHECKS: Readonly<Record<IncidentPart, readonly string[]>> = {
 
 /** The checks that an incident is about; none for what an operator added. */
 export const checksOfPart = ({ part }: Pick<IncidentNote, "part">) => (part === null ? [] : PART_CHECKS[part]);
+
+/** The part that a check judges; null for one of no part. */
+export const partOf = (check: string) => INCIDENT_PARTS.find((part) => PART_CHECKS[part].includes(check)) ?? null;
 
 /** True while an incident goes on. One that the service noticed itself is over as soon as its part is well, before its end is recorded. */
 export function isOngoing(note: IncidentNote, { checks }: ServiceState, nowMs: number): boolean {

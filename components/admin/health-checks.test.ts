@@ -88,6 +88,13 @@ test("a disk below its reserve is the same problem as a low one, in the words of
   expect(checks[0]).toEqual({ name: "disk", impact: "degraded", problems: ["1 MiB are free"], idle: null });
 });
 
+test("what an operator wrote for readers is no failing check", () => {
+  const at = new Date(NOW_MS - HOUR_MS).toISOString();
+  const note = { id: "1", key: "note-1", part: null, automatic: false, title: "Late prices", text: "", impact: "down" } as const;
+  const notes = [{ ...note, starts_at: at, ends_at: null, updated_at: at }];
+  expect(summaryOf(checksOf({ ...report([node("a")]), notes }))).toBe("Everything works.");
+});
+
 test("a silent node is a problem by name, and its old checks do not count", () => {
   const silent = node("b", { silent: true, age_ms: 5 * MINUTE_MS, checks: { store: "no answer" } });
   expect(checksOf(report([node("a"), silent]))).toMatchObject([

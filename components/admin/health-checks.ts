@@ -4,8 +4,8 @@ import { type Check, serviceState } from "#lib/service-state";
 import type { Tone } from "../ui/badge";
 
 /** The checks of the installation: of all nodes, of REST and streams, and of the backups. */
-export function checksOf({ at_ms: atMs, nodes, checked: probe, notes, backups }: HealthReport): readonly Check[] {
-  return serviceState({ atMs, nodes, probe, notes, backups }).checks;
+export function checksOf({ at_ms: atMs, nodes, checked: probe, backups }: HealthReport): readonly Check[] {
+  return serviceState({ atMs, nodes, probe, backups }).checks;
 }
 
 /** The color of a check: what has nothing to judge is no success. */

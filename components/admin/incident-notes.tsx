@@ -1,11 +1,12 @@
 "use client";
 
 import { useState } from "react";
-import type { IncidentImpact, IncidentNote } from "#lib/contract/uptime";
-import { callPortal } from "../portal/api";
+import type { IncidentImpact, IncidentNote, IncidentPart } from "#lib/contract/uptime";
+import { isCurrent } from "#lib/service-state";
+import { type ApiFailure, callPortal } from "../portal/api";
 import { instantOf } from "../portal/local-time";
 import { usePortal } from "../portal/read";
-import { Instant, useTimeZone } from "../portal/time";
+import { Instant, useNow, useTimeZone } from "../portal/time";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Badge } from "../ui/badge";
 import { Button } from "../ui/button";
@@ -29,6 +30,8 @@ const IMPACTS: readonly { readonly value: IncidentImpact; readonly label: string
 /** What a new note begins with. */
 interface NoteDraft extends Pick<IncidentNote, "title" | "text" | "impact"> {
   readonly starts_at: string | undefined;
+  /** What fails; undefined where nothing of it is measured. */
+  readonly part: IncidentPart | undefined;
 }
 
 interface NoteDialogProps {
@@ -40,7 +43,7 @@ interface NoteDialogProps {
 }
 
 function NoteDialog({ note, draft, onClose, onChange }: NoteDialogProps) {
-  const start: Partial<NoteDraft> = note ?? draft ?? {};
+  const start: Partial<Omit<NoteDraft, "part">> = note ?? draft ?? {};
   const announce = useToast();
   const [impact, setImpact] = useState<IncidentImpact>(start.impact ?? "degraded");
   const zone = useTimeZone();
@@ -59,7 +62,9 @@ function NoteDialog({ note, draft, onClose, onChange }: NoteDialogProps) {
     form: "incidentNote",
     bodyOf,
     send: (form) =>
-      note === undefined ? callPortal("POST", PATH, bodyOf(form)) : callPortal("PUT", `${PATH}/${note.id}`, bodyOf(form)),
+      note === undefined
+        ? callPortal("POST", PATH, { ...bodyOf(form), part: draft?.part })
+        : callPortal("PUT", `${PATH}/${note.id}`, bodyOf(form)),
     done: () => {
       onClose();
       onChange();
@@ -113,16 +118,50 @@ function NoteDialog({ note, draft, onClose, onChange }: NoteDialogProps) {
   );
 }
 
-/** Notes of the status page, with a form to add and edit them. @param draft opens the form of a new one with it */
-export function IncidentNotes({ draft }: { readonly draft: NoteDraft | undefined }) {
+/** Ends a note of an operator that goes on. */
+function ResolveNow({ note, onChange }: { readonly note: IncidentNote; readonly onChange: () => void }) {
+  const announce = useToast();
+  const [failure, setFailure] = useState<ApiFailure>();
+  const resolve = async () => {
+    const { title, text, impact, starts_at } = note;
+    const ends_at = new Date().toISOString();
+    const result = await callPortal("PUT", `${PATH}/${note.id}`, { title, text, impact, starts_at, ends_at });
+    setFailure("failure" in result ? result.failure : undefined);
+    if ("data" in result) announce("The status page shows it as resolved.");
+    onChange();
+  };
+  return (
+    <>
+      <Button aria-label={`Resolve ${note.title} now`} onClick={resolve}>
+        Resolve now
+      </Button>
+      <FailureNotice failure={failure} />
+    </>
+  );
+}
+
+interface IncidentNotesProps {
+  /** Opens the form of a new note with it. */
+  readonly draft: NoteDraft | undefined;
+  /** Opens the form of the note with this id. */
+  readonly noteId: string | undefined;
+}
+
+/** Notes of the status page, with a form to add and edit them, and a button that ends one. */
+export function IncidentNotes({ draft, noteId }: IncidentNotesProps) {
   const { data, error, mutate } = usePortal<{ items: readonly IncidentNote[] }>(PATH);
-  const [edited, setEdited] = useState<Omit<NoteDialogProps, "onClose" | "onChange"> | undefined>(
+  const [chosen, setEdited] = useState<Omit<NoteDialogProps, "onClose" | "onChange"> | undefined>(
     draft && { note: undefined, draft },
   );
+  const [asked, setAsked] = useState(noteId);
+  const note = data?.items.find(({ id }) => id === asked);
+  const edited = chosen ?? (note && { note });
+  const nowMs = useNow() ?? 0;
   const [deleted, setDeleted] = useState<IncidentNote>();
   const reload = () => void mutate();
   const close = () => {
     setEdited(undefined);
+    setAsked(undefined);
     // A reload does not open it again.
     window.history.replaceState(null, "", window.location.pathname);
   };
@@ -154,7 +193,10 @@ export function IncidentNotes({ draft }: { readonly draft: NoteDraft | undefined
                   <Instant at={note.starts_at} /> to {note.ends_at === null ? "now" : <Instant at={note.ends_at} />}
                 </p>
               </div>
-              <div className="flex gap-2">
+              <div className="flex flex-wrap gap-2">
+                {!note.automatic && note.ends_at === null && isCurrent(note, nowMs) ? (
+                  <ResolveNow note={note} onChange={reload} />
+                ) : null}
                 <Button aria-label={`Edit ${note.title}`} onClick={() => setEdited({ note })}>
                   Edit
                 </Button>

@@ -40,9 +40,8 @@ interface NoteProps {
 }
 
 function Note({ note, ongoing, nowMs }: NoteProps) {
-  const { title, text, impact, starts_at, automatic } = note;
-  // Its impact is that on the service, which a feed alone degrades. The part itself was down, as its bars say.
-  const { tone, word } = IMPACTS[automatic ? "down" : impact];
+  const { title, text, impact, starts_at } = note;
+  const { tone, word } = IMPACTS[impact];
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">

@@ -43,8 +43,8 @@ export const INCIDENT_TITLES: Readonly<Record<IncidentPart, string>> = {
   service: "Service not running",
   rest: "REST down",
   stream: "Streams down",
-  live: "Live feed down",
-  sandbox: "Sandbox feed down",
+  live: "Live prices unavailable",
+  sandbox: "Sandbox prices unavailable",
 };
 
 export const IMPACTS = ["none", "degraded", "down"] as const;

@@ -145,7 +145,7 @@ export const statusEventExample: StatusEvent = {
   data: {
     id: "live-1795424400000",
     part: "live",
-    title: "Live feed down",
+    title: "Live prices unavailable",
     text: "No connection to the provider while a market was open.",
     impact: "degraded",
     starts_at: "2026-11-23T09:00:00.000Z",

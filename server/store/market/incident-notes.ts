@@ -66,14 +66,23 @@ export async function listNotes({ prisma }: Pick<Database, "prisma">): Promise<I
   return rows.map(toNote);
 }
 
-/** Adds a note. @throws Fault invalid_parameter when INCIDENT_NOTES_MAX_COUNT are stored */
-export async function addNote({ db, clock, record }: NotesAdmin, form: IncidentNoteForm): Promise<IncidentNote> {
+/**
+ * Adds a note. One about a part changes the incident of that part that goes on, if there is one.
+ * @throws Fault invalid_parameter when INCIDENT_NOTES_MAX_COUNT are stored
+ */
+export async function addNote(admin: NotesAdmin, form: IncidentNoteForm): Promise<IncidentNote> {
+  const { db, clock, record } = admin;
+  const { part } = form;
+  const open = part && (await db.prisma.incidentNote.findFirst({ where: { part, endsAt: null } }));
+  if (open) return await editNote(admin, open.id, form);
+  const measured = new Date(clock.now());
   return await db.prisma.$transaction(async (tx) => {
     if ((await tx.incidentNote.count({ where: { automatic: false } })) >= INCIDENT_NOTES_MAX_COUNT) {
       const detail = `At most ${INCIDENT_NOTES_MAX_COUNT} notes are kept. Delete one first.`;
       throw new Fault("invalid_parameter", { parameter: "title", detail });
     }
-    const made = toNote(await tx.incidentNote.create({ data: dataOf(form, clock) }));
+    const about = part && { part, measuredFrom: measured, measuredUntil: measured };
+    const made = toNote(await tx.incidentNote.create({ data: { ...dataOf(form, clock), ...about } }));
     await record(tx, { action: "incident.add", target: made.id, after: made });
     return made;
   });

@@ -51,18 +51,19 @@ const RUNS = `
    ORDER BY since DESC, part LIMIT $5`;
 
 // A run that was noticed before has grown, perhaps out of the samples that were read: it is known by any minute that both have. What an
-// operator edited stays as it is.
-const SAME = "n.part = r.part AND n.measured_from <= r.until AND n.measured_until >= r.since";
+// operator wrote stays as it is, and until it ends, what is measured of its part belongs to it.
+const SAME = `
+  n.part = r.part AND n.measured_from <= r.until AND (n.measured_until >= r.since OR NOT n.automatic AND n.ends_at IS NULL)`;
 const NOTE = `
   WITH r AS (
     SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::text[],
                          $8::text[]) AS r (part, since, until, starts_at, ends_at, title, text, impact)),
   grown AS (
-    UPDATE incident_note AS n SET measured_until = r.until,
+    UPDATE incident_note AS n SET measured_until = greatest(n.measured_until, r.until),
            ends_at = CASE WHEN n.automatic THEN r.ends_at ELSE n.ends_at END,
            text = CASE WHEN n.automatic THEN r.text ELSE n.text END,
            updated_at = CASE WHEN n.automatic AND (n.ends_at, n.text) IS DISTINCT FROM (r.ends_at, r.text) THEN $9 ELSE n.updated_at END
-      FROM r WHERE ${SAME} AND (n.measured_until <> r.until OR n.automatic AND (n.ends_at, n.text) IS DISTINCT FROM (r.ends_at, r.text)))
+      FROM r WHERE ${SAME} AND (n.measured_until < r.until OR n.automatic AND (n.ends_at, n.text) IS DISTINCT FROM (r.ends_at, r.text)))
   INSERT INTO incident_note (id, title, text, impact, starts_at, ends_at, updated_at, part, measured_from, measured_until, automatic)
   SELECT gen_random_uuid(), r.title, r.text, r.impact, r.starts_at, r.ends_at, $9, r.part, r.since, r.until, true
     FROM r WHERE NOT EXISTS (SELECT FROM incident_note n WHERE ${SAME})

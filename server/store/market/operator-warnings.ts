@@ -1,8 +1,7 @@
 import type { Pool } from "pg";
 import type { Clock } from "#lib/clock";
 import type { NodeHealth } from "#lib/contract/portal-health";
-import { VENUES } from "#lib/contract/primitives";
-import { type Check, checksOfPart, serviceState } from "#lib/service-state";
+import { type Check, partOf, serviceState } from "#lib/service-state";
 import { MINUTE_MS } from "#lib/units";
 import { lastBackups } from "./backup-runs";
 import { readHealth } from "./health-history";
@@ -48,9 +47,9 @@ interface Failing extends Pick<Check, "name" | "problems"> {
 
 /** Since when a check of a venue fails: since its last fresh price, as the nodes that find it failing say. Null for other checks. */
 function beganOf(name: string, nodes: readonly NodeHealth[]): Date | null {
-  const times = VENUES.filter((venue) => checksOfPart({ part: venue }).includes(name)).flatMap((venue) =>
-    nodes.flatMap(({ silent, checks, quiet_since_ms }) => (!silent && checks[name] && quiet_since_ms?.[venue]) || []),
-  );
+  const part = partOf(name);
+  if (part !== "live" && part !== "sandbox") return null;
+  const times = nodes.flatMap(({ silent, checks, quiet_since_ms }) => (!silent && checks[name] && quiet_since_ms?.[part]) || []);
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
@@ -86,7 +85,8 @@ export async function takeWarnings(pool: Queries, nowMs: number, failing: readon
  */
 export async function warningsSince(pool: Queries, nodes: readonly NodeHealth[]): Promise<Readonly<Record<string, string>>> {
   const { rows } = await pool.query<{ name: string; began_at: Date }>(SINCE);
-  const known = VENUES.flatMap((venue) => checksOfPart({ part: venue })).map((name) => [name, beganOf(name, nodes)] as const);
+  const names = nodes.flatMap(({ checks }) => Object.keys(checks));
+  const known = names.map((name) => [name, beganOf(name, nodes)] as const);
   const seen = rows.map(({ name, began_at }) => [name, began_at] as const);
   return Object.fromEntries([...seen, ...known].flatMap(([name, at]) => (at === null ? [] : [[name, at.toISOString()]])));
 }

@@ -92,7 +92,7 @@ describe("incidents", () => {
     await t.db.pool.query(state, ["down"]);
     expect(await noticed()).toEqual([["live", 20, null]]);
     const [note] = await listNotes(t.db);
-    expect(note).toMatchObject({ automatic: true, title: "Live feed down", impact: "degraded" });
+    expect(note).toMatchObject({ automatic: true, title: "Live prices unavailable", impact: "degraded" });
     expect(note?.text).toBe("No connection to the provider while a market was open.");
   });
 
@@ -196,6 +196,39 @@ describe("notes of operators", () => {
     expect(await listNotes(t.db)).toMatchObject([
       { id, key, part: "live", automatic: false, text: "We call the provider.", starts_at: NOTE.starts_at, ends_at: null },
     ]);
+  });
+
+  test("a note about a part is one incident with what is measured of it until it ends, whichever came first", async () => {
+    const about = {
+      ...NOTE,
+      title: "Prices are late",
+      starts_at: new Date(NOW_MS - 30 * MINUTE_MS).toISOString(),
+      part: "live",
+    } as const;
+    t.clock.set(NOW_MS - 30 * MINUTE_MS);
+    const { id } = await addNote(admin(), about);
+    await sample({ endsBeforeMs: 10 * MINUTE_MS, minutes: 10, fresh: 0 });
+    await sample({ endsBeforeMs: 2 * MINUTE_MS, minutes: 8 });
+    await noticed();
+    expect(await listNotes(t.db)).toMatchObject([{ id, part: "live", title: "Prices are late", ends_at: null }]);
+    // Also what fails again before the operator ends it.
+    await sample({ endsBeforeMs: -10 * MINUTE_MS, minutes: 12, fresh: 0 });
+    await noticed(NOW_MS + 10 * MINUTE_MS);
+    await editNote(admin(), id, { ...about, ends_at: new Date(NOW_MS + 10 * MINUTE_MS).toISOString() });
+    await noticed(NOW_MS + 10 * MINUTE_MS);
+    expect((await listNotes(t.db)).map((note) => note.id)).toEqual([id]);
+  });
+
+  test("a note about a part changes the incident of that part that goes on", async () => {
+    await sample({ endsBeforeMs: 0, minutes: 10, fresh: 0 });
+    await noticed();
+    const [open] = await listNotes(t.db);
+    changes.length = 0;
+    await addNote(admin(), { ...NOTE, text: "We call the provider.", part: "live" });
+    expect(await listNotes(t.db)).toMatchObject([
+      { id: open?.id, key: open?.key, automatic: false, text: "We call the provider." },
+    ]);
+    expect(changes).toMatchObject([{ action: "incident.edit" }]);
   });
 
   test("notes are kept up to INCIDENT_NOTES_MAX_COUNT; a further one is refused", async () => {
