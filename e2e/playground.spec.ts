@@ -71,6 +71,9 @@ const answer = (page: Page) => page.getByRole("region", { name: "Answer", exact:
 const choose = (page: Page, operation: string) => page.getByRole("button", { name: operation }).click();
 const send = (page: Page) => page.getByRole("button", { name: "Send", exact: true }).click();
 const alert = (page: Page) => page.getByRole("alert").filter({ hasText: /\S/ }).first();
+/** What this device keeps, besides the token of its pages, which stands for no key. */
+const kept = (page: Page) =>
+  page.evaluate("JSON.stringify([{ ...localStorage, 'page-token': undefined }, { ...sessionStorage }, location.href])");
 const copied = (page: Page) => page.evaluate("navigator.clipboard.readText()") as Promise<string>;
 
 /** What the reader can see, without scripts and styles; no test ends on a page that shows a stack or a bare "null". */
@@ -99,6 +102,21 @@ describe("a reader without an account", () => {
     await answer(page).getByText("Streaming", { exact: true }).waitFor();
     expect(page.url()).toContain("timeframe=M5");
     expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test("spends of the demo key what the page says, and no more for the chart and the list of instruments", async () => {
+    const page = await open(await reader());
+    const spent: string[] = [];
+    page.on("request", (request) => {
+      const { pathname } = new URL(request.url());
+      if (request.headers().authorization === `Bearer ${product.demoKey}`) spent.push(pathname);
+    });
+    await page.getByRole("combobox", { name: "ticker" }).fill("xau");
+    await page.getByRole("option", { name: /XAUUSD/ }).click();
+    await send(page);
+    await answer(page).getByText("Streaming", { exact: true }).waitFor();
+    expect(spent).toEqual([operations.klines.path]);
     await page.context().close();
   });
 
@@ -259,7 +277,7 @@ describe("a reader without an account", () => {
     await choose(page, "Your key");
     await page.getByRole("button", { name: "Euro now", exact: true }).click();
     expect(await page.getByRole("combobox", { name: "tickers" }).inputValue()).toBe("EURUSD");
-    expect((await page.evaluate("JSON.stringify(localStorage)")) as string).not.toMatch(KEY);
+    expect(await kept(page)).not.toMatch(KEY);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -331,7 +349,7 @@ describe("a reader without an account", () => {
     const link = await copied(page);
     expect(link).toBe(`${product.baseUrl}/playground?op=klines&ticker=XAUUSD&timeframe=M5&limit=20`);
     await page.getByRole("button", { name: "Clear", exact: true }).waitFor();
-    const stored = (await page.evaluate("JSON.stringify(localStorage)")) as string;
+    const stored = await kept(page);
     expect(stored).toContain("XAUUSD");
     expect(stored).not.toMatch(KEY);
     await choose(page, "Instruments");
@@ -699,7 +717,7 @@ describe("a developer who is signed in", () => {
     await choose(page, "Quote stream");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("row", { name: /EURUSD/ }).waitFor();
-    expect(await page.evaluate("JSON.stringify([localStorage, sessionStorage, location.href])")).not.toMatch(KEY);
+    expect(await kept(page)).not.toMatch(KEY);
     expect(problems).toEqual([]);
     await context.close();
   });

@@ -56,10 +56,11 @@ interface AnswerViewProps {
   readonly again: () => void;
   /** Puts the suggestion into the form, and sends it. */
   readonly onCorrect: (correction: Correction) => void;
-  /** For the chart, which the kline stream keeps up to date. */
   readonly live: {
     readonly bearers: Bearers;
     readonly credential: Credential | undefined;
+    /** With what the kline stream keeps the chart up to date. */
+    readonly chart: Credential | undefined;
     readonly onTimeframe: (timeframe: Timeframe) => void;
   };
 }
@@ -101,7 +102,18 @@ type TabProps = Pick<AnswerViewProps, "operation" | "kept" | "digits" | "live" |
 /** The records of an answer drawn over time; undefined for an operation whose records have no chart. */
 function chartOf({ body }: Answer, { operation, digits, live }: Pick<TabProps, "operation" | "digits" | "live">): ReactNode {
   const { data } = fieldsOf(body);
-  if (operation.id === "klines") return <AnswerChart window={data as KlineWindow} path={operation.path} {...live} />;
+  if (operation.id === "klines") {
+    const { bearers, chart, onTimeframe } = live;
+    return (
+      <AnswerChart
+        window={data as KlineWindow}
+        path={operation.path}
+        bearers={bearers}
+        credential={chart}
+        onTimeframe={onTimeframe}
+      />
+    );
+  }
   if (operation.id !== "ticks") return undefined;
   const { ticker, items } = data as TickWindow;
   return <TickChart ticker={ticker} ticks={items} digits={priceDigits(items, digits).get(ticker) ?? 0} height="h-96" />;

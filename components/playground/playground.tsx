@@ -7,7 +7,7 @@ import type { Instrument } from "#lib/contract/instrument";
 import type { StreamName, Timeframe } from "#lib/contract/primitives";
 import { urlOf } from "#lib/docs/samples/call";
 import type { RestCall, StreamCall } from "#lib/docs/samples/index";
-import type { Credential, OwnKey } from "../portal/credential";
+import { type Credential, type OwnKey, PAGE_CREDENTIAL } from "../portal/credential";
 import { Prose } from "../ui/prose";
 import { Skeleton } from "../ui/skeleton";
 import { AnswerView } from "./answer-view";
@@ -65,6 +65,12 @@ function sampleOf(
   return { operation, parameters: { stream: operation.stream as StreamName, tickers, ...timeframe }, base, key };
 }
 
+/** The credential of the chart beside an answer: where pages read the sandbox themselves, only the call spends the key. */
+function chartCredential(credential: Credential | undefined, demoKey: string | undefined): Credential | undefined {
+  if (demoKey === undefined || credential === undefined) return credential;
+  return credential.kind === "own" && credential.key.venue === "live" ? credential : PAGE_CREDENTIAL;
+}
+
 const digitsOf = (instruments: readonly Instrument[] = []) => new Map(instruments.map(({ ticker, digits }) => [ticker, digits]));
 
 /** What an operation does, and what a call with the form's values costs. */
@@ -101,7 +107,13 @@ export function Playground({ operations, start, base, demoKey, keys, linkedKey, 
   if (!credentials.has(chosen)) credentials.set(chosen, credentialOf({ demoKey, keys, chosen }));
   const credential = credentials.get(chosen);
   const list = operations.find(({ id }) => id === "instruments") ?? operations[0];
-  const { instruments, want } = useInstruments(list.path, bearers, chosen, credential);
+  const { instruments, want } = useInstruments(
+    list.path,
+    bearers,
+    chosen,
+    // The demo key reads what pages do. A key of the reader's own may read less.
+    credential?.kind === "demo" ? PAGE_CREDENTIAL : credential,
+  );
   const klineStream = operations.filter(isStream).find(({ stream }) => stream === "kline");
   const rest = isStream(operation) ? undefined : operation;
   const urlWith = (parameters: Values) =>
@@ -190,7 +202,12 @@ export function Playground({ operations, start, base, demoKey, keys, linkedKey, 
                 onCorrect={(correction) =>
                   sendWith(correction.parameter, corrected(values[correction.parameter] ?? "", correction))
                 }
-                live={{ bearers, credential, onTimeframe: (timeframe) => sendWith("timeframe", timeframe) }}
+                live={{
+                  bearers,
+                  credential,
+                  chart: chartCredential(credential, demoKey),
+                  onTimeframe: (timeframe) => sendWith("timeframe", timeframe),
+                }}
               />
             )}
           </div>
