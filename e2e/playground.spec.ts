@@ -137,6 +137,29 @@ describe("a reader without an account", () => {
     await page.context().close();
   });
 
+  test("reads of a ticker that there is none once the field is left, and sees which answer is not to the request of the form", async () => {
+    const page = await open(await reader(), "/playground?op=latestQuotes&tickers=EURUSD");
+    const old = answer(page).getByText("Answer to the previous request.");
+    await send(page);
+    await answer(page).getByText("200 OK").waitFor();
+    const field = page.getByRole("combobox", { name: "tickers" });
+    await field.fill("EURUSD,XAUUSDD");
+    await old.waitFor();
+    expect(await page.locator("form [aria-invalid]").count()).toBe(0);
+    await page.keyboard.press("Tab");
+    await expectWords(page, "Not among your instruments: XAUUSDD. Did you mean XAUUSD?");
+    expect(await page.locator("form [aria-invalid]").getAttribute("name")).toBe("tickers");
+    await field.fill("EURUSD");
+    await old.waitFor({ state: "detached" });
+    expect(await page.locator("form [aria-invalid]").count()).toBe(0);
+    await field.fill("XAUUSD");
+    await old.waitFor();
+    await send(page);
+    await old.waitFor({ state: "detached" });
+    await answer(page).getByText('"XAUUSD"').first().waitFor();
+    await page.context().close();
+  });
+
   test("finds the way from a timeframe that has too many days of mid prices to one that fits, by one click", async () => {
     const page = await open(await reader(), "/playground?op=klines&ticker=EURUSD&timeframe=H1&price=mid&limit=200");
     await send(page);

@@ -46,6 +46,8 @@ const FilesTable = dynamic(() => import("./files-table").then((module) => module
 interface AnswerViewProps {
   readonly operation: RestOperation;
   readonly outcome: Outcome | undefined;
+  /** The form asks something else than this outcome is of. */
+  readonly previous: boolean;
   /** The answers of this page, to compare them. */
   readonly kept: KeptAnswers;
   /** Decimals of the instruments that are known, by ticker. */
@@ -140,7 +142,7 @@ function tabsOf(answer: Answer, { operation, kept, digits, live, target }: TabPr
 }
 
 /** The outcome of a call: its status, and the answer in the chosen view. */
-export function AnswerView({ outcome, busy, again, onCorrect, ...shown }: AnswerViewProps) {
+export function AnswerView({ outcome, previous, busy, again, onCorrect, ...shown }: AnswerViewProps) {
   const { operation } = shown;
   const { answer, trouble } = outcome ?? {};
   const place = useRef<HTMLElement>(null);
@@ -150,31 +152,32 @@ export function AnswerView({ outcome, busy, again, onCorrect, ...shown }: Answer
     if (top > window.innerHeight * IN_SIGHT_PART) place.current?.scrollIntoView({ block: "start" });
   }, [outcome]);
   const tabs = answer === undefined ? undefined : tabsOf(answer, shown);
+  const old = previous && !busy;
   return (
-    <section
-      ref={place}
-      aria-label="Answer"
-      aria-busy={busy}
-      className={`flex min-w-0 scroll-mt-20 flex-col gap-4 transition-opacity ${busy ? "opacity-60" : ""}`}
-    >
-      {outcome === undefined ? (
-        <div className="flex flex-col gap-3">
-          <p className="text-ink-soft text-sm leading-6">
-            {busy ? "Waiting for the response." : "Press Send to see the response here. It looks like this:"}
-          </p>
-          <JsonTree value={operation.example} />
-        </div>
-      ) : null}
-      {answer === undefined ? null : <AnswerFacts answer={answer} />}
-      {trouble === undefined ? null : (
-        <TroubleNotice
-          trouble={trouble}
-          again={answer === undefined || trouble.retryAfterS !== undefined ? again : undefined}
-          onCorrect={onCorrect}
-        />
-      )}
-      {answer === undefined || trouble !== undefined ? null : <Notes notes={notesOf(operation.id, answer.body)} />}
-      {tabs === undefined ? null : <Tabs key={`${operation.id} ${tabs[0].value}`} label="Answer as" tabs={tabs} />}
+    <section ref={place} aria-label="Answer" aria-busy={busy} className="flex min-w-0 scroll-mt-20 flex-col gap-4">
+      <p role="status" className={`text-ink-soft text-sm leading-6 ${old ? "" : "sr-only"}`}>
+        {old ? "Answer to the previous request. Press Send for that of the form." : ""}
+      </p>
+      <div className={`flex min-w-0 flex-col gap-4 transition-opacity ${busy || old ? "opacity-60" : ""}`}>
+        {outcome === undefined ? (
+          <div className="flex flex-col gap-3">
+            <p className="text-ink-soft text-sm leading-6">
+              {busy ? "Waiting for the response." : "Press Send to see the response here. It looks like this:"}
+            </p>
+            <JsonTree value={operation.example} />
+          </div>
+        ) : null}
+        {answer === undefined ? null : <AnswerFacts answer={answer} />}
+        {trouble === undefined ? null : (
+          <TroubleNotice
+            trouble={trouble}
+            again={answer === undefined || trouble.retryAfterS !== undefined ? again : undefined}
+            onCorrect={onCorrect}
+          />
+        )}
+        {answer === undefined || trouble !== undefined ? null : <Notes notes={notesOf(operation.id, answer.body)} />}
+        {tabs === undefined ? null : <Tabs key={`${operation.id} ${tabs[0].value}`} label="Answer as" tabs={tabs} />}
+      </div>
     </section>
   );
 }

@@ -127,6 +127,7 @@ export function Playground({ operations, start, base, demoKey, keys, linkedKey, 
     play.change(name, value);
     runWith({ ...values, [name]: value });
   };
+  const { answered } = play;
   const past = (
     <>
       <SavedRequests store={store} operation={operation} values={values} onReopen={play.reopen} />
@@ -193,7 +194,8 @@ export function Playground({ operations, start, base, demoKey, keys, linkedKey, 
             ) : (
               <AnswerView
                 operation={rest}
-                outcome={play.outcome}
+                outcome={answered?.outcome}
+                previous={answered !== undefined && (answered.url !== url || answered.credential !== credential)}
                 kept={play.kept}
                 digits={digitsOf(instruments)}
                 target={sampleOf(operation, values, base, credential)}

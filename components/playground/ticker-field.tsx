@@ -2,7 +2,7 @@
 
 import { type KeyboardEvent, useId, useState } from "react";
 import type { Instrument } from "#lib/contract/instrument";
-import { searchInstruments } from "#lib/instrument-search";
+import { nearTicker, searchInstruments } from "#lib/instrument-search";
 import { CONTROL } from "../ui/field";
 import { InstrumentMark } from "../ui/instrument-mark";
 import { ParameterField } from "./parameter-field";
@@ -15,6 +15,15 @@ const SHOWN_MAX_COUNT = 50;
 function typedPart(text: string, several: boolean): { before: string; part: string } {
   const at = several ? text.lastIndexOf(",") + 1 : 0;
   return { before: text.slice(0, at), part: text.slice(at).trim() };
+}
+
+/** What the service would say of tickers that the key cannot read; undefined when it can read all. */
+function unknownIn(text: string, instruments: readonly Instrument[]): string | undefined {
+  const tickers = text.split(",").map((part) => part.trim().toUpperCase());
+  const [first, ...others] = tickers.filter((one) => one !== "" && !instruments.some(({ ticker }) => ticker === one));
+  if (first === undefined) return undefined;
+  const near = nearTicker(first, instruments);
+  return `Not among your instruments: ${[first, ...others].join(", ")}.${near === undefined ? "" : ` Did you mean ${near}?`}`;
 }
 
 interface TickerFieldProps extends FieldControlProps {
@@ -72,6 +81,9 @@ export function TickerField({ field, value, issue, onChange, instruments, onWant
   const listId = useId();
   const [open, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
+  // While it is typed, a ticker is not finished.
+  const [left, setLeft] = useState(false);
+  const unknown = left && instruments !== undefined ? unknownIn(value, instruments) : undefined;
   const { before, part } = typedPart(value, several);
   const exact = instruments?.some(({ ticker }) => ticker === part) ?? false;
   const options =
@@ -100,7 +112,7 @@ export function TickerField({ field, value, issue, onChange, instruments, onWant
   }
 
   return (
-    <ParameterField field={field} issue={issue}>
+    <ParameterField field={field} issue={issue ?? unknown}>
       {(control) => (
         <div className="relative">
           <input
@@ -115,10 +127,16 @@ export function TickerField({ field, value, issue, onChange, instruments, onWant
             onFocus={onWanted}
             onClick={() => setOpen(true)}
             // Not before the focus is where it goes: a dialog that loses nodes while nothing has the focus takes it for itself.
-            onBlur={() => setTimeout(() => setOpen(false))}
+            onBlur={() =>
+              setTimeout(() => {
+                setOpen(false);
+                setLeft(true);
+              })
+            }
             onKeyDown={onKeyDown}
             onChange={(event) => {
               onChange(event.target.value);
+              setLeft(false);
               setOpen(true);
               setActive(-1);
             }}

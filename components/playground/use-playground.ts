@@ -10,6 +10,13 @@ import { linkTo, startValues } from "./share";
 import { useCheck } from "./use-check";
 import { type PastCall, usePastCalls } from "./use-past-calls";
 
+/** An outcome with the call it is of. */
+interface Answered {
+  readonly outcome: Outcome;
+  readonly url: string;
+  readonly credential: Credential;
+}
+
 /** The state of the whole page, and its actions. */
 interface PlaygroundState {
   readonly operation: PlayOperation;
@@ -17,8 +24,8 @@ interface PlaygroundState {
   readonly checked: Checked;
   readonly notices: readonly string[];
   readonly busy: boolean;
-  /** The outcome for the current operation; undefined before its first call. */
-  readonly outcome: Outcome | undefined;
+  /** The newest outcome of the current operation; undefined before its first call. */
+  readonly answered: Answered | undefined;
   /** The answers of this page, to compare them. */
   readonly kept: KeptAnswers;
   readonly bearers: Bearers;
@@ -36,7 +43,7 @@ interface PlaygroundState {
 export function usePlayground(operations: readonly [PlayOperation, ...PlayOperation[]], start: Start): PlaygroundState {
   const [operationId, setOperationId] = useState(start.operationId);
   const [forms, setForms] = useState<Readonly<Record<string, Values>>>({ [start.operationId]: start.values });
-  const [outcomes, setOutcomes] = useState<Readonly<Record<string, Outcome>>>({});
+  const [outcomes, setOutcomes] = useState<Readonly<Record<string, Answered>>>({});
   const [kept, setKept] = useState(NONE_KEPT);
   const [imported, setImported] = useState<readonly string[]>([]);
   const [busy, setBusy] = useState(false);
@@ -62,7 +69,7 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
     checked,
     notices: changed ? imported : start.notices,
     busy,
-    outcome: outcomes[operation.id],
+    answered: outcomes[operation.id],
     kept,
     bearers,
     past,
@@ -90,7 +97,7 @@ export function usePlayground(operations: readonly [PlayOperation, ...PlayOperat
         const { answer } = outcome;
         const call = { operation: rest, values: given, at: Date.now() };
         if (answer !== undefined) setKept((before) => keepAnswer(before, call, answer));
-        setOutcomes((before) => ({ ...before, [rest.id]: outcome }));
+        setOutcomes((before) => ({ ...before, [rest.id]: { outcome, url, credential } }));
         past.add(rest, given, outcome.answer?.status ?? null);
       });
     },
