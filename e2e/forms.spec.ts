@@ -91,6 +91,10 @@ const byDate = async (form: Locator) => {
   await form.locator("[name=expiry]").selectOption("date");
 };
 
+/** Resolves once what changed is painted. */
+const painted = () =>
+  page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(null)))));
+
 const STRANGERS: readonly Case[] = [
   { at: "signin", said: { email: "Enter a valid email address.", password: "Enter your password." } },
   {
@@ -274,6 +278,35 @@ describe("a form that is sent with mistakes says at each field what is wrong, le
       expect(asked).toEqual([]);
     });
   });
+});
+
+test("a click on a button is not lost to the line that says what is wrong with the field before it", async () => {
+  await become(undefined, "198.51.100.5");
+  const form = await openForm({ at: "signup" });
+  const [email, button] = [form.locator("[name=email]"), form.locator("button[type=submit]")];
+  const wrong = { email: "Enter a valid email address." };
+  await email.fill("ada@");
+  await page.keyboard.press("Tab");
+  await expect.poll(() => saidIn(form), SOON).toEqual(wrong);
+  await email.fill("eve@");
+  await expect.poll(() => saidIn(form), SOON).toEqual({});
+  const { x, y } = (await button.boundingBox()) ?? { x: 0, y: 0 };
+  await page.mouse.move(x + 20, y + 3);
+  await page.mouse.down();
+  await painted();
+  expect(await saidIn(form)).toEqual({});
+  await page.mouse.up();
+  await expect
+    .poll(() => saidIn(form), SOON)
+    .toEqual({
+      ...wrong,
+      password: "Use at least 12 characters.",
+      terms: "Accept the terms to create an account.",
+    });
+  // A press that was on no button ends the wait as well.
+  await email.fill("bob@");
+  await page.getByRole("heading", { level: 1 }).click();
+  await expect.poll(async () => (await saidIn(form)).email, SOON).toBe(wrong.email);
 });
 
 test("a form without mistakes is sent, and what the service refuses is said at the field", async () => {

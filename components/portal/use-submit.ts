@@ -1,6 +1,6 @@
 "use client";
 
-import { type FocusEvent, type FormEvent, useRef, useState } from "react";
+import { type FocusEvent, type FormEvent, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { ApiFailure, ApiResult } from "./api";
 import type { FormName } from "./form-check";
@@ -56,6 +56,40 @@ const isOwn = ({ target, currentTarget }: FormEvent<HTMLFormElement>) =>
 
 const controlsOf = (form: HTMLFormElement) => [...form.elements] as HTMLInputElement[];
 
+/**
+ * Waits until the pointer that is down, if one is, has clicked what it was pressed on: a line that appeared before would move that away
+ * from under it, and the click would be lost.
+ */
+function useClicked(): () => Promise<void> {
+  const press = useRef<Promise<void>>(undefined);
+  useEffect(() => {
+    const listening = new AbortController();
+    const options = { capture: true, signal: listening.signal };
+    let end = () => {};
+    const onUp = () => end();
+    function onDown({ target }: PointerEvent): void {
+      end();
+      // The list of choices that it opens may get the pointerup.
+      if (target instanceof HTMLSelectElement) return;
+      press.current = new Promise((resolve) => {
+        end = resolve;
+      });
+    }
+    window.addEventListener("pointerdown", onDown, options);
+    window.addEventListener("pointerup", onUp, options);
+    window.addEventListener("pointercancel", onUp, options);
+    return () => {
+      listening.abort();
+      end();
+    };
+  }, []);
+  return async () => {
+    await press.current;
+    // The click comes in the task of the pointerup, as all events of a tap come in one.
+    await new Promise((resolve) => setTimeout(resolve));
+  };
+}
+
 type FieldOptions = Pick<SubmitOptions<never>, "fields" | "form" | "bodyOf">;
 
 /** What is said about fields while a form is filled in and before it is sent, with the schemas of the contract, which load with the first check. */
@@ -63,6 +97,7 @@ function useFieldIssues({ fields, form, bodyOf }: FieldOptions) {
   const [issues, setIssues] = useState<Readonly<Record<string, string | undefined>>>({});
   /** Fields that were checked since they changed last. Each is checked again with the next, because some depend on others. */
   const told = useRef(new Set<string>());
+  const clicked = useClicked();
 
   async function issuesOf(element: HTMLFormElement): Promise<Readonly<Record<string, string>>> {
     // Without an answer the service checks it, as it does anyway.
@@ -72,6 +107,7 @@ function useFieldIssues({ fields, form, bodyOf }: FieldOptions) {
 
   async function checkAgain(element: HTMLFormElement): Promise<void> {
     const found = await issuesOf(element);
+    await clicked();
     setIssues(Object.fromEntries([...told.current].map((name) => [name, found[name]])));
   }
 
