@@ -130,7 +130,7 @@ export const PARTS = parts()
     const answers = {
       ...calling<AskedReports>(REPORTS, (name, ...input) => started().reports[name](...(input as [Venue, string]))),
       remaining: (...account: Parameters<Access["remaining"]>) => started().access.remaining(...account),
-      takeFor: (...page: Parameters<Access["takeFor"]>) => started().access.takeFor(...page),
+      takeForPage: (...page: Parameters<Access["takeForPage"]>) => started().access.takeForPage(...page),
       noteMailServer: node.noteMailServer,
     };
     const isListed = (ticker: string) =>
@@ -406,7 +406,7 @@ export const PARTS = parts()
         refresh: access.refresh,
         mintPortalToken: access.mintPortalToken,
         remaining: (...account) => parent.ask("remaining", ...account),
-        takeFor: (...page) => parent.ask("takeFor", ...page),
+        takeForPage: (...page) => parent.ask("takeForPage", ...page),
       },
       storedData,
       uploads,

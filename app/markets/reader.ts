@@ -22,9 +22,9 @@ export async function marketReader(parts: PortalRuntime, asked?: Venue): Promise
   return { user: await signedInUser(), address, asked };
 }
 
-/** What the page calls with: its own token in the sandbox, and the reader's own key in the live venue. */
+/** What the page calls with: a token of its own in either venue. In the live one it reads what the reader's key may. */
 export function credentialFor(parts: PortalRuntime, { venue, liveKey }: ShownMarkets<unknown>): Credential | undefined {
-  return venue === "live" && liveKey !== undefined ? { kind: "own", key: toOwnKey(liveKey) } : pageCredentialOf(parts);
+  return venue === "live" && liveKey !== undefined ? { kind: "live_page", key: toOwnKey(liveKey) } : pageCredentialOf(parts);
 }
 
 /** Which venue a page shows, and why: the facts of its notice. */

@@ -23,7 +23,7 @@ interface Chart {
 /** Likely reasons, where the service gave none. */
 const NO_STREAM = {
   page: `The pages of this browser may have ${PLAN_DEFAULTS.demo.streamConnections} streams.`,
-  own: "Your key needs the scope market:stream, and a connection that its plan still allows.",
+  live_page: `Your live key may lack the scope market:stream, or the pages of this browser have ${PLAN_DEFAULTS.demo.streamConnections} streams.`,
 };
 
 function stateOf(feed: Feed): LiveState {
@@ -31,7 +31,7 @@ function stateOf(feed: Feed): LiveState {
   // Polling refreshes prices, not klines.
   const why =
     feed.by === "polling"
-      ? `Can't open a stream, so this chart is not updated. ${feed.why ?? NO_STREAM[feed.key === "own" ? "own" : "page"]}`
+      ? `Can't open a stream, so this chart is not updated. ${feed.why ?? NO_STREAM[feed.key === "live_page" ? "live_page" : "page"]}`
       : troubleOf(feed);
   return why === undefined ? { phase: "connecting" } : { phase: "stopped", why };
 }

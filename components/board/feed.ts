@@ -23,7 +23,7 @@ export function troubleOf(feed: Feed): string | undefined {
     return `Can't open a stream. ${feed.why === undefined ? "" : `${feed.why} `}Refreshing every ${durationText(feed.everyMs)}.`;
   if (feed.by !== "none") return undefined;
   if (feed.why === "limited") {
-    const who = feed.key === "own" ? "Your key has" : "The pages at your IP address have";
+    const who = feed.key === "live_page" ? "The pages of your account have" : "The pages at your IP address have";
     return `${who} reached the rate limit. Retrying in ${durationText(feed.retryInS * SECOND_MS)}.`;
   }
   if (feed.why === "refused") return `The service refused the request: ${plainText(feed.detail)} Reload the page to try again.`;

@@ -33,7 +33,7 @@ function electBy(locks: LockManager, name: string): Sharing["elect"] {
 function sharingOf(credential: Credential): Sharing {
   const { locks } = navigator as { locks?: LockManager };
   if (locks === undefined || typeof BroadcastChannel === "undefined") return ALONE;
-  const name = `${NAME} ${credential.kind === "own" ? credential.key.id : credential.kind}`;
+  const name = `${NAME} ${credential.kind === "live_page" ? credential.key.id : credential.kind}`;
   try {
     const channel = new BroadcastChannel(name);
     return {

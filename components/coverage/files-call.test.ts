@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { PAGE_CREDENTIAL } from "../portal/credential";
 import { filesCall, hasFile } from "./files-call";
 
-const own = { kind: "own", key: { id: "key1", name: "Desk", venue: "live", scopes: [], hint: "" } } as const;
+const live = { kind: "live_page", key: { id: "key1", name: "Desk", venue: "live", scopes: [], hint: "" } } as const;
 
 test("the call of a month asks for its seconds, with the id of a key and never its text", () => {
-  expect(filesCall("EURUSD", "klines", own, "2024-12")).toBe(
+  expect(filesCall("EURUSD", "klines", live, "2024-12")).toBe(
     `/playground?op=files&ticker=EURUSD&type=klines&from=${Date.UTC(2024, 11) / 1000}&to=${Date.UTC(2025, 0) / 1000}&key=key1`,
   );
   expect(filesCall("EURUSD", "ticks", PAGE_CREDENTIAL)).toBe("/playground?op=files&ticker=EURUSD&type=ticks&key=demo");

@@ -13,7 +13,7 @@ export function filesCall(ticker: string, type: FileType, credential: Credential
     query.set("to", String(monthEndMs(month) / SECOND_MS));
   }
   // Without one, the playground begins with a live key of its reader.
-  query.set("key", credential.kind === "own" ? credential.key.id : "demo");
+  query.set("key", credential.kind === "live_page" ? credential.key.id : "demo");
   return `/playground?${query}`;
 }
 

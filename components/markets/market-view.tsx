@@ -53,7 +53,7 @@ export function MarketView({ detail: { row, instrument, bars, hours, ranges }, c
             <div className="flex flex-wrap items-center gap-x-3">
               <h1 className="font-semibold text-2xl leading-8 tracking-tight">{ticker}</h1>
               <StatusBadge state={state} reason={reason} />
-              {credential?.kind === "own" ? null : <Badge tone="neutral">Sandbox</Badge>}
+              {credential?.kind === "live_page" ? null : <Badge tone="neutral">Sandbox</Badge>}
             </div>
             <p className="text-ink-soft text-sm leading-6">{row.name}</p>
           </div>
@@ -92,7 +92,7 @@ export function MarketView({ detail: { row, instrument, bars, hours, ranges }, c
           <MarketFigures row={row} price={price} ranges={ranges} source={source} />
           <div className="mt-4 overflow-hidden rounded-xl border border-line bg-surface">
             <FeedLine store={store} />
-            <FeedNote store={store} venue={credential?.kind === "own" ? "live" : "sandbox"} />
+            <FeedNote store={store} venue={credential?.kind === "live_page" ? "live" : "sandbox"} />
           </div>
         </div>
       </div>

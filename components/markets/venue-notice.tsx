@@ -74,7 +74,7 @@ function Reason({ refused, pathOf, ticker, subject }: ReasonProps) {
     case "rate_limited":
       return (
         <>
-          Your live key has reached its rate limit. Reload the page in a minute, or see <To href="/dashboard">your quota</To>.
+          The pages of your account read live prices too often just now. Reload this one in a minute: your keys are not affected.
         </>
       );
     case "not_listed":
@@ -134,7 +134,7 @@ export function VenueNotice({ venue, refused, provider, keyName, pathOf, ticker,
       {venue === "live" ? (
         <span>
           <Origin provider={provider} subject={subject} />
-          {keyName === undefined ? null : ` Read with your key “${keyName}”: what this page reads counts for its limits.`}
+          {keyName === undefined ? null : ` Shows what your key “${keyName}” may read, and takes nothing from its limits.`}
         </span>
       ) : (
         <span>

@@ -30,7 +30,19 @@ function pageToken(): Issued | undefined {
   return isFresh({ token, expires_at }) ? { token, expires_at } : undefined;
 }
 
-/** Keeps one token per key in memory only, and that of the page on this device. It renews each before it expires. */
+type Minted = Exclude<Credential, { readonly kind: "demo" }>;
+
+/** Where tokens are asked for. */
+const PATHS: Readonly<Record<Minted["kind"], string>> = {
+  own: "tokens",
+  page: "page-tokens",
+  live_page: "page-tokens/live",
+};
+
+/** What a token is kept under. */
+const nameOf = (credential: Minted) => (credential.kind === "page" ? PAGE_TOKEN : `${credential.kind} ${credential.key.id}`);
+
+/** Keeps one token per key in memory only, and that of pages of the sandbox on this device. It renews each before it expires. */
 export function createBearers(): Bearers {
   const tokens = new Map<string, Issued>();
   /** What is being asked for: calls that begin together share one token. */
@@ -45,20 +57,21 @@ export function createBearers(): Bearers {
   return {
     async get(credential) {
       if (credential.kind === "demo") return { bearer: credential.key };
-      const id = credential.kind === "own" ? credential.key.id : PAGE_TOKEN;
-      const kept = credential.kind === "own" ? tokens.get(id) : (pageToken() ?? tokens.get(id));
+      const name = nameOf(credential);
+      const kept = credential.kind === "page" ? (pageToken() ?? tokens.get(name)) : tokens.get(name);
       if (kept !== undefined && isFresh(kept)) return { bearer: kept.token };
-      const result = await (credential.kind === "own" ? ask(id, "tokens", { key_id: id }) : ask(id, "page-tokens"));
+      const body = credential.kind === "page" ? undefined : { key_id: credential.key.id };
+      const result = await ask(name, PATHS[credential.kind], body);
       if ("failure" in result) return result;
-      tokens.set(id, result.data);
+      tokens.set(name, result.data);
       if (credential.kind === "page") remember(PAGE_TOKEN, result.data);
       return { bearer: result.data.token };
     },
     forget(credential) {
       if (credential.kind === "demo") return false;
-      if (credential.kind === "own") return tokens.delete(credential.key.id);
+      const had = tokens.delete(nameOf(credential));
+      if (credential.kind !== "page") return had;
       remember(PAGE_TOKEN, null);
-      tokens.delete(PAGE_TOKEN);
       return true;
     },
   };

@@ -12,12 +12,14 @@ export interface OwnKey {
 
 /**
  * The credential of calls: the public demo key, a short-lived token for one of the reader's own keys, or one of the page, which
- * takes nothing from the demo key of the reader's address.
+ * takes nothing from the demo key of the reader's address. Pages of the live venue show what a key of the reader may read, and
+ * take nothing from it.
  */
 export type Credential =
   | { readonly kind: "demo"; readonly key: string }
   | { readonly kind: "own"; readonly key: OwnKey }
-  | { readonly kind: "page" };
+  | { readonly kind: "page" }
+  | { readonly kind: "live_page"; readonly key: OwnKey };
 
 /** The credential with which pages show the sandbox. */
 export const PAGE_CREDENTIAL: Credential = { kind: "page" };

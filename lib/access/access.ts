@@ -1,7 +1,7 @@
 import type { PlanLimits } from "#lib/contract/limits";
 import type { Verdict } from "./limits/bucket";
 import type { BucketStore } from "./limits/bucket-store";
-import type { NewPortalToken } from "./portal-token";
+import type { LivePageClaims, NewPortalToken } from "./portal-token";
 import type { LinkPrincipal, Principal } from "./principal";
 import type { KeyVerifier } from "./verify-key";
 
@@ -43,10 +43,10 @@ export interface Access extends KeyVerifier {
    */
   takeDemoDays(days: number): void;
   /**
-   * Takes `cost` units like `take`, for a page that shows what a key may read.
-   * @returns undefined, and takes nothing, for a key that is no longer valid
+   * Takes `cost` units like `take`, for a page of the live venue that a user opened: of the pages of the account.
+   * @returns undefined, and takes nothing, once the key or the session is no longer valid
    */
-  takeFor(keyId: string, cost: number, address: string): Promise<Verdict | undefined>;
+  takeForPage(page: Omit<LivePageClaims, "origin" | "until">, cost: number, address: string): Promise<Verdict | undefined>;
   /** The requests an account has left; takes nothing. */
   remaining(accountId: string, plan: PlanLimits): Verdict | Promise<Verdict>;
   /**

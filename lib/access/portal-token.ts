@@ -25,14 +25,26 @@ const PageClaims = z.strictObject({
   ...EVERY,
 });
 
+const LivePageClaims = z.strictObject({
+  /** Id of the key that says what pages may show of the live venue. Nothing counts for it. */
+  shows: z.uuid(),
+  /** Its account, whose pages share a budget. */
+  account: z.uuid(),
+  /** The portal session it was made in. */
+  session: z.uuid(),
+  ...EVERY,
+});
+
 /** The claims of a token: of one that is used instead of a key of the user's, or of one with which pages call for a reader. */
-export const PortalTokenClaims = z.union([KeyClaims, PageClaims]);
+export const PortalTokenClaims = z.union([KeyClaims, PageClaims, LivePageClaims]);
 export type PortalTokenClaims = z.infer<typeof PortalTokenClaims>;
-/** The claims of a token with which pages call for a reader. */
+/** The claims of a token with which pages of the sandbox call for a reader. */
 export type PageClaims = z.infer<typeof PageClaims>;
+/** The claims of a token with which pages of the live venue call for a user who may read it. */
+export type LivePageClaims = z.infer<typeof LivePageClaims>;
 
 /** What a token is made of: its claims but its end. */
-export type NewPortalToken = Omit<z.infer<typeof KeyClaims>, "until"> | Omit<PageClaims, "until">;
+export type NewPortalToken = Omit<z.infer<typeof KeyClaims>, "until"> | Omit<PageClaims, "until"> | Omit<LivePageClaims, "until">;
 
 /** Signs and reads the tokens of browsers on the portal's pages. `issuePortalToken` checks the key. */
 interface PortalTokens {

@@ -142,16 +142,19 @@ export function requireBegun<Known extends Principal>(principal: Known, nowMs: n
   throw new Fault("key_not_yet_valid", { detail: `This key is valid from ${not_before}.`, not_before });
 }
 
-/** The reader of pages that a principal stands for; undefined for every other. */
-const readerOf = ({ portal }: Pick<Principal, "portal">) =>
-  portal !== undefined && "reader" in portal ? portal.reader : undefined;
+/** The reader of pages that a principal stands for, of the live venue the user's session; undefined for every other. */
+function readerOf({ portal }: Pick<Principal, "portal">): string | undefined {
+  if (portal === undefined || "key" in portal) return undefined;
+  return "reader" in portal ? portal.reader : portal.session;
+}
 
 /**
  * Who the limits count for: the account with all its keys; the client's address where they count by address, that of pages apart
- * from that of the demo key.
+ * from that of the demo key; for pages of the live venue their account, apart from its keys.
  */
 export function limitOwner(principal: Principal, address: string): string {
-  const { perAddress, keyId, accountId } = principal;
+  const { perAddress, keyId, accountId, portal } = principal;
+  if (portal !== undefined && "shows" in portal) return `pages ${portal.account}`;
   if (!perAddress) return accountId;
   return `${readerOf(principal) === undefined ? keyId : "pages"} ${clientBlock(address)}`;
 }

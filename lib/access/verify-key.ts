@@ -176,7 +176,11 @@ export function createVerifier<Found extends Principal>({
 }
 
 /** True when a message may have changed what a principal may do. */
-export function concerns(message: ControlMessage, { keyId, accountId, portal }: Principal): boolean {
+export function concerns(message: ControlMessage, principal: Principal): boolean {
+  const { portal } = principal;
+  // What pages of the live venue read counts for no key of their reader, and ends with one.
+  const { keyId, accountId } =
+    portal !== undefined && "shows" in portal ? { keyId: portal.shows, accountId: portal.account } : principal;
   if (message.kind === "keys") return message.keyId === undefined || message.keyId === keyId;
   if (message.kind === "account") return message.accountId === undefined || message.accountId === accountId;
   if (message.kind === "sessions")

@@ -15,7 +15,7 @@ export const CLOSURES_MAX_COUNT = 100;
 export const FORTNIGHT_DAYS = 14;
 
 /**
- * What a page of the live venue takes from the rate limit of its reader's key, in units: about what its snapshots, states and
+ * What a page of the live venue takes from the limit of the pages of its reader's account, in units: about what its snapshots, states and
  * klines would cost as calls. Its stream and later reads count by themselves.
  */
 export const LIVE_PAGE_COST_UNITS = 3;

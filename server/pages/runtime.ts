@@ -22,7 +22,7 @@ export interface PortalRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly access: Pick<Access, "verify" | "refresh" | "mintPortalToken" | "remaining" | "takeFor">;
+  readonly access: Pick<Access, "verify" | "refresh" | "mintPortalToken" | "remaining" | "takeForPage">;
   /** Signs and encrypts; never logged, never sent. */
   readonly secrets: { readonly nextAuth: string };
   /** User management. */

@@ -16,7 +16,7 @@ import type { PortalRuntime } from "./runtime";
 /** Who opened a page of the markets, or about their coverage. */
 export interface MarketReader {
   /** Undefined without a sign-in. */
-  readonly user: Pick<PortalUser, "accountId" | "emailVerified" | "role" | "operator" | "secondFactor"> | undefined;
+  readonly user: Pick<PortalUser, "accountId" | "sessionId" | "emailVerified" | "role" | "operator" | "secondFactor"> | undefined;
   readonly address: string;
   /** The venue that the address of the page asks for; undefined: the live one, where there is one that they may see. */
   readonly asked: Venue | undefined;
@@ -41,6 +41,8 @@ export interface ShownCoverage<Report> extends ShownMarkets<Report> {
 /** What may be read of the live venue, and with which key. */
 interface LiveView {
   readonly key: KeyRecord;
+  /** For whom a page counts that shows it. */
+  readonly page: Parameters<PortalRuntime["access"]["takeForPage"]>[0];
   readonly mayRead: MayRead;
 }
 
@@ -63,7 +65,8 @@ async function liveViewOf(running: PortalRuntime, { user, address }: MarketReade
   if (key === undefined)
     return (await accountFacts(running.db, user.accountId, running.clock.now())).live_access ? "no_key" : "no_access";
   if (principal === undefined || principal.suspended) return "no_key";
-  return principal.liveAccess ? { key, mayRead: principal.mayRead } : "no_access";
+  if (!principal.liveAccess) return "no_access";
+  return { key, page: { shows: key.id, account: user.accountId, session: user.sessionId }, mayRead: principal.mayRead };
 }
 
 /** The reader's key of the live venue, where it has a provider and they may see it; undefined otherwise. */
@@ -81,7 +84,7 @@ interface Reads<Report> {
   readonly live: (mayRead: MayRead) => Promise<Report | undefined>;
 }
 
-/** Reads the venue that was asked for. The live one is only computed for a reader who may see it, and it counts for their key. */
+/** Reads the venue that was asked for. The live one is only computed for a reader who may see it, and it counts for the pages of their account. */
 async function show<Report>(
   running: PortalRuntime,
   reader: MarketReader,
@@ -96,7 +99,7 @@ async function show<Report>(
   const asked = reader.asked ?? (liveProvider(running.env) === null ? "sandbox" : "live");
   if (asked === "sandbox") return refuse();
   if (typeof view === "string") return refuse(view);
-  const taken = await running.access.takeFor(view.key.id, LIVE_PAGE_COST_UNITS, reader.address);
+  const taken = await running.access.takeForPage(view.page, LIVE_PAGE_COST_UNITS, reader.address);
   if (!taken?.allowed) return refuse(taken === undefined ? "no_key" : "rate_limited");
   const report = await live(view.mayRead);
   return report === undefined ? refuse("not_listed") : { venue: "live", report, liveKey: view.key, refused: undefined };

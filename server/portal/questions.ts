@@ -8,7 +8,7 @@ export type AskedReports = Pick<MarketReports, keyof MarketReports>;
 /** What the market process answers to the portal, which says at which socket it serves pages. */
 export type MarketAnswers = ParentAnswers<string> &
   AskedReports &
-  Pick<Access, "remaining" | "takeFor"> & {
+  Pick<Access, "remaining" | "takeForPage"> & {
     /** What is wrong with the mail server that it sends to, or null. */
     noteMailServer(problem: string | null): void;
   };

@@ -66,7 +66,7 @@ interface SessionsOptions {
 /** Identifies the credential of a principal: a key, or a portal token. */
 function sourceOf({ keyId, portal }: Principal): string {
   if (portal === undefined) return keyId;
-  return `${keyId} ${"reader" in portal ? portal.reader : portal.session} ${portal.until}`;
+  return `${keyId} ${JSON.stringify(portal)}`;
 }
 
 /** Groups sessions by owner, oldest first. */

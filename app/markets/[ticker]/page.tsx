@@ -64,7 +64,7 @@ export default async function MarketPage({ params, ...search }: Props) {
   const { venue } = shown;
   const { row, instrument, bars, hours, ranges, spreads, closures } = detail;
   const credential = credentialFor(parts, shown);
-  const ownKey = credential?.kind === "own" ? credential.key : undefined;
+  const ownKey = credential?.kind === "live_page" ? credential.key : undefined;
   const languages = languagesOf((await cookies()).get(LANGUAGES_COOKIE)?.value);
   return (
     <PageMain>

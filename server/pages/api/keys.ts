@@ -8,7 +8,7 @@ import { shownKeys } from "#server/pages/own-keys";
 import { portalRoute } from "#server/pages/route";
 import type { PortalRuntime } from "#server/pages/runtime";
 import { ownOrigin } from "#server/pages/visitor";
-import { issuePageToken, issuePortalToken } from "#server/store/access/issue-portal-token";
+import { issueLivePageToken, issuePageToken, issuePortalToken } from "#server/store/access/issue-portal-token";
 import { createKey, editKey, findKeyRecord, revokeKey, revokeReplaced, rotateKey } from "#server/store/access/keys";
 import { keyUse } from "#server/store/usage/key-use";
 import type { Visitor } from "#server/store/users/context";
@@ -83,5 +83,11 @@ export const keyRoutes = [
     if (running.env.DEMO_KEY === "off") throw new Fault("not_found", { detail: "Pages show prices to no strangers here." });
     running.users.attempts.takeHere("page_token", clientBlock(visitor.address));
     return issuePageToken(running, ownOrigin(running.env, request.headers));
+  }),
+
+  /** A short-lived token with which pages show the live venue as one of the reader's keys may read it, without using that key. */
+  portalRoute("POST /page-tokens/live", { input: TokenForm, user: "build" }, ({ input, user, running, request, visitor }) => {
+    running.users.attempts.takeHere("page_token", clientBlock(visitor.address));
+    return issueLivePageToken(running, user, input.key_id, ownOrigin(running.env, request.headers));
   }),
 ];

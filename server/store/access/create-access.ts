@@ -172,8 +172,10 @@ export function createAccess(options: AccessOptions): Access {
     buckets,
     strangers,
     take,
-    async takeFor(keyId, cost, address) {
-      const principal = await refresh({ keyId });
+    async takeForPage(page, cost, address) {
+      // It is made here, so it came from no origin and ends with this call.
+      const portal = { ...page, origin: "", until: Number.MAX_SAFE_INTEGER };
+      const principal = await refresh({ keyId: page.shows, portal });
       return principal && take(principal, cost, address);
     },
     async takeFree(principal, address) {

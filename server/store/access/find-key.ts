@@ -4,10 +4,10 @@ import { keyLast4, keyPrefix } from "#lib/access/key-format";
 import { NO_OWN_LIMITS, smallerLimits } from "#lib/access/key-limits";
 import { PLAN_COLUMNS, type PlanRow, toPlan } from "#lib/access/limits/plans";
 import { type MayRead, parsePermissions, readerOf, tickerFilter } from "#lib/access/permissions";
-import type { PageClaims, PortalTokenClaims } from "#lib/access/portal-token";
+import type { LivePageClaims, PageClaims, PortalTokenClaims } from "#lib/access/portal-token";
 import { DEMO_NAME, type Principal } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
-import { eachLimit, PLAN_LIMITS, type PlanLimitField } from "#lib/contract/limits";
+import { eachLimit, PLAN_LIMITS, type PlanLimitField, type PlanLimits } from "#lib/contract/limits";
 import { PAGE_READERS_OF_ADDRESS_COUNT } from "#lib/contract/portal";
 import { SCOPES, type Scope, VENUES } from "#lib/contract/primitives";
 import { RIGHTS } from "#lib/contract/roles";
@@ -113,6 +113,9 @@ function permittedBy({ permissions, plan_permissions }: Pick<KeyRow, "permission
   return (listing) => account(listing) && plan(listing);
 }
 
+/** What all readers of pages may use together: those of one address, or of one account. */
+const manyTimes = (limits: PlanLimits) => eachLimit((name) => limits[name] * PAGE_READERS_OF_ADDRESS_COUNT);
+
 /**
  * The principal of a token with which pages call for a reader: the demo key from the portal's origin alone, no longer than the
  * token. Each reader has the limits of the demo key, and all of an address together a multiple of them, so that neither a busy
@@ -126,8 +129,51 @@ async function findReader(
 ): Promise<Principal | undefined> {
   const demo = await findDemo(pool, clock, demoKey);
   if (demo === undefined) return undefined;
-  const plan = { ...demo.plan, ...eachLimit((name) => demo.plan[name] * PAGE_READERS_OF_ADDRESS_COUNT) };
+  const plan = { ...demo.plan, ...manyTimes(demo.plan) };
   return { ...demo, plan, ownLimits: demo.limits, origins: [claims.origin], validUntil: claims.until, portal: claims };
+}
+
+/**
+ * The principal of a token with which pages show the live venue: it reads what the key of the user may read, as long as the key may,
+ * and is otherwise that of a reader of the sandbox. The key is not used: neither its limits nor its usage and last use know of it.
+ */
+async function findLiveReader(
+  pool: Pick<Pool, "query">,
+  clock: Clock,
+  claims: LivePageClaims,
+  demoKey: string,
+): Promise<Principal | undefined> {
+  const [key, demo] = await Promise.all([findInSession(pool, clock, claims.shows, claims), findDemo(pool, clock, demoKey)]);
+  if (key === undefined || key.accountId !== claims.account || demo === undefined) return undefined;
+  const { streams, historyDays } = key.plan;
+  return {
+    ...key,
+    keyId: demo.keyId,
+    prefix: demo.prefix,
+    last4: demo.last4,
+    accountId: demo.accountId,
+    perAddress: demo.perAddress,
+    scopes: demo.scopes.filter((scope) => key.scopes.includes(scope)),
+    plan: { ...demo.plan, ...manyTimes(demo.plan), streams, historyDays },
+    monthUsed: demo.monthUsed,
+    ownLimits: demo.limits,
+    limits: demo.limits,
+  };
+}
+
+/** The principal of a key as long as a session is open whose user may use it, from the portal's origin alone, no longer than its token. */
+async function findInSession(
+  pool: Pick<Pool, "query">,
+  clock: Clock,
+  keyId: string,
+  claims: Exclude<PortalTokenClaims, PageClaims>,
+): Promise<Principal | undefined> {
+  const principal = await findKeyById(pool, clock, keyId);
+  if (principal === undefined) return undefined;
+  const { rowCount } = await pool.query(OPEN_SESSION, [claims.session, principal.accountId, new Date(clock.now()), RIGHTS.build]);
+  if (rowCount === 0) return undefined;
+  const validUntil = Math.min(claims.until, principal.validUntil ?? claims.until);
+  return { ...principal, origins: [claims.origin], validUntil, portal: claims };
 }
 
 /**
@@ -142,12 +188,8 @@ export async function findPortalToken(
   demoKey: string,
 ): Promise<Principal | undefined> {
   if ("reader" in claims) return demoKey === "off" ? undefined : findReader(pool, clock, claims, demoKey);
-  const principal = await findKeyById(pool, clock, claims.key);
-  if (principal === undefined) return undefined;
-  const { rowCount } = await pool.query(OPEN_SESSION, [claims.session, principal.accountId, new Date(clock.now()), RIGHTS.build]);
-  if (rowCount === 0) return undefined;
-  const validUntil = Math.min(claims.until, principal.validUntil ?? claims.until);
-  return { ...principal, origins: [claims.origin], validUntil, portal: claims };
+  if ("shows" in claims) return findLiveReader(pool, clock, claims, demoKey);
+  return findInSession(pool, clock, claims.key, claims);
 }
 
 function toPrincipal(row: KeyRow | undefined, clock: Clock, month: Month): Principal | undefined {

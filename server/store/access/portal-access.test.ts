@@ -82,16 +82,18 @@ describe("a token that replaces a key", () => {
   });
 });
 
+const { demo } = PLAN_DEFAULTS;
+
+/** Uses a key or token until it is refused; how many calls were answered. */
+async function drain(key: string, from: string): Promise<number> {
+  const call = () => t.ask("/api/v1/market/instruments", { key, address: from });
+  let count = 0;
+  while ((await call()).status === 200) count += 1;
+  return count;
+}
+
 describe("a token with which pages call for a reader", () => {
-  const { demo } = PLAN_DEFAULTS;
   const page = () => t.access.mintPortalToken({ reader: randomUUID(), origin: PORTAL }).token;
-  /** Uses a key or token until it is refused; how many calls were answered. */
-  async function drain(key: string, from: string): Promise<number> {
-    const call = () => t.ask("/api/v1/market/instruments", { key, address: from });
-    let count = 0;
-    while ((await call()).status === 200) count += 1;
-    return count;
-  }
 
   test("reads the sandbox from the portal's origin alone, for an hour", async () => {
     const token = page();
@@ -116,5 +118,96 @@ describe("a token with which pages call for a reader", () => {
     expect(count).toBe(PAGE_READERS_OF_ADDRESS_COUNT * demo.restBurst);
     expect(await drain(DEMO_KEY, from)).toBe(demo.restBurst);
     expect(await drain(page(), other)).toBe(demo.restBurst);
+  });
+});
+
+describe("a token with which pages show the live venue", () => {
+  /** A live key, and tokens of pages in sessions of its account. */
+  async function liveReader(settings: Parameters<TestRuntime["issueKey"]>[0] = {}) {
+    const { record, text } = await t.issueKey({
+      account: randomUUID(),
+      plan: "free",
+      venue: "live",
+      scopes: ["market:read", "market:stream", "market:ingest"],
+      liveAccess: true,
+      ...settings,
+    });
+    const { accountId: account } = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } });
+    const session = await openPortalSession(t.db, account, t.clock.now());
+    const { token } = t.access.mintPortalToken({ shows: record.id, account, session, origin: PORTAL });
+    const another = async () => {
+      const other = await openPortalSession(t.db, account, t.clock.now());
+      return t.access.mintPortalToken({ shows: record.id, account, session: other, origin: PORTAL }).token;
+    };
+    return { id: record.id, text, account, session, token, another };
+  }
+
+  test("reads live from the portal's origin alone what the key may read, pushes nothing, and ends after ten minutes", async () => {
+    const { token } = await liveReader({ tickers: ["EURUSD"] });
+    expect(await t.access.verify(token, freshAddress())).toMatchObject({
+      venue: "live",
+      scopes: ["market:read", "market:stream"],
+    });
+    const { body } = await ask(token, { origin: PORTAL });
+    expect(body.data.items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(["EURUSD"]);
+    expect(await ask(token, { origin: "https://own.example.com" })).toMatchObject({ body: { message: "origin_not_allowed" } });
+    t.clock.set(t.clock.now() + PORTAL_TOKEN_LIFETIME_S * 1000);
+    expect((await ask(token)).status).toBe(401);
+  });
+
+  test("has the limits of a page, takes nothing of the key, and leaves it unused", async () => {
+    const { id, text, token } = await liveReader();
+    const from = freshAddress();
+    expect(await drain(token, from)).toBe(demo.restBurst);
+    expect(await drain(text, from)).toBe(PLAN_DEFAULTS.free.restBurst);
+    const { token: unused, id: untouched } = await liveReader();
+    await ask(unused);
+    const principal = await t.access.verify(unused, from);
+    expect(principal).toMatchObject({ keyId: "demo", limits: demo });
+    expect(principal.accountId).not.toBe((await t.access.refresh({ keyId: id }))?.accountId);
+    expect(await t.db.prisma.apiKey.findUnique({ where: { id: untouched } })).toMatchObject({ lastUsedAt: null });
+  });
+
+  test("has no more with any number of sessions and addresses than ten of them in one account", async () => {
+    const { another } = await liveReader();
+    let count = 0;
+    for (let one = 0; one < PAGE_READERS_OF_ADDRESS_COUNT + 3; one += 1) count += await drain(await another(), freshAddress());
+    expect(count).toBe(PAGE_READERS_OF_ADDRESS_COUNT * demo.restBurst);
+  });
+
+  test.each<[string, (reader: Awaited<ReturnType<typeof liveReader>>) => Promise<unknown>, string]>([
+    ["the key is revoked", ({ id }) => revokeKey(t.keyContext, id), "unauthorized"],
+    ["the session ends", ({ session }) => endSession(session), "unauthorized"],
+    [
+      "the grant is taken back",
+      async ({ account }) => {
+        await t.db.prisma.account.update({ where: { id: account }, data: { liveAccess: false } });
+        await t.db.control.publish({ kind: "account", accountId: account });
+      },
+      "live_access_required",
+    ],
+    [
+      "the account is suspended",
+      async ({ account }) => {
+        await t.db.prisma.account.update({ where: { id: account }, data: { suspendedAt: new Date(t.clock.now()) } });
+        await t.db.control.publish({ kind: "account", accountId: account });
+      },
+      "account_suspended",
+    ],
+  ])("ends at once when %s", async (_, end, message) => {
+    const reader = await liveReader();
+    expect((await ask(reader.token)).status).toBe(200);
+    await end(reader);
+    await t.settle();
+    expect(await ask(reader.token)).toMatchObject({ body: { message } });
+  });
+
+  test("is void with the name of another account, and in a session of another one", async () => {
+    const { id, session } = await liveReader();
+    const other = await liveReader();
+    const foreign = (claims: { account: string; session: string }) =>
+      t.access.mintPortalToken({ shows: id, origin: PORTAL, ...claims }).token;
+    expect((await ask(foreign({ account: other.account, session }))).status).toBe(401);
+    expect((await ask(foreign({ account: other.account, session: other.session }))).status).toBe(401);
   });
 });
