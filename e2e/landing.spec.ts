@@ -764,7 +764,7 @@ describe("the markets", () => {
 
     await page.getByRole("link", { name: /EURUSD/ }).click();
     await page.waitForURL("**/markets/EURUSD?venue=live");
-    await page.getByText("read with your key “Desk”").waitFor();
+    await page.getByText("Shows what your key “Desk” may read").waitFor();
     await page.locator("figure").getByText("Streaming", { exact: true }).waitFor();
     // As after ten minutes, when the token of the stream ends.
     cut?.();

@@ -101,7 +101,7 @@ test("the dashboard of an account without live access shows the sandbox, and a g
   expect(await textOf("/docs/charts")).toContain("Synthetic prices, read with the demo key.");
 });
 
-test("an account asks for live access in one click, and an operator who opens /admin finds and grants it", async () => {
+test("an account asks for live access in one click, and sees it when an operator declines it, and when one grants it", async () => {
   const pageOf = async (visitor: Visitor) => {
     const { page } = await visit({ width: 390 });
     await page.context().addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url: product.baseUrl })));
@@ -120,15 +120,28 @@ test("an account asks for live access in one click, and an operator who opens /a
   await page.goto(`${product.baseUrl}/admin`);
   await page.getByRole("link", { name: "1 account waits for you" }).click();
   const row = page.getByRole("row", { name: /Asks for live access/ });
-  await row.getByRole("link", { name: "asking@example.test" }).click();
-  await page.getByRole("button", { name: "Grant live access" }).click();
+  await row.getByRole("button", { name: "Actions for asking@example.test" }).click();
+  await page.getByRole("menuitem", { name: "Decline live access" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Decline", exact: true }).click();
+  await page.getByText("The request of asking@example.test was declined.", { exact: true }).waitFor();
+  await asking.goto(`${product.baseUrl}/markets`);
+  await asking.getByRole("status").getByText("Declined on").waitFor();
+  await asking.getByText("You can ask again from").waitFor();
+
+  // It does not wait any more, so it is among all accounts only.
+  await page.goto(`${product.baseUrl}/admin/accounts`);
+  await page.getByRole("button", { name: "Actions for asking@example.test" }).click();
+  await page.getByRole("menuitem", { name: "Grant live access" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Grant live access" }).click();
   await page.getByText("Live access granted to asking@example.test.", { exact: true }).waitFor();
-  await page.getByText("Asks for live access").waitFor({ state: "detached" });
 
   expect(await mailbox.nextLink("asking@example.test", "/dashboard/keys")).toBe(`${product.baseUrl}/dashboard/keys`);
-  await asking.goto(`${product.baseUrl}/markets?venue=live`);
-  await asking.getByText("you need an active live key").waitFor();
+  // As when its reader returns to the tab: the page that stood open tells what is missing now.
+  const returned = async () => {
+    await asking.evaluate(() => window.dispatchEvent(new Event("focus")));
+    return asking.getByText("you need an active live key").isVisible();
+  };
+  await expect.poll(returned, { timeout: 30_000 }).toBe(true);
   await Promise.all([page.close(), asking.close()]);
 });
 

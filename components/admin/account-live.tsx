@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { PortalAccount } from "#lib/contract/portal-admin";
-import { type ApiFailure, callPortal } from "../portal/api";
+import { callPortal } from "../portal/api";
 import { Instant } from "../portal/time";
 import { useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
@@ -21,16 +21,9 @@ export function liveText({ live_access, plan_live_access }: PortalAccount): stri
 
 /** Says that an account asks for live access, and decides it. */
 export function AskedLive({ account, onChange }: Omit<AccountDialogProps, "onClose">) {
-  const announce = useToast();
-  const [granting, setGranting] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure>();
+  const [deciding, setDeciding] = useState<"grant" | "decline">();
   if (account.live_asked_at === null) return null;
-  const decline = async () => {
-    const result = await callPortal("PATCH", `admin/accounts/${account.id}`, { live_access: false });
-    setFailure("failure" in result ? result.failure : undefined);
-    if ("data" in result) announce(`The request of ${account.name} was declined.`);
-    onChange();
-  };
+  const dialog = { account, onClose: () => setDeciding(undefined), onChange };
   return (
     <DecisionNotice
       text={
@@ -38,13 +31,13 @@ export function AskedLive({ account, onChange }: Omit<AccountDialogProps, "onClo
           <strong className="font-medium">Asks for live access</strong> since <Instant at={account.live_asked_at} />.
         </>
       }
-      failure={failure}
     >
-      <Button onClick={() => void decline()}>Decline</Button>
-      <Button kind="primary" onClick={() => setGranting(true)}>
+      <Button onClick={() => setDeciding("decline")}>Decline</Button>
+      <Button kind="primary" onClick={() => setDeciding("grant")}>
         Grant live access
       </Button>
-      {granting ? <LiveAccess account={account} onClose={() => setGranting(false)} onChange={onChange} /> : null}
+      {deciding === "grant" ? <LiveAccess {...dialog} /> : null}
+      {deciding === "decline" ? <DeclineLive {...dialog} /> : null}
     </DecisionNotice>
   );
 }
@@ -77,6 +70,35 @@ export function LiveAccess({ account, onClose, onChange }: AccountDialogProps) {
         {granted ? <ProviderTerms /> : null}
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind={granted ? "primary" : "danger"}>
           {granted ? "Grant live access" : "Withdraw live access"}
+        </DialogSubmit>
+      </form>
+    </AlertDialog>
+  );
+}
+
+/** Confirms before the request of an account for live access is declined. */
+export function DeclineLive({ account, onClose, onChange }: AccountDialogProps) {
+  const announce = useToast();
+  const { name } = account;
+  const { busy, failure, formProps } = useSubmit({
+    fields: [],
+    send: () => callPortal("PATCH", `admin/accounts/${account.id}`, { live_access: false }),
+    done: () => {
+      onClose();
+      onChange();
+      announce(`The request of ${name} was declined.`);
+    },
+  });
+  return (
+    <AlertDialog
+      open
+      onOpenChange={onClose}
+      title={`Decline the request of ${name}`}
+      description="Its owners get an email, and its members see when it was declined. They can ask again after a day."
+    >
+      <form {...formProps}>
+        <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind="danger">
+          Decline
         </DialogSubmit>
       </form>
     </AlertDialog>

@@ -6,7 +6,7 @@ import { FailureNotice } from "../ui/failure";
 interface DecisionNoticeProps {
   /** What waits, and since when. */
   readonly text: ReactNode;
-  readonly failure: ApiFailure | undefined;
+  readonly failure?: ApiFailure | undefined;
   /** The buttons that decide. */
   readonly children: ReactNode;
 }

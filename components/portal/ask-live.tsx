@@ -1,16 +1,28 @@
 "use client";
 
-import { useState } from "react";
+import { useRouter } from "next/navigation";
+import { useEffect, useState } from "react";
 import type { Overview } from "#lib/contract/portal";
+import { SECOND_MS } from "#lib/units";
 import { type ApiFailure, callPortal } from "./api";
 import { usePortal } from "./read";
 import { Instant } from "./time";
 
-/** Asks the operators for live access of the reader's account, within a text; then says since when they are asked. */
+/**
+ * Asks the operators for live access of the reader's account, within a text; then says since when they are asked, or when they
+ * declined. They decide elsewhere, so it reads again whenever the reader returns, and the page with it once they granted it.
+ */
 export function AskLive() {
-  const { data: overview, mutate } = usePortal<Overview>("overview");
+  const router = useRouter();
+  const { data: overview, mutate } = usePortal<Overview>("overview", {
+    revalidateOnFocus: true,
+    focusThrottleInterval: SECOND_MS,
+  });
   const [failure, setFailure] = useState<ApiFailure>();
-  const askedAt = overview?.live_asked_at ?? null;
+  const { live_access: granted = false, live_asked_at: askedAt = null, live_declined: declined = null } = overview ?? {};
+  useEffect(() => {
+    if (granted) router.refresh();
+  }, [granted, router]);
   if (askedAt !== null)
     return (
       <span role="status">
@@ -22,11 +34,23 @@ export function AskLive() {
     setFailure("failure" in result ? result.failure : undefined);
     await mutate();
   };
+  const waits = declined !== null && Date.parse(declined.ask_again_at) > Date.now();
   return (
     <>
-      <button type="button" onClick={() => void ask()} className="text-accent underline">
-        Ask for live access
-      </button>
+      {declined === null ? null : (
+        <span role="status">
+          Declined on <Instant at={declined.at} to="day" />.{" "}
+        </span>
+      )}
+      {waits ? (
+        <span>
+          You can ask again from <Instant at={declined.ask_again_at} />.
+        </span>
+      ) : (
+        <button type="button" onClick={() => void ask()} className="text-accent underline">
+          {declined === null ? "Ask for live access" : "Ask again"}
+        </button>
+      )}
       <span role="alert">{failure === undefined ? "" : ` ${failure.detail}`}</span>
     </>
   );

@@ -346,6 +346,8 @@ export interface Overview {
   readonly live_access: boolean;
   /** Since when it asks for that; null for one that does not, or has it. */
   readonly live_asked_at: string | null;
+  /** When an operator declined that, and when it may ask again; null for one that was not declined. */
+  readonly live_declined: { readonly at: string; readonly ask_again_at: string } | null;
   /** Completed onboarding steps. */
   readonly checklist: { readonly key: boolean; readonly call: boolean; readonly stream: boolean };
   /** The id of the account's key to try a call or a stream with; null without one that may. */

@@ -177,7 +177,16 @@ describe("an account that asks for live access", () => {
     expect(told()).toEqual(["Live access declined"]);
     expect(await waiting()).not.toContain(accountId);
     expect(await askedAt(call)).toBeNull();
+    const declinedMs = t.clock.now();
+    const declined = async () => (await call("GET /overview")).data.live_declined;
+    expect(await declined()).toEqual({
+      at: new Date(declinedMs).toISOString(),
+      ask_again_at: new Date(declinedMs + DAY_MS).toISOString(),
+    });
+    expect(await call("POST /organisation/live-access")).toMatchObject({ status: 429, message: "rate_limited" });
+    expect(await waiting()).not.toContain(accountId);
 
+    await t.db.prisma.account.update({ where: { id: accountId }, data: { liveDeclinedAt: new Date(declinedMs - DAY_MS) } });
     await call("POST /organisation/live-access");
     expect(await waiting()).toContain(accountId);
     expect((await decide(true)).data.account).toMatchObject({ live_access: true, live_asked_at: null });
@@ -186,6 +195,7 @@ describe("an account that asks for live access", () => {
     expect(await waiting()).not.toContain(accountId);
 
     await decide(false);
+    expect(await declined()).toBeNull();
     expect(told().sort()).toEqual(["Live access declined", "Live access granted", "Live access withdrawn"]);
     expect(await askedAt(call)).toBeNull();
   });

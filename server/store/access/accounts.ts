@@ -4,7 +4,7 @@ import { Permissions } from "#lib/access/permissions";
 import { PLAIN_TEXT } from "#lib/contract/primitives";
 import { mustBeOneOf } from "#lib/contract/validate";
 import { Fault } from "#lib/fault";
-import { MINUTE_MS } from "#lib/units";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { HAS_LIVE_ACCESS } from "./key-owner";
 import type { KeyContext } from "./keys";
@@ -61,7 +61,7 @@ export async function changeColumns(context: KeyContext, change: AccountChange, 
     ...(permissions !== undefined && { permissions: Permissions.parse(permissions) }),
     ...(suspended !== undefined && { suspendedAt: suspended ? new Date(context.clock.now()) : null }),
     // Either decision answers a request.
-    ...(liveAccess !== undefined && { liveAccess, liveAskedAt: null }),
+    ...(liveAccess !== undefined && { liveAccess, liveAskedAt: null, liveDeclinedAt: null }),
     ...(historyDays !== undefined && { historyDays }),
     ...(signInDomain !== undefined && { signInDomain }),
   };
@@ -112,10 +112,23 @@ export async function putAccount(
   return { id: account.id, name: account.name, plan: account.planName, suspended: account.suspendedAt !== null };
 }
 
-/** Asks the operators for live access of an account; asking again changes nothing. */
+/** So long after operators declined it, an account may ask for live access again. */
+export const LIVE_ASK_AGAIN_MS = DAY_MS;
+
+/**
+ * Asks the operators for live access of an account; asking again changes nothing while it waits.
+ * @throws Fault rate_limited for one that was declined not long ago
+ */
 export async function askForLive({ db, clock }: KeyContext, id: string, { actor, address }: ChangedBy): Promise<void> {
-  const liveAskedAt = new Date(clock.now());
+  const nowMs = clock.now();
+  const liveAskedAt = new Date(nowMs);
   await db.prisma.$transaction(async (tx) => {
+    const { liveDeclinedAt } = await tx.account.findUniqueOrThrow({ where: { id } });
+    const waitMs = liveDeclinedAt === null ? 0 : liveDeclinedAt.getTime() + LIVE_ASK_AGAIN_MS - nowMs;
+    if (waitMs > 0) {
+      const detail = "Operators declined this less than a day ago. Ask again later.";
+      throw new Fault("rate_limited", { detail, retry_after: Math.ceil(waitMs / SECOND_MS) });
+    }
     const asks = { where: { id, liveAskedAt: null, NOT: HAS_LIVE_ACCESS }, data: { liveAskedAt } };
     if ((await tx.account.updateMany(asks)).count === 0) return;
     const { name } = await tx.account.findUniqueOrThrow({ where: { id } });

@@ -144,8 +144,9 @@ export async function changeAccount(
   const changed = await db.prisma.$transaction(async (tx) => {
     const row = await find(tx, clock, id);
     if (row === null) throw notFound;
-    await tx.account.update({ where: { id }, data });
     const before = toPortalAccount(row);
+    const declined = change.liveAccess === false && before.live_asked_at !== null;
+    await tx.account.update({ where: { id }, data: { ...data, ...(declined && { liveDeclinedAt: new Date(clock.now()) }) } });
     const after = toPortalAccount((await find(tx, clock, id)) ?? row);
     const entry = { action: "account.change", target: before.name, before: shown(before), after: shown(after) };
     await audit(tx, { actor, address, accountId: id, ...entry });

@@ -3408,6 +3408,7 @@ export const AccountScalarFieldEnum = {
   liveAccess: 'liveAccess',
   liveAskedAt: 'liveAskedAt',
   liveToldAt: 'liveToldAt',
+  liveDeclinedAt: 'liveDeclinedAt',
   historyDays: 'historyDays',
   suspendedAt: 'suspendedAt',
   waitingSince: 'waitingSince',

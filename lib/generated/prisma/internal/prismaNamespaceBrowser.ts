@@ -136,6 +136,7 @@ export const AccountScalarFieldEnum = {
   liveAccess: 'liveAccess',
   liveAskedAt: 'liveAskedAt',
   liveToldAt: 'liveToldAt',
+  liveDeclinedAt: 'liveDeclinedAt',
   historyDays: 'historyDays',
   suspendedAt: 'suspendedAt',
   waitingSince: 'waitingSince',

@@ -41,6 +41,7 @@ export type AccountMinAggregateOutputType = {
   liveAccess: boolean | null
   liveAskedAt: Date | null
   liveToldAt: Date | null
+  liveDeclinedAt: Date | null
   historyDays: number | null
   suspendedAt: Date | null
   waitingSince: Date | null
@@ -56,6 +57,7 @@ export type AccountMaxAggregateOutputType = {
   liveAccess: boolean | null
   liveAskedAt: Date | null
   liveToldAt: Date | null
+  liveDeclinedAt: Date | null
   historyDays: number | null
   suspendedAt: Date | null
   waitingSince: Date | null
@@ -72,6 +74,7 @@ export type AccountCountAggregateOutputType = {
   liveAccess: number
   liveAskedAt: number
   liveToldAt: number
+  liveDeclinedAt: number
   historyDays: number
   suspendedAt: number
   waitingSince: number
@@ -98,6 +101,7 @@ export type AccountMinAggregateInputType = {
   liveAccess?: true
   liveAskedAt?: true
   liveToldAt?: true
+  liveDeclinedAt?: true
   historyDays?: true
   suspendedAt?: true
   waitingSince?: true
@@ -113,6 +117,7 @@ export type AccountMaxAggregateInputType = {
   liveAccess?: true
   liveAskedAt?: true
   liveToldAt?: true
+  liveDeclinedAt?: true
   historyDays?: true
   suspendedAt?: true
   waitingSince?: true
@@ -129,6 +134,7 @@ export type AccountCountAggregateInputType = {
   liveAccess?: true
   liveAskedAt?: true
   liveToldAt?: true
+  liveDeclinedAt?: true
   historyDays?: true
   suspendedAt?: true
   waitingSince?: true
@@ -233,6 +239,7 @@ export type AccountGroupByOutputType = {
   liveAccess: boolean
   liveAskedAt: Date | null
   liveToldAt: Date | null
+  liveDeclinedAt: Date | null
   historyDays: number | null
   suspendedAt: Date | null
   waitingSince: Date | null
@@ -273,6 +280,7 @@ export type AccountWhereInput = {
   liveAccess?: Prisma.BoolFilter<"Account"> | boolean
   liveAskedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   liveToldAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
+  liveDeclinedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
@@ -296,6 +304,7 @@ export type AccountOrderByWithRelationInput = {
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   liveToldAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  liveDeclinedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   historyDays?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingSince?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -323,6 +332,7 @@ export type AccountWhereUniqueInput = Prisma.AtLeast<{
   liveAccess?: Prisma.BoolFilter<"Account"> | boolean
   liveAskedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   liveToldAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
+  liveDeclinedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
@@ -345,6 +355,7 @@ export type AccountOrderByWithAggregationInput = {
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   liveToldAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  liveDeclinedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   historyDays?: Prisma.SortOrderInput | Prisma.SortOrder
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingSince?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -370,6 +381,7 @@ export type AccountScalarWhereWithAggregatesInput = {
   liveAccess?: Prisma.BoolWithAggregatesFilter<"Account"> | boolean
   liveAskedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
   liveToldAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
+  liveDeclinedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableWithAggregatesFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
@@ -386,6 +398,7 @@ export type AccountCreateInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -409,6 +422,7 @@ export type AccountUncheckedCreateInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -430,6 +444,7 @@ export type AccountUpdateInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -453,6 +468,7 @@ export type AccountUncheckedUpdateInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -475,6 +491,7 @@ export type AccountCreateManyInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -491,6 +508,7 @@ export type AccountUpdateManyMutationInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -508,6 +526,7 @@ export type AccountUncheckedUpdateManyInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -543,6 +562,7 @@ export type AccountCountOrderByAggregateInput = {
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrder
   liveToldAt?: Prisma.SortOrder
+  liveDeclinedAt?: Prisma.SortOrder
   historyDays?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   waitingSince?: Prisma.SortOrder
@@ -563,6 +583,7 @@ export type AccountMaxOrderByAggregateInput = {
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrder
   liveToldAt?: Prisma.SortOrder
+  liveDeclinedAt?: Prisma.SortOrder
   historyDays?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   waitingSince?: Prisma.SortOrder
@@ -578,6 +599,7 @@ export type AccountMinOrderByAggregateInput = {
   liveAccess?: Prisma.SortOrder
   liveAskedAt?: Prisma.SortOrder
   liveToldAt?: Prisma.SortOrder
+  liveDeclinedAt?: Prisma.SortOrder
   historyDays?: Prisma.SortOrder
   suspendedAt?: Prisma.SortOrder
   waitingSince?: Prisma.SortOrder
@@ -731,6 +753,7 @@ export type AccountCreateWithoutPlanInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -752,6 +775,7 @@ export type AccountUncheckedCreateWithoutPlanInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -803,6 +827,7 @@ export type AccountScalarWhereInput = {
   liveAccess?: Prisma.BoolFilter<"Account"> | boolean
   liveAskedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   liveToldAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
+  liveDeclinedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   historyDays?: Prisma.IntNullableFilter<"Account"> | number | null
   suspendedAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
@@ -819,6 +844,7 @@ export type AccountCreateWithoutKeysInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -841,6 +867,7 @@ export type AccountUncheckedCreateWithoutKeysInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -877,6 +904,7 @@ export type AccountUpdateWithoutKeysInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -899,6 +927,7 @@ export type AccountUncheckedUpdateWithoutKeysInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -919,6 +948,7 @@ export type AccountCreateWithoutCurrentInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -941,6 +971,7 @@ export type AccountUncheckedCreateWithoutCurrentInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -977,6 +1008,7 @@ export type AccountUpdateWithoutCurrentInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -999,6 +1031,7 @@ export type AccountUncheckedUpdateWithoutCurrentInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1019,6 +1052,7 @@ export type AccountCreateWithoutMembersInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1041,6 +1075,7 @@ export type AccountUncheckedCreateWithoutMembersInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1077,6 +1112,7 @@ export type AccountUpdateWithoutMembersInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1099,6 +1135,7 @@ export type AccountUncheckedUpdateWithoutMembersInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1119,6 +1156,7 @@ export type AccountCreateWithoutInvitationsInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1141,6 +1179,7 @@ export type AccountUncheckedCreateWithoutInvitationsInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1177,6 +1216,7 @@ export type AccountUpdateWithoutInvitationsInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1199,6 +1239,7 @@ export type AccountUncheckedUpdateWithoutInvitationsInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1219,6 +1260,7 @@ export type AccountCreateWithoutWebhooksInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1241,6 +1283,7 @@ export type AccountUncheckedCreateWithoutWebhooksInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1277,6 +1320,7 @@ export type AccountUpdateWithoutWebhooksInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1299,6 +1343,7 @@ export type AccountUncheckedUpdateWithoutWebhooksInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1319,6 +1364,7 @@ export type AccountCreateManyPlanInput = {
   liveAccess?: boolean
   liveAskedAt?: Date | string | null
   liveToldAt?: Date | string | null
+  liveDeclinedAt?: Date | string | null
   historyDays?: number | null
   suspendedAt?: Date | string | null
   waitingSince?: Date | string | null
@@ -1335,6 +1381,7 @@ export type AccountUpdateWithoutPlanInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1356,6 +1403,7 @@ export type AccountUncheckedUpdateWithoutPlanInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1377,6 +1425,7 @@ export type AccountUncheckedUpdateManyWithoutPlanInput = {
   liveAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
   liveAskedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   liveToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  liveDeclinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   historyDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   waitingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1461,6 +1510,7 @@ export type AccountSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   liveAccess?: boolean
   liveAskedAt?: boolean
   liveToldAt?: boolean
+  liveDeclinedAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1485,6 +1535,7 @@ export type AccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   liveAccess?: boolean
   liveAskedAt?: boolean
   liveToldAt?: boolean
+  liveDeclinedAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1503,6 +1554,7 @@ export type AccountSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   liveAccess?: boolean
   liveAskedAt?: boolean
   liveToldAt?: boolean
+  liveDeclinedAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1521,6 +1573,7 @@ export type AccountSelectScalar = {
   liveAccess?: boolean
   liveAskedAt?: boolean
   liveToldAt?: boolean
+  liveDeclinedAt?: boolean
   historyDays?: boolean
   suspendedAt?: boolean
   waitingSince?: boolean
@@ -1530,7 +1583,7 @@ export type AccountSelectScalar = {
   createdAt?: boolean
 }
 
-export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "planName" | "permissions" | "liveAccess" | "liveAskedAt" | "liveToldAt" | "historyDays" | "suspendedAt" | "waitingSince" | "requireSecondFactor" | "signInDomain" | "alertsOff" | "createdAt", ExtArgs["result"]["account"]>
+export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "planName" | "permissions" | "liveAccess" | "liveAskedAt" | "liveToldAt" | "liveDeclinedAt" | "historyDays" | "suspendedAt" | "waitingSince" | "requireSecondFactor" | "signInDomain" | "alertsOff" | "createdAt", ExtArgs["result"]["account"]>
 export type AccountInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   plan?: boolean | Prisma.PlanDefaultArgs<ExtArgs>
   keys?: boolean | Prisma.Account$keysArgs<ExtArgs>
@@ -1580,6 +1633,10 @@ export type $AccountPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * When operators were told that it asks.
      */
     liveToldAt: Date | null
+    /**
+     * When an operator declined that; null once one granted it.
+     */
+    liveDeclinedAt: Date | null
     /**
      * Data older than that is not answered, nor what its plan leaves out; null for no bound of its own.
      */
@@ -2038,6 +2095,7 @@ export interface AccountFieldRefs {
   readonly liveAccess: Prisma.FieldRef<"Account", 'Boolean'>
   readonly liveAskedAt: Prisma.FieldRef<"Account", 'DateTime'>
   readonly liveToldAt: Prisma.FieldRef<"Account", 'DateTime'>
+  readonly liveDeclinedAt: Prisma.FieldRef<"Account", 'DateTime'>
   readonly historyDays: Prisma.FieldRef<"Account", 'Int'>
   readonly suspendedAt: Prisma.FieldRef<"Account", 'DateTime'>
   readonly waitingSince: Prisma.FieldRef<"Account", 'DateTime'>
