@@ -7,7 +7,7 @@ import { type MayRead, parsePermissions, readerOf, tickerFilter } from "#lib/acc
 import type { LivePageClaims, PageClaims, PortalTokenClaims } from "#lib/access/portal-token";
 import { DEMO_NAME, type Principal } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
-import { eachLimit, PLAN_LIMITS, type PlanLimitField, type PlanLimits } from "#lib/contract/limits";
+import { eachLimit, PLAN_LIMITS, type PlanLimitField } from "#lib/contract/limits";
 import { PAGE_READERS_OF_ADDRESS_COUNT } from "#lib/contract/portal";
 import { SCOPES, type Scope, VENUES } from "#lib/contract/primitives";
 import { RIGHTS } from "#lib/contract/roles";
@@ -113,9 +113,6 @@ function permittedBy({ permissions, plan_permissions }: Pick<KeyRow, "permission
   return (listing) => account(listing) && plan(listing);
 }
 
-/** What all readers of pages may use together: those of one address, or of one account. */
-const manyTimes = (limits: PlanLimits) => eachLimit((name) => limits[name] * PAGE_READERS_OF_ADDRESS_COUNT);
-
 /**
  * The principal of a token with which pages call for a reader: the demo key from the portal's origin alone, no longer than the
  * token. Each reader has the limits of the demo key, and all of an address together a multiple of them, so that neither a busy
@@ -129,13 +126,14 @@ async function findReader(
 ): Promise<Principal | undefined> {
   const demo = await findDemo(pool, clock, demoKey);
   if (demo === undefined) return undefined;
-  const plan = { ...demo.plan, ...manyTimes(demo.plan) };
+  const plan = { ...demo.plan, ...eachLimit((name) => demo.plan[name] * PAGE_READERS_OF_ADDRESS_COUNT) };
   return { ...demo, plan, ownLimits: demo.limits, origins: [claims.origin], validUntil: claims.until, portal: claims };
 }
 
 /**
  * The principal of a token with which pages show the live venue: it reads what the key of the user may read, as long as the key may,
  * and is otherwise that of a reader of the sandbox. The key is not used: neither its limits nor its usage and last use know of it.
+ * All pages of an account together may use what its plan allows to its keys, so that a script with such a token gains at most as much again.
  */
 async function findLiveReader(
   pool: Pick<Pool, "query">,
@@ -145,7 +143,6 @@ async function findLiveReader(
 ): Promise<Principal | undefined> {
   const [key, demo] = await Promise.all([findInSession(pool, clock, claims.shows, claims), findDemo(pool, clock, demoKey)]);
   if (key === undefined || key.accountId !== claims.account || demo === undefined) return undefined;
-  const { streams, historyDays } = key.plan;
   return {
     ...key,
     keyId: demo.keyId,
@@ -154,7 +151,7 @@ async function findLiveReader(
     accountId: demo.accountId,
     perAddress: demo.perAddress,
     scopes: demo.scopes.filter((scope) => key.scopes.includes(scope)),
-    plan: { ...demo.plan, ...manyTimes(demo.plan), streams, historyDays },
+    plan: { ...key.plan, monthUnits: null },
     monthUsed: demo.monthUsed,
     ownLimits: demo.limits,
     limits: demo.limits,
