@@ -4,19 +4,18 @@ import { useState } from "react";
 import type { WebhookDelivery, WebhookInfo } from "#lib/contract/webhooks";
 import { type ApiFailure, callPortal } from "../portal/api";
 import { Instant } from "../portal/time";
-import { Badge, type Tone } from "../ui/badge";
+import { Badge } from "../ui/badge";
 import { Button } from "../ui/button";
 import { Card } from "../ui/card";
 import { ConfirmDialog } from "../ui/confirm-dialog";
 import { FailureNotice } from "../ui/failure";
 import { type Column, Table } from "../ui/table";
 import { useToast } from "../ui/toast";
+import { deliveryState, webhookState } from "./webhook-state";
 
-const STATES: Readonly<Record<WebhookDelivery["state"], { readonly tone: Tone; readonly word: string }>> = {
-  waiting: { tone: "neutral", word: "Waiting" },
-  delivered: { tone: "positive", word: "Delivered" },
-  failed: { tone: "danger", word: "Failed" },
-};
+function State({ tone, word }: ReturnType<typeof deliveryState>) {
+  return <Badge tone={tone}>{word}</Badge>;
+}
 
 function Outcome({ delivery: { state, attempts, status, problem, next_at } }: { delivery: WebhookDelivery }) {
   if (state === "delivered") return <>Answered {status}</>;
@@ -46,7 +45,7 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
       </>
     ),
   },
-  { head: "State", cell: ({ state }) => <Badge tone={STATES[state].tone}>{STATES[state].word}</Badge> },
+  { head: "State", cell: (delivery) => <State {...deliveryState(delivery)} /> },
   { head: "Attempts", numeric: true, from: "sm", cell: ({ attempts }) => attempts },
   { head: "Time", numeric: true, from: "sm", cell: ({ created_at }) => <Instant at={created_at} to="second" /> },
 ];
@@ -65,6 +64,7 @@ export function WebhookCard({ webhook, mayBuild, onChange }: WebhookCardProps) {
   const [failure, setFailure] = useState<ApiFailure>();
   const [removing, setRemoving] = useState(false);
   const host = new URL(url).host;
+  const { tone, word, problem, nextAt } = webhookState(webhook);
 
   async function act(action: "test" | "resume", done: string): Promise<void> {
     setBusy(true);
@@ -82,7 +82,7 @@ export function WebhookCard({ webhook, mayBuild, onChange }: WebhookCardProps) {
         <div className="min-w-0">
           <h2 className="font-medium font-mono text-sm leading-6 [overflow-wrap:anywhere]">{url}</h2>
           <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-ink-faint text-xs leading-5">
-            <Badge tone={paused_because === null ? "positive" : "warning"}>{paused_because === null ? "Active" : "Paused"}</Badge>
+            <State tone={tone} word={word} />
             <span>
               added <Instant at={created_at} />
             </span>
@@ -105,6 +105,18 @@ export function WebhookCard({ webhook, mayBuild, onChange }: WebhookCardProps) {
         ) : null}
       </div>
       {paused_because === null ? null : <p className="mt-3 text-sm leading-6 [overflow-wrap:anywhere]">{paused_because}</p>}
+      {problem === null ? null : (
+        <p className="mt-3 text-sm leading-6 [overflow-wrap:anywhere]">
+          {problem}{" "}
+          {nextAt === null ? (
+            "It is not tried again."
+          ) : (
+            <>
+              Next attempt <Instant at={nextAt} to="second" />.
+            </>
+          )}
+        </p>
+      )}
       <div className="mt-4 space-y-3">
         <FailureNotice failure={failure} />
         <Table

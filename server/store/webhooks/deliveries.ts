@@ -30,7 +30,7 @@ const queueWhere = (receivers: string) => `
   WITH event AS (INSERT INTO status_event (id, subject, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING id)
   INSERT INTO webhook_delivery (webhook_id, type, body, created_at, next_at)
   SELECT webhook.id, $4, $5, $3, $3 FROM webhook, event WHERE paused_at IS NULL AND ${receivers}`;
-const QUEUE_EVENT = queueWhere("true");
+const QUEUE_EVENT = queueWhere("webhook.created_at <= $6");
 const QUEUE_FOR_OPERATORS = queueWhere(
   // Of nobody else: it tells of all accounts, or of the installation.
   `(SELECT bool_and(u.operator) FROM membership m JOIN portal_user u ON u.id = m.user_id WHERE m.account_id = webhook.account_id)`,
@@ -82,8 +82,8 @@ export async function queueDelivery(pool: Queries, webhookId: string, event: Sta
  * Queues an event for all webhooks in use, unless it was before.
  * @param id the same for this event on every node
  */
-export async function queueEvent(pool: Queries, id: string, event: StatusEvent): Promise<void> {
-  await pool.query(QUEUE_EVENT, [id, event.data.id, event.timestamp, event.type, JSON.stringify(event)]);
+export async function queueEvent(pool: Queries, id: string, event: StatusEvent, at: Date): Promise<void> {
+  await pool.query(QUEUE_EVENT, [id, event.data.id, event.timestamp, event.type, JSON.stringify(event), at]);
   await pool.query(TRIM);
 }
 

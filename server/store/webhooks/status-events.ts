@@ -57,7 +57,7 @@ interface TellOptions {
 }
 
 /**
- * Queues the changes of incidents of the last hour that were not told before, for all webhooks in use. Every node may run it.
+ * Queues the changes of incidents of the last hour that were not told before, for all webhooks in use that are as old. Every node may run it.
  * @throws pg's error
  */
 export async function tellChanges({ pool, clock, uptime }: TellOptions): Promise<void> {
@@ -72,6 +72,7 @@ export async function tellChanges({ pool, clock, uptime }: TellOptions): Promise
   const fresh = changes
     .filter(({ id, atMs }) => !ids.has(id) && nowMs - atMs <= WEBHOOK_EVENT_MAX_AGE_S * SECOND_MS)
     .sort((a, b) => a.atMs - b.atMs);
-  for (const { id, type, data } of fresh) await queueEvent(pool, id, { type, timestamp: new Date(nowMs).toISOString(), data });
+  const timestamp = new Date(nowMs).toISOString();
+  for (const { id, atMs, type, data } of fresh) await queueEvent(pool, id, { type, timestamp, data }, new Date(atMs));
   if (fresh.length > 0) await pool.query(FORGET, [new Date(nowMs - KEPT_DAYS * DAY_S * SECOND_MS)]);
 }

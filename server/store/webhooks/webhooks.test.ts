@@ -14,7 +14,7 @@ import {
 import { INCIDENT_JOIN_MINUTES, type IncidentNote, type IncidentPart } from "#lib/contract/uptime";
 import { StatusEvent } from "#lib/contract/webhooks";
 import { recordedWork } from "#lib/testing/recorded-work";
-import { MINUTE_MS, SECOND_MS } from "#lib/units";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import type { Attempt, Send } from "#server/outgoing/webhooks";
 import { putAccount } from "#server/store/access/accounts";
 import { type TestDatabase, testDatabase } from "#server/testing/database";
@@ -24,6 +24,7 @@ import { tellChanges } from "./status-events";
 import { addWebhook, listWebhooks, removeWebhook, resumeWebhook, testWebhook, WEBHOOK_SECRETS } from "./webhooks";
 
 const NOW_MS = Date.UTC(2026, 10, 23, 12);
+const ADDED_MS = NOW_MS - 2 * HOUR_MS;
 const URL_TEXT = "https://hooks.example.com/secret-path";
 const sealer = createSealer("a secret that is known to tests alone", WEBHOOK_SECRETS);
 const signal = new AbortController().signal;
@@ -52,7 +53,8 @@ async function owner(verified = true) {
 }
 type Owner = Awaited<ReturnType<typeof owner>>;
 const context = () => ({ db, clock, sealer, allowedHosts: [], ports: [443] });
-const add = (by: Owner, url = URL_TEXT) => addWebhook(context(), { url }, by);
+/** Adds one, longer ago than any event is told. */
+const add = (by: Owner, url = URL_TEXT, atMs = ADDED_MS) => addWebhook({ ...context(), clock: manualClock(atMs) }, { url }, by);
 const list = async ({ accountId }: Owner) => listWebhooks({ db }, accountId);
 const only = async (by: Owner) => (await list(by))[0];
 
@@ -121,7 +123,7 @@ describe("a webhook", () => {
     expect(webhook).toEqual({
       id: webhook.id,
       url: URL_TEXT,
-      created_at: new Date(NOW_MS).toISOString(),
+      created_at: iso(ADDED_MS),
       paused_because: null,
       deliveries: [],
     });
@@ -397,12 +399,28 @@ describe("events", () => {
     expect(await types()).toEqual([["incident.resolved", "note-n1", iso(end)]]);
   });
 
-  test("what is older than an hour is not told, so a new webhook gets no history", async () => {
+  test("what is older than an hour is not told, however old a webhook is", async () => {
     await add(await owner());
     const old = NOW_MS - WEBHOOK_EVENT_MAX_AGE_S * SECOND_MS - 1;
     const notes = [note({ updated_at: iso(old) }), note({ id: "n2", updated_at: iso(old), ends_at: iso(old) })];
     await tell(incident(61, null), incident(200, 100), ...notes);
     expect(await types()).toEqual([]);
+  });
+
+  test("what changed before a webhook was added is told to older ones alone, what changes afterwards to it too", async () => {
+    const [ann, bob] = [await owner(), await owner()];
+    await add(ann);
+    await add(bob, "https://new.example.com/hook", NOW_MS);
+    const before = incident(5, null);
+    await tell(before, note());
+    const { got, deliver } = receivers();
+    await deliver();
+    const told = got.map(({ url, body }) => [new URL(url).host, StatusEvent.parse(JSON.parse(body)).data.id]);
+    expect(told.sort()).toEqual([
+      ["hooks.example.com", before.key],
+      ["hooks.example.com", "note-n1"],
+      ["new.example.com", "note-n1"],
+    ]);
   });
 
   test("without a webhook in use nothing is read", async () => {
