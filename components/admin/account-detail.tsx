@@ -5,7 +5,8 @@ import { useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import type { AccountReport } from "#lib/contract/portal-activity";
 import type { AdminPlan } from "#lib/contract/portal-admin";
-import { KeyMark, KeyState, LastUsed, VENUE_WORDS } from "../keys/key-text";
+import { RevokeKey } from "../keys/key-dialogs";
+import { KeyMark, KeyState, keyName, LastUsed, VENUE_WORDS } from "../keys/key-text";
 import { KeyUseBars } from "../keys/key-use";
 import { LINK_COLUMNS } from "../links/link-text";
 import { InvitationsTable } from "../organisation/invitations-table";
@@ -18,12 +19,14 @@ import { Badge } from "../ui/badge";
 import { Button } from "../ui/button";
 import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
+import { ActionMenu } from "../ui/menu";
 import { Skeleton } from "../ui/skeleton";
 import { type Column, Table } from "../ui/table";
 import type { Series } from "../usage/chart";
 import { ChartCard } from "../usage/chart-card";
 import { totals } from "../usage/usage-query";
 import { AccountActions } from "./account-actions";
+import { AccountErrors } from "./account-errors";
 import { AskedLive, liveText } from "./account-live";
 import { readsText } from "./account-permissions";
 import { WaitingAccount } from "./account-waiting";
@@ -34,7 +37,10 @@ const CALLS: readonly Series[] = [
   { field: "errors", label: "Errors", shape: "bar", tone: "danger", part: true },
 ];
 
-function keyColumns({ use }: AccountReport): readonly Column<PortalKey>[] {
+/** States in which a key works, or will. */
+const REVOCABLE: ReadonlySet<PortalKey["state"]> = new Set(["active", "scheduled", "grace"]);
+
+function keyColumns({ use, keys }: AccountReport, revoke: (key: PortalKey) => void): readonly Column<PortalKey>[] {
   return [
     {
       head: "Key",
@@ -54,12 +60,25 @@ function keyColumns({ use }: AccountReport): readonly Column<PortalKey>[] {
     },
     { head: "Last used", from: "lg", cell: (key) => <LastUsed apiKey={key} /> },
     { head: "State", cell: (key) => <KeyState apiKey={key} /> },
+    {
+      head: <span className="sr-only">Actions</span>,
+      cell: (key) =>
+        REVOCABLE.has(key.state) ? (
+          <ActionMenu
+            label={`Actions for ${keyName(keys, key.id)}`}
+            items={[{ label: "Revoke", danger: true, onSelect: () => revoke(key) }]}
+          />
+        ) : (
+          <span className="block size-8" />
+        ),
+    },
   ];
 }
 
 /** One account: its plan and permissions, which can be changed here, its calls of 30 days, its keys and its links. */
 export function AccountDetail({ id }: { id: string }) {
   const [inviting, setInviting] = useState(false);
+  const [revoking, setRevoking] = useState<PortalKey>();
   const { data, error, mutate } = usePortal<AccountReport>(`admin/accounts/${encodeURIComponent(id)}`);
   const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
   const reload = () => void mutate();
@@ -114,6 +133,9 @@ export function AccountDetail({ id }: { id: string }) {
           />
         </div>
       </Section>
+      <Section title="Errors">
+        <AccountErrors accountId={account.id} report={usage} keys={keys} />
+      </Section>
       <Section title="Members" aside={<Button onClick={() => setInviting(true)}>Invite</Button>}>
         <MembersTable members={members} />
       </Section>
@@ -132,8 +154,23 @@ export function AccountDetail({ id }: { id: string }) {
         />
       ) : null}
       <Section title="Keys">
-        <Table caption="Keys of this account" columns={keyColumns(data)} rows={keys} rowKey={(key) => key.id} empty="No keys." />
+        <Table
+          caption="Keys of this account"
+          columns={keyColumns(data, setRevoking)}
+          rows={keys}
+          rowKey={(key) => key.id}
+          empty="No keys."
+        />
       </Section>
+      {revoking === undefined ? null : (
+        <RevokeKey
+          apiKey={revoking}
+          keys={keys}
+          path={`admin/accounts/${account.id}/keys`}
+          onClose={() => setRevoking(undefined)}
+          onChange={reload}
+        />
+      )}
       <Section title="Links">
         <Table caption="Links of this account" columns={LINK_COLUMNS} rows={links} rowKey={(link) => link.id} empty="No links." />
       </Section>

@@ -144,8 +144,8 @@ function AlsoReplaced({ keys }: { keys: readonly PortalKey[] }) {
   );
 }
 
-/** Revokes a key for good, once its name was typed, and those that it replaced if asked to. */
-export function RevokeKey({ apiKey, keys, onClose, onChange }: KeyDialogProps) {
+/** Revokes a key for good, once its name was typed, and those that it replaced if asked to. `path` is that of the keys it is among. */
+export function RevokeKey({ apiKey, keys, path = "keys", onClose, onChange }: KeyDialogProps & { readonly path?: string }) {
   const announce = useToast();
   const replaced = replacedInGrace(keys, apiKey);
   return (
@@ -160,7 +160,7 @@ export function RevokeKey({ apiKey, keys, onClose, onChange }: KeyDialogProps) {
       action="Revoke key"
       send={(form) => {
         const body = { confirm: textOf(form, "confirm"), replaced: form.has("replaced") };
-        return callPortal("POST", `keys/${apiKey.id}/revoke`, body);
+        return callPortal("POST", `${path}/${apiKey.id}/revoke`, body);
       }}
       onClose={onClose}
       onDone={() => {

@@ -1,5 +1,6 @@
 "use client";
 
+import { ERRORS, errorOfCode } from "#lib/contract/errors";
 import type { PortalKey } from "#lib/contract/portal";
 import { keyName } from "../keys/key-text";
 import { SearchField } from "../ui/search-field";
@@ -20,6 +21,12 @@ const STATUSES = [
   { value: "4xx", label: "4xx, client error" },
   { value: "5xx", label: "5xx, server error" },
 ];
+
+/** A status that is not among those to choose, or the code of an error by its title. */
+function statusText(status: string): string {
+  const id = errorOfCode(Number(status));
+  return id === undefined ? status : `${status}, ${ERRORS[id].title}`;
+}
 
 interface LogFiltersProps {
   readonly filter: LogFilter;
@@ -44,7 +51,7 @@ export function LogFilters({ filter, onChange, keys, operations }: LogFiltersPro
         options={
           STATUSES.some(({ value }) => value === filter.status)
             ? STATUSES
-            : [...STATUSES, { value: filter.status, label: filter.status }]
+            : [...STATUSES, { value: filter.status, label: statusText(filter.status) }]
         }
         value={filter.status}
         onChange={(status) => onChange({ ...filter, status })}

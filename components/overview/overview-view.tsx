@@ -112,7 +112,15 @@ export function OverviewView({ name, initial, firstSteps, openedMs, board }: Ove
                 {data === undefined ? null : <MonthQuota month={data.month} />}
               </Section>
               <Section title="Errors, last 24 hours">
-                <RecentErrors report={report} />
+                <RecentErrors
+                  report={report}
+                  when="in the last 24 hours"
+                  toLog={(code, text) => (
+                    <Link prefetch={false} href={`/dashboard/logs?status=${code}`} className="text-accent hover:underline">
+                      {text}
+                    </Link>
+                  )}
+                />
               </Section>
             </div>
             {/* A group of its own, so that it begins level with the other. */}

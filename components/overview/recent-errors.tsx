@@ -1,4 +1,5 @@
 import Link from "next/link";
+import type { ReactNode } from "react";
 import { ERRORS, errorDocsPath, errorOfCode } from "#lib/contract/errors";
 import type { UsageReport } from "#lib/contract/portal";
 import { countText } from "../portal/numbers";
@@ -6,14 +7,22 @@ import { Skeleton } from "../ui/skeleton";
 
 const SHOWN_MAX_COUNT = 5;
 
-/** The most frequent errors of the last day, each with its page in the docs and its lines in the logs. */
-export function RecentErrors({ report }: { report: UsageReport | undefined }) {
+interface RecentErrorsProps {
+  readonly report: UsageReport | undefined;
+  /** The time of the report, as "in the last 24 hours". */
+  readonly when: string;
+  /** Leads from the number of requests with an error to those requests. */
+  readonly toLog: (code: number, text: string) => ReactNode;
+}
+
+/** The most frequent errors of a report, each with its page in the docs and its lines in the log. */
+export function RecentErrors({ report, when, toLog }: RecentErrorsProps) {
   if (report === undefined) return <Skeleton className="h-32 w-full" />;
   const errors = report.by.codes.filter(({ code }) => code !== 0).slice(0, SHOWN_MAX_COUNT);
   if (errors.length === 0)
     return (
       <p className="rounded-lg border border-line border-dashed p-4 text-ink-soft text-sm leading-6">
-        {report.by.codes.length === 0 ? "No requests in the last 24 hours." : "No errors in the last 24 hours."}
+        {report.by.codes.length === 0 ? `No requests ${when}.` : `No errors ${when}.`}
       </p>
     );
   return (
@@ -31,13 +40,9 @@ export function RecentErrors({ report }: { report: UsageReport | undefined }) {
                 </Link>
               )}
             </span>
-            <Link
-              prefetch={false}
-              href={`/dashboard/logs?status=${Math.floor(code / 100)}`}
-              className="shrink-0 text-accent tabular-nums hover:underline"
-            >
-              {calls === 1 ? "1 request" : `${countText(calls)} requests`}
-            </Link>
+            <span className="shrink-0 tabular-nums">
+              {toLog(code, calls === 1 ? "1 request" : `${countText(calls)} requests`)}
+            </span>
           </li>
         );
       })}

@@ -57,6 +57,9 @@ test("the histogram of the log counts the requests that match the filters, by in
   ]);
   expect(all.reduce((sum, { calls }) => sum + calls, 0)).toBe(4);
   expect((await read({ status: "4xx" })).at(-1)).toMatchObject({ calls: 1, errors: 1 });
+  await t.db.pool.query("UPDATE request_log SET code = 50301 WHERE account_id = $1 AND status = 503", [ACCOUNT]);
+  expect((await read({ status: "50301" })).at(-1)).toMatchObject({ calls: 1, errors: 1 });
+  expect((await read({ status: "50302" })).at(-1)).toMatchObject({ calls: 0 });
   expect((await read({ key_id: "k2" })).at(-1)).toMatchObject({ calls: 1, errors: 1 });
 });
 

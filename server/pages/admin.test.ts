@@ -63,7 +63,7 @@ async function call(route: PortalRouteName, given: Call = {}) {
   const [method = "", path = ""] = route.split(" ");
   const headers = { host: "localhost:3000", origin, cookie, "content-type": "application/json" };
   const init = { method, headers, ...(method !== "GET" && { body: JSON.stringify(body) }) };
-  const filled = path.replace(/\[(\w+)\]/, (_, name) => params[name] ?? UNKNOWN_ID);
+  const filled = path.replace(/\[(\w+)\]/g, (_, name) => params[name] ?? UNKNOWN_ID);
   const response = await portalApi(new Request(`${ORIGIN}/api/portal${filled}${query}`, init));
   const answer = await response.json();
   await t.settle();
@@ -461,6 +461,38 @@ test("an operator reads one account with its keys and their use, which its owner
       status: 404,
       message: "not_found",
     });
+});
+
+test("an operator revokes a key of an account once its name was typed, which the account's activity and its owner's mail say", async () => {
+  const { id } = await putAccount(t.keyContext, "leaky");
+  const { id: otherId } = await putAccount(t.keyContext, "another");
+  await openPortalSession(t.db, id, t.clock.now());
+  const { record, text } = await t.issueKey({ account: "leaky", name: "Shop" });
+  const revoke = (account: string, confirm: string) =>
+    call("POST /admin/accounts/[id]/keys/[key]/revoke", { params: { id: account, key: record.id }, body: { confirm } });
+  expect(await revoke(otherId, "Shop")).toMatchObject({ status: 404 });
+  expect(await revoke(id, "Ship")).toMatchObject({ status: 400, data: { parameter: "confirm" } });
+  expect(await t.ask("/api/v1/key", { key: text })).toMatchObject({ status: 200 });
+  expect(await revoke(id, "Shop")).toMatchObject({ status: 200, data: { key: { state: "revoked" } } });
+  await t.settle();
+  expect(await t.ask("/api/v1/key", { key: text })).toMatchObject({ status: 401 });
+  expect(await lastEntry()).toMatchObject({ action: "key.revoke", target: record.id, actor: expect.stringContaining("@") });
+  expect(await t.db.prisma.auditEntry.count({ where: { accountId: id, action: "key.revoke" } })).toBe(1);
+  const mails = t.capturedMails.list().filter(({ to, subject }) => to === `${id}@example.com` && subject === "API key revoked");
+  expect(mails.map((mail) => mail.text)).toEqual([expect.stringContaining("By: an operator of this installation")]);
+});
+
+test("an operator reads the requests of an account with an error, by its code, which its owner sees in the activity", async () => {
+  const { id } = await putAccount(t.keyContext, "failing");
+  await t.db.pool.query(
+    `INSERT INTO request_log (account_id, at, key_id, request_id, operation, method, path, status, code, latency_us, address, user_agent)
+     SELECT $1, $2, 'k1', 'r' || code, 'klines', 'GET', '/', code / 100, code, 1, '', '' FROM unnest($3::int[]) AS code`,
+    [id, new Date(t.clock.now()), [40001, 40002]],
+  );
+  const { data } = await call("GET /admin/accounts/[id]/logs", { params: { id }, query: "?status=40002" });
+  expect(data.items).toMatchObject([{ code: 40002, request_id: "r40002" }]);
+  expect(await lastEntry()).toMatchObject({ action: "access.read", target: "the log" });
+  expect(await call("GET /admin/accounts/[id]/logs", { params: { id: UNKNOWN_ID } })).toMatchObject({ status: 404 });
 });
 
 test("the health has every node that reported, the venues, the size of the database and the last backup", async () => {

@@ -1,7 +1,8 @@
 import { CustomerForm, InviteForm } from "#lib/contract/organisation";
-import type { PortalUser } from "#lib/contract/portal";
+import { type PortalUser, RevokeKeyForm } from "#lib/contract/portal";
 import { AccountForm, AccountsQuery, PlanChangeForm, type PortalAccount } from "#lib/contract/portal-admin";
 import { approvalMail, liveAccessMail } from "#lib/mail/messages";
+import { keyMail } from "#lib/mail/security-messages";
 import { providerTerms } from "#lib/provider-terms";
 import { noteRead, operatorOf } from "#server/pages/audit";
 import { portalRoute } from "#server/pages/route";
@@ -9,10 +10,13 @@ import type { PortalRuntime } from "#server/pages/runtime";
 import type { AccountChange } from "#server/store/access/accounts";
 import { AuditSearchQuery, listAudit } from "#server/store/access/audit";
 import { listPlans, putPlan } from "#server/store/access/plan-admin";
+import { LogQuery, listRequests } from "#server/store/usage/request-log-query";
 import { changeAccount, createCustomer, decideWaiting, listAccounts, reportAccount } from "#server/store/users/account-admin";
 import type { Visitor } from "#server/store/users/context";
 import { invite, withdrawInvitation } from "#server/store/users/invitations";
-import { ownerAddresses } from "#server/store/users/notices";
+import { occasionOf, ownerAddresses } from "#server/store/users/notices";
+
+import { revokeConfirmed } from "./keys";
 
 interface DecisionCall {
   readonly running: PortalRuntime;
@@ -98,6 +102,28 @@ export const adminAccountRoutes = [
     const { before, after } = await changeAccount(call.running, call.params.id, change, operatorOf(call));
     await tellOwners(call, before, after);
     return { account: after };
+  }),
+
+  /** Revokes a key of an account after its name was typed again, as its members can, and tells its owners. */
+  portalRoute("POST /admin/accounts/[id]/keys/[key]/revoke", { input: RevokeKeyForm, user: "operator" }, async (call) => {
+    const { running, params, visitor } = call;
+    const { account } = await reportAccount(running, params.id);
+    const by = { ...operatorOf(call), accountId: account.id };
+    const { key, revoked } = await revokeConfirmed(running, params.key, call.input, by);
+    // By an operator: where from is nobody else's business.
+    const occasion = { ...occasionOf(running.users, visitor), address: null };
+    if (revoked)
+      for (const owner of await ownerAddresses(running.users, account.name))
+        running.users.send(keyMail(owner, key.name, "revoked", occasion));
+    return { key };
+  }),
+
+  /** The newest requests of an account, of which an operator reads those with an error. */
+  portalRoute("GET /admin/accounts/[id]/logs", { input: LogQuery, user: "operator" }, async (call) => {
+    const { running, params, input } = call;
+    const { account } = await reportAccount(running, params.id);
+    await noteRead(call, { target: "the log", accountId: account.id, after: { account: account.name } });
+    return listRequests(running.db.pool, account.id, input);
   }),
 
   /** What the sources of live prices say about passing them on. */

@@ -1,6 +1,15 @@
+import type { z } from "zod";
 import { clientBlock } from "#lib/access/address";
 import { settingsOfForm, toPortalKey } from "#lib/access/key-json";
-import { CreateKeyForm, EditKeyForm, type PortalUser, RevokeKeyForm, RotateKeyForm, TokenForm } from "#lib/contract/portal";
+import {
+  CreateKeyForm,
+  EditKeyForm,
+  type PortalKey,
+  type PortalUser,
+  RevokeKeyForm,
+  RotateKeyForm,
+  TokenForm,
+} from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 import { type KeyChangeWord, keyMail } from "#lib/mail/security-messages";
 import { changedBy } from "#server/pages/audit";
@@ -8,6 +17,7 @@ import { shownKeys } from "#server/pages/own-keys";
 import { portalRoute } from "#server/pages/route";
 import type { PortalRuntime } from "#server/pages/runtime";
 import { ownOrigin } from "#server/pages/visitor";
+import type { ChangedBy } from "#server/store/access/audit";
 import { issueLivePageToken, issuePageToken, issuePortalToken } from "#server/store/access/issue-portal-token";
 import { createKey, editKey, findKeyRecord, revokeKey, revokeReplaced, rotateKey } from "#server/store/access/keys";
 import { keyUse } from "#server/store/usage/key-use";
@@ -23,6 +33,24 @@ interface KeyCall {
 /** Emails users that one of their keys was created, rotated or revoked. */
 export function notifyOfKey({ running, user, visitor }: KeyCall, keyName: string, made: KeyChangeWord): Promise<void> {
   return notify(running.users, user, "key", visitor, (to, occasion) => keyMail(to, keyName, made, occasion));
+}
+
+/**
+ * Revokes a key after its name was typed again, and those that it replaced where that was asked for.
+ * @returns the key, and whether it was this that revoked it
+ * @throws Fault invalid_parameter for another name; not_found for the key of another account
+ */
+export async function revokeConfirmed(
+  running: PortalRuntime,
+  id: string,
+  { confirm, replaced }: z.output<typeof RevokeKeyForm>,
+  by: ChangedBy,
+): Promise<{ readonly key: PortalKey; readonly revoked: boolean }> {
+  const { name, state } = await findKeyRecord(running, id, by);
+  if (confirm.trim() !== name)
+    throw new Fault("invalid_parameter", { parameter: "confirm", detail: "Type the key's name exactly as shown above." });
+  if (replaced) await revokeReplaced(running, id, by);
+  return { key: toPortalKey(await revokeKey(running, id, by)), revoked: state !== "revoked" };
 }
 
 export const keyRoutes = [
@@ -61,15 +89,8 @@ export const keyRoutes = [
 
   /** Revokes a key after its name was typed again, and those that it replaced where that was asked for. */
   portalRoute("POST /keys/[id]/revoke", { input: RevokeKeyForm, user: "build" }, async (call) => {
-    const { input, running } = call;
-    const { id } = call.params;
-    const by = changedBy(call);
-    const { name, state } = await findKeyRecord(running, id, by);
-    if (input.confirm.trim() !== name)
-      throw new Fault("invalid_parameter", { parameter: "confirm", detail: "Type the key's name exactly as shown above." });
-    if (input.replaced) await revokeReplaced(running, id, by);
-    const key = toPortalKey(await revokeKey(running, id, by));
-    if (state !== "revoked") await notifyOfKey(call, name, "revoked");
+    const { key, revoked } = await revokeConfirmed(call.running, call.params.id, call.input, changedBy(call));
+    if (revoked) await notifyOfKey(call, key.name, "revoked");
     return { key };
   }),
 

@@ -27,10 +27,10 @@ export const LogQuery = z.strictObject({
     .regex(/^\d{1,18}$/, "must be the `next_before` of the previous page.")
     .optional(),
   key_id: Filter.optional(),
-  /** A status or a class of statuses: 404, 4xx. */
+  /** A status, a class of statuses, or the code of an error: 404, 4xx, 40401. */
   status: z
     .string()
-    .regex(/^[1-5](\d\d|xx)$/, "must be a status such as 404, or a class such as 4xx.")
+    .regex(/^[1-5](\d\d|xx|\d{4})$/, "must be a status such as 404, a class such as 4xx, or the code of an error such as 40401.")
     .optional(),
   operation: Filter.optional(),
   /** Text contained in path, request id, address or origin. */
@@ -58,7 +58,7 @@ const COLUMNS = `
   cost, rate_limit AS "limit", rate_remaining AS remaining`;
 // A search may read a whole log, and LIKE with the likely cases is several times faster than ILIKE.
 const FILTERS = `
-     ($3::text IS NULL OR key_id = $3) AND status BETWEEN $4 AND $5 AND ($6::text IS NULL OR operation = $6)
+     ($3::text IS NULL OR key_id = $3) AND status BETWEEN $4 AND $5 AND ($8::int IS NULL OR code = $8) AND ($6::text IS NULL OR operation = $6)
      AND ($7::text[] IS NULL OR path LIKE ANY($7) OR request_id LIKE ANY($7) OR address LIKE ANY($7) OR origin LIKE ANY($7))`;
 const PAGE = `
   SELECT ${COLUMNS} FROM request_log
@@ -96,8 +96,12 @@ function toEntry({ at, latency_us, ...row }: Row): RequestLogEntry {
   return { ...row, at: at.toISOString(), latency_ms: latency_us / 1_000 };
 }
 
+/** Digits of the code of an error: those of its status, and two more. */
+const CODE_DIGITS_COUNT = 5;
+const codeOf = (status: string | undefined) => (status?.length === CODE_DIGITS_COUNT ? Number(status) : null);
+
 function statusRange(status: string | undefined): [number, number] {
-  if (status === undefined) return [0, 999];
+  if (status === undefined || codeOf(status) !== null) return [0, 999];
   return [Number(status.replace("xx", "00")), Number(status.replace("xx", "99"))];
 }
 
@@ -108,9 +112,9 @@ function patterns(text: string | undefined): string[] | null {
   return [...forms].map((form) => `%${form.replace(/[\\%_]/g, "\\$&")}%`);
 }
 
-/** $3 to $7 of the filters. */
+/** $3 to $8 of the filters. */
 function filterValues({ key_id, status, operation, q }: LogQuery): unknown[] {
-  return [key_id || null, ...statusRange(status), operation || null, patterns(q)];
+  return [key_id || null, ...statusRange(status), operation || null, patterns(q), codeOf(status)];
 }
 
 /** The requests that match the filters, by interval up to now, oldest first; empty intervals too. */
