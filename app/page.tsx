@@ -65,6 +65,7 @@ async function Introduction({ demoKey, base }: { demoKey: string | undefined; ba
         callLabel={
           demoKey === undefined ? "Ask the operator of this installation for a key" : "Try it now with the public demo key"
         }
+        playground={`/playground?op=latestQuotes&tickers=${EXAMPLE_TICKERS}`}
         own={own}
         forOperators={forOperators}
         source={source}

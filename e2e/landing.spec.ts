@@ -135,7 +135,9 @@ describe("the first page", () => {
     const { page } = await visit();
     await page.goto(product.baseUrl);
     const main = page.getByRole("main");
-    expect(await main.getByRole("link", { name: "Open the playground" }).getAttribute("href")).toBe("/playground");
+    expect(await main.getByRole("link", { name: "Open the playground" }).getAttribute("href")).toBe(
+      "/playground?op=latestQuotes&tickers=EURUSD,XAUUSD",
+    );
     expect(await main.getByRole("link", { name: "Create an account" }).getAttribute("href")).toBe("/signup");
     await page.close();
   });

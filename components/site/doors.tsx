@@ -29,6 +29,8 @@ interface DoorsProps {
   /** A call that can be pasted. */
   readonly call: string;
   readonly callLabel: string;
+  /** The playground with the same call. */
+  readonly playground: string;
   /** The way to keys of the reader. */
   readonly own: { readonly href: string; readonly label: string };
   /** Whether the page offers to run the service, and not its use alone. */
@@ -49,17 +51,19 @@ function startCommand(source: string | undefined): string {
 }
 
 /** The two ways to begin: running the service, and using the one that shows this page. */
-export function Doors({ host, call, callLabel, own, forOperators, source }: DoorsProps) {
+export function Doors({ host, call, callLabel, playground, own, forOperators, source }: DoorsProps) {
   return (
     <div className={`mt-8 grid gap-5 ${forOperators ? "lg:grid-cols-2" : "max-w-[44rem]"}`}>
       {forOperators ? (
         <Door
           title="Run it yourself"
-          text="For teams that want prices on their own machine, from their own provider. One command starts it, with PostgreSQL and a sandbox included. Free under the Apache License 2.0."
+          text={`For teams that want prices on their own machine, from their own provider. One command starts it, with PostgreSQL and a sandbox included. Free under the Apache License 2.0.${source === undefined ? " This installation names no place to download it: its operator can give you a copy, as the license allows." : ""}`}
           code={
             <CodeBlock
               label={
-                source === undefined ? "In the project folder, with Node 20.19 or later" : "You need only Node 20.19 or later"
+                source === undefined
+                  ? "In the folder of your copy, with Node 20.19 or later"
+                  : "You need only Node 20.19 or later"
               }
             >
               {startCommand(source)}
@@ -91,7 +95,7 @@ export function Doors({ host, call, callLabel, own, forOperators, source }: Door
           <>
             <Link
               prefetch={false}
-              href="/playground"
+              href={playground}
               className={`${buttonClass(forOperators ? "secondary" : "primary")} ${BUTTON} ${forOperators ? "" : "hover:brightness-110"}`}
             >
               Open the playground
