@@ -610,6 +610,21 @@ describe("the markets", () => {
     },
   );
 
+  test("keep the chosen timeframe in the URL, beside what else it says", async () => {
+    const { page, problems } = await visit({ width: 1440 });
+    await openPage(page, `${product.baseUrl}/markets/EURUSD?timeframe=H4&compare=none`);
+    const chosen = page.getByRole("group", { name: "Timeframe" }).locator("[aria-pressed=true]");
+    await expect.poll(() => chosen.textContent()).toBe("H4");
+    await page.getByRole("button", { name: "M5", exact: true }).click();
+    expect(new URL(page.url()).search).toBe("?timeframe=M5&compare=none");
+    await openPage(page, page.url());
+    await expect.poll(() => chosen.textContent()).toBe("M5");
+    await openPage(page, `${product.baseUrl}/markets/EURUSD?timeframe=M7`);
+    await expect.poll(() => chosen.textContent()).toBe("H1");
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   test("show the range of the day, week and month as their klines have it", async () => {
     const { page } = await visit({ width: 390 });
     await openPage(page, `${product.baseUrl}/markets/XAUUSD`);
@@ -626,6 +641,12 @@ describe("the markets", () => {
         )
         .toBe(true);
     }
+    for (const [label, of] of [
+      ["Day range", /^Day range \d\d \w{3} \d{4}$/],
+      ["Week range", /^Week range since \d\d \w{3} \d{4}$/],
+      ["Month range", /^Month range \w{3} \d{4}$/],
+    ] as const)
+      expect(await page.locator("dt", { hasText: label }).textContent()).toMatch(of);
     await page.close();
   });
 

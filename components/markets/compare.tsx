@@ -1,29 +1,14 @@
 "use client";
 
-import { useEffect, useState } from "react";
+import { usePageQuery } from "./page-query";
 import { useInstruments } from "./use-market-hits";
-
-/** The part of a market page's URL that names a second instrument. */
-const QUERY = "compare";
 
 /** What the chart of a market is compared with. The page's URL has it, so that a link shows the same. */
 export function useCompared(ticker: string) {
-  const [asked, setAsked] = useState<string>();
-  // The server renders one page for all readers, whatever else their URLs say.
-  useEffect(() => setAsked(new URLSearchParams(window.location.search).get(QUERY) ?? undefined), []);
+  const [asked, onCompare] = usePageQuery("compare");
   const { data = [] } = useInstruments();
   const others = data.flatMap((one) => (one.ticker === ticker ? [] : [one.ticker]));
-  return {
-    others,
-    compared: others.find((one) => one === asked),
-    onCompare(other: string | undefined): void {
-      const url = new URL(window.location.href);
-      if (other === undefined) url.searchParams.delete(QUERY);
-      else url.searchParams.set(QUERY, other);
-      window.history.replaceState(null, "", url);
-      setAsked(other);
-    },
-  };
+  return { others, compared: others.find((one) => one === asked), onCompare };
 }
 
 interface CompareSelectProps {

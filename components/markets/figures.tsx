@@ -4,7 +4,9 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { BarSource } from "#lib/client/bar-source";
 import type { BoardRow } from "#lib/contract/board";
 import type { MarketDetail, MarketRow, PeriodRange } from "#lib/contract/markets";
+import { SECOND_MS } from "#lib/units";
 import { Change, Price } from "../board/price";
+import { chartClock } from "../chart/clock";
 import { priceText } from "../portal/numbers";
 import { pipsOf } from "./groups";
 
@@ -21,6 +23,8 @@ const PERCENT = 100;
 
 interface RangeProps {
   readonly label: string;
+  /** Of which days it is. */
+  readonly of: string | undefined;
   readonly low: number | null | undefined;
   readonly high: number | null | undefined;
   readonly bid: number;
@@ -28,12 +32,14 @@ interface RangeProps {
 }
 
 /** Where the bid is between the lowest and the highest of a time. */
-function Range({ label, low, high, bid, digits }: RangeProps) {
+function Range({ label, of, low, high, bid, digits }: RangeProps) {
   if (high == null || low == null) return null;
   const place = high === low ? PERCENT / 2 : (PERCENT * (bid - low)) / (high - low);
   return (
     <div className="border-line border-t px-4 py-3">
-      <dt className="text-ink-faint text-sm">{label}</dt>
+      <dt className="flex flex-wrap items-baseline justify-between gap-x-4 text-ink-faint text-sm">
+        {label} <span className="text-xs tabular-nums">{of}</span>
+      </dt>
       <dd className="mt-2">
         <div aria-hidden="true" className="relative h-1 rounded-full bg-line">
           <span
@@ -79,6 +85,10 @@ interface MarketFiguresProps {
 
 const priceOr = (price: number | null | undefined, digits: number) => (price == null ? "–" : priceText(price, digits));
 
+/** The trading day, week or month that begins with this one, in words. */
+const daysOf = (timeframe: "D1" | "W1" | "MN1", atS: number | undefined) =>
+  atS === undefined ? undefined : `${timeframe === "W1" ? "since " : ""}${chartClock(timeframe, "UTC").text(atS)}`;
+
 /** The numbers of a market: its quote, and its trading day, week and month. */
 export function MarketFigures({ row, price, ranges, source }: MarketFiguresProps) {
   const { digits, pip_size } = row;
@@ -86,30 +96,58 @@ export function MarketFigures({ row, price, ranges, source }: MarketFiguresProps
   const week = usePeriod(source, "W1", ranges.W1);
   const month = usePeriod(source, "MN1", ranges.MN1);
   return (
-    <dl className="overflow-hidden rounded-xl border border-line bg-surface">
-      <Line label="Bid">
-        <Price value={price?.bid} digits={digits} />
-      </Line>
-      <Line label="Ask">
-        <Price value={price?.ask} digits={digits} />
-      </Line>
-      <Line label="Mid">{price === null ? "–" : priceText((price.bid + price.ask) / 2, digits + 1)}</Line>
-      <Line label="Spread">
-        {pips === undefined ? "–" : `${pips.toFixed(1)} pips`}
-        {pips === undefined ? null : <span className="ml-2 text-ink-faint">{(pips * pip_size).toFixed(digits)}</span>}
-      </Line>
-      <Line label="Day change">
-        <Change value={price?.change_pct} />
-      </Line>
-      <Line label="Open">{priceOr(price?.open, digits)}</Line>
-      <Line label="Previous close">{priceOr(price?.close, digits)}</Line>
+    <div className="overflow-hidden rounded-xl border border-line bg-surface">
+      <dl>
+        <Line label="Bid">
+          <Price value={price?.bid} digits={digits} />
+        </Line>
+        <Line label="Ask">
+          <Price value={price?.ask} digits={digits} />
+        </Line>
+        <Line label="Mid">{price === null ? "–" : priceText((price.bid + price.ask) / 2, digits + 1)}</Line>
+        <Line label="Spread">
+          {pips === undefined ? "–" : `${pips.toFixed(1)} pips`}
+          {pips === undefined ? null : <span className="ml-2 text-ink-faint">{(pips * pip_size).toFixed(digits)}</span>}
+        </Line>
+        <Line label="Day change">
+          <Change value={price?.change_pct} />
+        </Line>
+        <Line label="Open">{priceOr(price?.open, digits)}</Line>
+        <Line label="Previous close">{priceOr(price?.close, digits)}</Line>
+        {price === null ? null : (
+          <>
+            <Range
+              label="Day range"
+              of={daysOf("D1", price.time_msc / SECOND_MS)}
+              low={price.bid_low}
+              high={price.bid_high}
+              bid={price.bid}
+              digits={digits}
+            />
+            <Range
+              label="Week range"
+              of={daysOf("W1", week?.time)}
+              low={week?.low}
+              high={week?.high}
+              bid={price.bid}
+              digits={digits}
+            />
+            <Range
+              label="Month range"
+              of={daysOf("MN1", month?.time)}
+              low={month?.low}
+              high={month?.high}
+              bid={price.bid}
+              digits={digits}
+            />
+          </>
+        )}
+      </dl>
       {price === null ? null : (
-        <>
-          <Range label="Day range" low={price.bid_low} high={price.bid_high} bid={price.bid} digits={digits} />
-          <Range label="Week range" low={week?.low} high={week?.high} bid={price.bid} digits={digits} />
-          <Range label="Month range" low={month?.low} high={month?.high} bid={price.bid} digits={digits} />
-        </>
+        <p className="border-line border-t px-4 py-2 text-ink-faint text-xs leading-5">
+          Lowest and highest bids of trading days, which begin at 17:00 in New York.
+        </p>
       )}
-    </dl>
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 "use client";
 
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { Bar, BarSource } from "#lib/client/bar-source";
 import type { MarketDetail } from "#lib/contract/markets";
 import type { Timeframe } from "#lib/contract/primitives";
@@ -16,6 +16,7 @@ import { Badge } from "../ui/badge";
 import { InstrumentMark } from "../ui/instrument-mark";
 import { CompareSelect, useCompared } from "./compare";
 import { MarketFigures } from "./figures";
+import { usePageQuery } from "./page-query";
 
 /** The timeframe of the klines that the page has from the start. */
 const FIRST: Timeframe = "H1";
@@ -34,7 +35,8 @@ export function MarketView({ detail: { row, instrument, bars, hours, ranges }, c
   const rows = useMemo(() => [row], [row]);
   const store = useBoardStore(rows, credential);
   const { ticker, digits, price, state, reason } = useRow(store, row);
-  const [timeframe, setTimeframe] = useState(FIRST);
+  const [asked, setTimeframe] = usePageQuery("timeframe");
+  const timeframe = instrument.timeframes.find((one) => one === asked) ?? FIRST;
   const first = useMemo(() => unpacked(bars), [bars]);
   const source = useMemo(() => (credential === undefined ? STILL : store.bars(ticker)), [store, credential, ticker]);
   const { others, compared, onCompare } = useCompared(ticker);

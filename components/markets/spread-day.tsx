@@ -13,7 +13,7 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** The smallest spread of each half hour as bars, with the extremes in pips. */
+/** The smallest spread of each half hour as bars, and the extremes of these in pips. */
 export function SpreadDay({ spreads, pip }: { spreads: MarketDetail["spreads"]; pip: number }) {
   const [first] = spreads;
   const last = spreads.at(-1);
@@ -23,9 +23,9 @@ export function SpreadDay({ spreads, pip }: { spreads: MarketDetail["spreads"]; 
   const top = Math.max(...pips);
   const step = WIDTH / spreads.length;
   const figures = [
-    ["Narrowest", Math.min(...pips)],
-    ["Median", median(pips)],
-    ["Widest", top],
+    ["Narrowest half hour", Math.min(...pips)],
+    ["Median half hour", median(pips)],
+    ["Widest half hour", top],
   ] as const;
   return (
     <figure className="rounded-xl border border-line bg-surface p-4">
@@ -59,7 +59,8 @@ export function SpreadDay({ spreads, pip }: { spreads: MarketDetail["spreads"]; 
         ))}
       </dl>
       <figcaption className="mt-2 text-ink-faint text-xs leading-5">
-        The smallest spread of each half hour, from the klines of the last 24 hours of trading.
+        The smallest spread of each half hour, from the klines of the last 24 hours of trading. Within a half hour they may have
+        been wider.
       </figcaption>
     </figure>
   );
