@@ -3,6 +3,13 @@ import type { Instrument } from "#lib/contract/instrument";
 /** What an instrument is found by. */
 export type SearchableInstrument = Pick<Instrument, "ticker" | "name" | "asset_class" | "base_currency" | "quote_currency">;
 
+/** Vendors' notations: a leading class such as `C:` or `FX:`, and separators between the currencies. */
+const PREFIX = /^[A-Z]+:/;
+const SEPARATORS = /[^A-Z0-9]/g;
+
+/** The ticker that one in another notation means: `EUR/USD`, `eur-usd` and `C:EURUSD` mean EURUSD. */
+export const plainTicker = (text: string): string => text.trim().toUpperCase().replace(PREFIX, "").replace(SEPARATORS, "");
+
 /** What traders call a currency, besides its name. */
 const CURRENCY_NICKNAMES: Readonly<Record<string, string>> = {
   AUD: "aussie",

@@ -1,7 +1,7 @@
 import { TICKER_MAX_CHARACTERS } from "#lib/contract/limits";
 import type { Listing } from "#lib/domain/instrument";
 import { Fault } from "#lib/fault";
-import { nearTicker } from "#lib/instrument-search";
+import { nearTicker, plainTicker } from "#lib/instrument-search";
 import type { Market } from "./ports";
 import type { Call } from "./question";
 
@@ -11,9 +11,6 @@ interface Scene extends Pick<Call<unknown>, "mayRead"> {
 
 /** Longest text that is searched for a ticker; a little longer than a ticker with separators and a prefix. */
 const SUGGESTION_MAX_CHARACTERS = TICKER_MAX_CHARACTERS * 2;
-/** Vendors' notations: a leading class such as `C:` or `FX:`, and separators between the currencies. */
-const PREFIX = /^[A-Z]+:/;
-const SEPARATORS = /[^A-Z0-9]/g;
 
 /** The listing, if the caller may read it. */
 export function findListing({ market, mayRead }: Scene, ticker: string): Listing | undefined {
@@ -74,7 +71,7 @@ export function createListingsFinder() {
 export function suggestTicker(scene: Scene, malformed: readonly string[]): string | undefined {
   for (const text of malformed) {
     if (text.length > SUGGESTION_MAX_CHARACTERS) continue;
-    const ticker = text.trim().toUpperCase().replace(PREFIX, "").replace(SEPARATORS, "");
+    const ticker = plainTicker(text);
     if (findListing(scene, ticker) !== undefined) return ticker;
   }
   return undefined;

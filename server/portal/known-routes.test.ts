@@ -74,3 +74,19 @@ test.each([
   routes.learn(SITEMAP);
   expect(routes.has(asked)).toBe(known);
 });
+
+test.each([
+  ["/markets/eurusd", "/markets/EURUSD"],
+  ["/markets/EUR-USD?venue=live&timeframe=H4", "/markets/EURUSD?venue=live&timeframe=H4"],
+  ["/markets/EUR/USD", "/markets/EURUSD"],
+  ["/markets/eur%2Fusd", "/markets/EURUSD"],
+  ["/data/eur_usd", "/data/EURUSD"],
+  ["/markets/EURUSD", undefined],
+  ["/data/EURUSD?year=2025", undefined],
+  ["/markets/EURUSD/opengraph-image", undefined],
+  ["/markets/nonesuch", undefined],
+  ["/markets/search.json", undefined],
+  ["/docs/eurusd", undefined],
+])("a listed ticker that %s writes otherwise has its page at %s", (asked, page) => {
+  expect(routes.plain(asked)).toBe(page);
+});

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { TICKER_MAX_CHARACTERS, TICKER_MIN_CHARACTERS } from "#lib/contract/limits";
 import { CLIENT_FOLDER } from "#lib/docs/client-names";
+import { plainTicker } from "#lib/instrument-search";
 import { BRAND_FILES } from "#server/pages/downloads/brand-pictures";
 
 /** Written by Next's build. */
@@ -16,7 +17,10 @@ const DOWNLOAD = /^\/downloads\/([^/]+)$/;
 const PICTURE = /^\/docs-pictures\/([^/]+)$/;
 const BRAND = /^\/brand\/([^/]+)$/;
 const INSTRUMENT = /^\/(?:markets|data)\/([^/]+)(?:\/opengraph-image)?$/;
+const OF_INSTRUMENT = /^(\/(?:markets|data)\/)([^?]+)(\?.*)?$/;
 const MARKET = new RegExp(`^/markets/[A-Z0-9]{${TICKER_MIN_CHARACTERS},${TICKER_MAX_CHARACTERS}}$`);
+/** Longest text that is read as a ticker in another notation. */
+const WRITTEN_MAX_CHARACTERS = TICKER_MAX_CHARACTERS * 2;
 const LOCATION = /<loc>https?:\/\/[^/<]+([^<]*)<\/loc>/g;
 
 interface Route {
@@ -34,6 +38,8 @@ interface Manifest {
 export interface KnownRoutes {
   /** True when a page serves this path; while the pages of the docs are not known, true for everything below /docs. */
   has(path: string): boolean;
+  /** Where the page of a listed ticker is that a URL writes otherwise, such as `/markets/xau-usd`; undefined for any other URL. */
+  plain(url: string): string | undefined;
   /** Learns the pages of the docs from the portal's sitemap. */
   learn(sitemap: string): void;
 }
@@ -75,6 +81,12 @@ export function readKnownRoutes(isListed: (ticker: string) => boolean, folder = 
       const path = asked.length > 1 && asked.endsWith("/") ? asked.slice(0, -1) : asked;
       if (path.startsWith("/_next/")) return path === IMAGES;
       return fixed.some((route) => route.test(path)) || (others.some((route) => route.test(path)) && exists(path));
+    },
+    plain(url) {
+      const [, folder, written = "", query = ""] = OF_INSTRUMENT.exec(url) ?? [];
+      if (folder === undefined || written.length > WRITTEN_MAX_CHARACTERS) return undefined;
+      const ticker = plainTicker(written.replace(/%2F/gi, "/"));
+      return ticker !== written && isListed(ticker) ? `${folder}${ticker}${query}` : undefined;
     },
     learn(sitemap) {
       const paths = [...sitemap.matchAll(LOCATION)].map(([, path = ""]) => path).filter((path) => path.startsWith(DOCS));

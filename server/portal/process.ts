@@ -169,6 +169,12 @@ export function startPortal(options: PortalOptions): Portal {
 
   /** Account requests and signed-in readers have a lane of their own. */
   const handle: Listener = (request, response) => {
+    const plain = routes?.plain(request.url ?? "/");
+    if (plain !== undefined) {
+      request.resume();
+      response.writeHead(308, { location: plain }).end();
+      return;
+    }
     if (request.url?.startsWith(AUTH_PREFIX)) return serveAccount(request, response);
     const signedIn = isSignedIn(request.headers.cookie);
     if (signedIn instanceof Promise) void signedIn.then((is) => (is ? serveSignedIn : serveStranger)(request, response));
