@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { PageMain } from "#components/shell/page-main";
+import { NearPages } from "#components/site/near-pages";
 import { PopularPages } from "#components/site/popular-pages";
 import { SearchBox } from "#components/site/search-box";
 
@@ -27,6 +28,7 @@ export default function NotFound() {
           .
         </p>
         <SearchBox />
+        <NearPages />
       </section>
       <PopularPages />
     </PageMain>

@@ -741,6 +741,28 @@ describe("the markets", () => {
     expect(await answer.text()).toContain("Page not found");
   });
 
+  test.each([
+    ["/data/BTCUSD", "XAUUSD", "/data/XAUUSD"],
+    ["/markets/eur-usdd", "EURUSD", "/markets/EURUSD"],
+    ["/docs/webhook-retries", "Webhooks", "/docs/webhooks"],
+  ])("suggest at %s, which has no page, %s", async (address, name, href) => {
+    const { page } = await visit({ width: 1440 });
+    await page.goto(product.baseUrl + address);
+    const near = page.getByRole("main").getByRole("listitem").getByRole("link", { name }).first();
+    expect(await near.getAttribute("href")).toMatch(new RegExp(`^${href}(?:#|$)`));
+    await page.close();
+  });
+
+  test.each([
+    ["/markets/eurusd", "/markets/EURUSD"],
+    ["/markets/XAU/USD?venue=sandbox", "/markets/XAUUSD?venue=sandbox"],
+    ["/data/xau-usd", "/data/XAUUSD"],
+  ])("lead from %s to the page of the ticker", async (written, page) => {
+    const answer = await fetch(product.baseUrl + written, { redirect: "manual" });
+    expect(answer.status).toBe(308);
+    expect(answer.headers.get("location")).toBe(page);
+  });
+
   test("show the live venue to a reader with a live key until the key is revoked, and to nobody else", async () => {
     const password = "correct horse battery";
     const ada = createVisitor(product.baseUrl, "203.0.113.7");

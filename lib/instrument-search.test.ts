@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SANDBOX_LISTINGS } from "#lib/domain/catalogue";
 import { toInstrument } from "#lib/domain/instrument";
-import { isOneMistakeApart, nearTicker, searchInstruments } from "./instrument-search";
+import { isOneMistakeApart, namedInstruments, nearTicker, plainTicker, searchInstruments } from "./instrument-search";
 
 const instruments = SANDBOX_LISTINGS.map(toInstrument);
 const found = (text: string) => searchInstruments(instruments, text).map(({ ticker }) => ticker);
@@ -17,6 +17,21 @@ describe("the search for instruments", () => {
     ["swiss yen", "CHFJPY"],
   ])("%s finds exactly %s", (text, ticker) => {
     expect(found(text)).toEqual([ticker]);
+  });
+
+  test.each([
+    ["gold spread", "XAUUSD"],
+    ["spread of the euro", "EURUSD"],
+    ["EURUSD history", "EURUSD"],
+    ["test tickers", undefined],
+    ["rate limits", undefined],
+  ])("%s names %s, though not all of its words do", (text, ticker) => {
+    expect(found(text)).toEqual([]);
+    expect(namedInstruments(instruments, text)[0]?.ticker).toBe(ticker);
+  });
+
+  test.each(["EUR/USD", "eur-usd", "C:EURUSD", " eurusd "])("%j means EURUSD", (text) => {
+    expect(plainTicker(text)).toBe("EURUSD");
   });
 
   test.each([

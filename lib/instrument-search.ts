@@ -76,6 +76,20 @@ export function searchInstruments<One extends SearchableInstrument>(instruments:
   return found.sort((a, b) => a.rank - b.rank).map(({ instrument }) => instrument);
 }
 
+/** Shorter words of a text are seldom the name of what is traded. */
+const NAME_MIN_CHARACTERS = 4;
+/** The worst rank of a word that names the instrument itself. */
+const NAMED_RANK = 2;
+
+/** The traded instruments that words of a longer text name, best first: "gold spread" names XAUUSD. */
+export function namedInstruments<One extends SearchableInstrument>(instruments: readonly One[], text: string): One[] {
+  const traded = instruments.filter(({ asset_class }) => asset_class !== "test");
+  const names = wordsOf(text).filter(
+    (word) => word.length >= NAME_MIN_CHARACTERS && traded.some((one) => (rankOf(one, word) ?? NAMED_RANK + 1) <= NAMED_RANK),
+  );
+  return names.length === 0 ? [] : searchInstruments(traded, names.join(" "));
+}
+
 /** True for two texts that differ by one typing mistake: a character too many, too few, or another one, or two neighbors swapped. */
 export function isOneMistakeApart(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];

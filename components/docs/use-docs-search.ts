@@ -5,7 +5,8 @@ import { type DocsHit, searchDocs } from "#lib/docs/search-docs";
 
 export type { DocsHit } from "#lib/docs/search-docs";
 
-const INDEX = "/docs/search.json";
+/** Where the index of the docs is. */
+export const DOCS_INDEX = "/docs/search.json";
 const QUERY_MIN_CHARACTERS = 2;
 const NONE: readonly DocsHit[] = [];
 
@@ -24,7 +25,7 @@ export function useDocsSearch(query: string): DocsSearch {
   useEffect(() => {
     if (!enough) return;
     let current = true;
-    searchDocs(INDEX, wanted)
+    searchDocs(DOCS_INDEX, wanted)
       .catch(() => NONE)
       .then((hits) => {
         if (current) setFound({ query: wanted, hits });

@@ -3,13 +3,10 @@
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { marketPath } from "#lib/contract/markets";
-import { InstrumentMark } from "../ui/instrument-mark";
-import { nearest } from "./near";
-import { useInstruments } from "./use-market-hits";
+import { NearList } from "./near-list";
 
 /** What the page of a ticker says that is not carried: its name, and the instruments that are near. */
 export function NotCarried() {
-  const { data: instruments } = useInstruments();
   const ticker = usePathname().split("/")[2] ?? "";
   return (
     <section className="max-w-2xl">
@@ -22,22 +19,7 @@ export function NotCarried() {
         </Link>
         .
       </p>
-      <h2 className="mt-8 mb-3 font-medium">Similar instruments</h2>
-      <ul className="overflow-hidden rounded-xl border border-line bg-surface">
-        {nearest(ticker, instruments ?? []).map((one) => (
-          <li key={one.ticker} className="border-line border-t first:border-t-0">
-            <Link
-              prefetch={false}
-              href={marketPath(undefined, one.ticker)}
-              className="flex min-h-13 items-center gap-3 px-4 py-2 hover:bg-sunken/60"
-            >
-              <InstrumentMark base={one.base_currency} quote={one.quote_currency} />
-              <span className="font-medium font-mono text-sm">{one.ticker}</span>
-              <span className="text-ink-soft text-sm">{one.name}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
+      <NearList ticker={ticker} pathOf={(near) => marketPath(undefined, near)} />
     </section>
   );
 }

@@ -3,7 +3,7 @@
 import { useMemo } from "react";
 import useSWRImmutable from "swr/immutable";
 import { marketPath } from "#lib/contract/markets";
-import { type SearchableInstrument, searchInstruments } from "#lib/instrument-search";
+import { namedInstruments, type SearchableInstrument, searchInstruments } from "#lib/instrument-search";
 
 const LIST = "/markets/search.json";
 const HITS_MAX_COUNT = 5;
@@ -33,8 +33,11 @@ export const useInstruments = () => useSWRImmutable(LIST, readList, { shouldRetr
 export function useMarketHits(query: string): { readonly hits: readonly MarketHit[]; readonly pending: boolean } {
   const { data, isLoading } = useInstruments();
   const hits = useMemo(() => {
-    const found = query.trim() === "" ? NONE : searchInstruments(data ?? NONE, query);
-    return found.slice(0, HITS_MAX_COUNT).map(({ ticker, name }) => ({ id: marketPath(undefined, ticker), ticker, name }));
+    const all = data ?? NONE;
+    const found = query.trim() === "" ? NONE : searchInstruments(all, query);
+    return (found.length > 0 ? found : namedInstruments(all, query))
+      .slice(0, HITS_MAX_COUNT)
+      .map(({ ticker, name }) => ({ id: marketPath(undefined, ticker), ticker, name }));
   }, [data, query]);
   return { hits, pending: isLoading };
 }

@@ -81,6 +81,7 @@ function MarketEntry({ hit: { id, ticker, name }, place, onGo }: HitProps<Market
 /** Ranked by its own search: the palette's ranking does not apply. Some calls are called as the guide about them. */
 function HitEntry({ hit, place, onGo }: HitProps<DocsHit>) {
   const note = hit.page ?? (hit.href.startsWith(OPERATIONS) ? "API call" : undefined);
+  const about = [note, hit.excerpt].filter((text) => text !== undefined).join(" · ");
   return (
     <Command.Item
       forceMount
@@ -90,7 +91,7 @@ function HitEntry({ hit, place, onGo }: HitProps<DocsHit>) {
       className="cursor-default rounded-md px-3 py-2 text-sm data-[selected=true]:bg-sunken"
     >
       <span className="block truncate">{hit.text}</span>
-      {note === undefined ? null : <span className="block truncate text-ink-faint text-xs">{note}</span>}
+      {about === "" ? null : <span className="block truncate text-ink-faint text-xs">{about}</span>}
     </Command.Item>
   );
 }

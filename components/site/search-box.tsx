@@ -5,7 +5,7 @@ import { openPalette } from "../shell/palette-button";
 import { SearchIcon } from "../ui/search-icon";
 
 /** The last part of an address as words to search for. */
-function wordsOf(path: string): string {
+export function wordsOf(path: string): string {
   const last = path.split("/").findLast((part) => part !== "") ?? "";
   return last
     .replace(/\.\w+$/, "")

@@ -4,7 +4,7 @@ import { createSearchAPI } from "fumadocs-core/search/server";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { referencePages } from "./reference/pages";
-import { searchDocs } from "./search-docs";
+import { nearDocs, searchDocs } from "./search-docs";
 import { searchIndex } from "./search-index";
 
 const parts = [1, 2, 3, 4, 5].map((part) => ({
@@ -38,6 +38,7 @@ test("the docs search puts an exact page title first, and finds words that are o
     href: "/docs/errors/apples",
     text: "no_apples",
     page: undefined,
+    excerpt: undefined,
   });
   expect((await find("orchard")).map(({ href }) => href)).toEqual(["/docs/guide"]);
   expect(await find("xyzzyplugh")).toEqual([]);
@@ -90,6 +91,23 @@ describe("what a developer types", () => {
     ["candles", "/docs/klines"],
   ])("%s finds its page first", async (query, page) => {
     expect((await searchDocs(address, query)).map(({ href }) => href)[0]).toBe(page);
+  });
+
+  test("each hit says how its page or part begins, in a line", async () => {
+    const hits = [...(await searchDocs(address, "klines")), ...(await searchDocs(address, "rotate a key"))];
+    expect(hits.find(({ href }) => href === "/docs/klines")?.excerpt).toMatch(/^\w.{60,120}$/);
+    for (const { excerpt } of hits) expect(excerpt ?? "").toMatch(/^[^`|\n]{0,121}$/);
+  });
+
+  test.each([
+    ["streaming", "/docs/streaming"],
+    ["rate limit", "/docs/limits"],
+    ["quikstart", "/docs/quickstart"],
+    ["nope", undefined],
+  ])("an address with the words %s is near to %s, each page once", async (words, page) => {
+    const near = (await nearDocs(address, words)).map(({ href }) => href.replace(/#.*/, ""));
+    expect(near[0]).toBe(page);
+    expect(new Set(near).size).toBe(near.length);
   });
 
   test.each([

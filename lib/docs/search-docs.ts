@@ -22,6 +22,8 @@ export interface DocsHit {
   readonly text: string;
   /** The page that contains the section. */
   readonly page: string | undefined;
+  /** How it begins, or what it is about; undefined where nothing but headings follow. */
+  readonly excerpt: string | undefined;
 }
 
 const bare = (text: string) =>
@@ -44,23 +46,41 @@ function tierOf(kind: string | undefined, title: string, query: string): number 
 
 const pageOf = ({ href }: DocsHit) => href.replace(/#.*/, "");
 
+/** Pages that are near to an address. */
+const NEAR_MAX_COUNT = 5;
+/** Of a shorter word, another one with one other letter is seldom meant. */
+const MISTYPED_MIN_CHARACTERS = 5;
+
 /**
- * The matches for a query, best first: pages that it names, operations before others, then guides before the reference; at most
- * eight hits and three per page.
+ * The pages that have the words of an address that has none, best first, at most five; where no page has them, those with words that are one typing
+ * mistake away.
  * @param from URL of the index; it is fetched once
  * @throws when the index cannot be fetched
  */
-export async function searchDocs(from: string, query: string): Promise<DocsHit[]> {
+export async function nearDocs(from: string, words: string): Promise<DocsHit[]> {
+  const exact = await searchDocs(from, words);
+  const found = exact.length > 0 || words.length < MISTYPED_MIN_CHARACTERS ? exact : await searchDocs(from, words, 1);
+  const firsts = found.filter((hit, index) => found.findIndex((one) => pageOf(one) === pageOf(hit)) === index);
+  return firsts.slice(0, NEAR_MAX_COUNT);
+}
+
+/**
+ * The matches for a query, best first: pages that it names, operations before others, then guides before the reference; at most
+ * eight hits and three per page.
+ * @param tolerance typing mistakes in a word; with any, words that only look similar are found too
+ * @param from URL of the index; it is fetched once
+ * @throws when the index cannot be fetched
+ */
+export async function searchDocs(from: string, query: string, tolerance = 0): Promise<DocsHit[]> {
   const properties = ["title", "description", "content", "keywords"];
-  // No tolerance for typing mistakes: it would add words that only look similar.
-  const search = { limit: CANDIDATES_MAX_COUNT, tolerance: 0, boost: BOOST, properties };
+  const search = { limit: CANDIDATES_MAX_COUNT, tolerance, boost: BOOST, properties };
   const found = await staticClient({ from, search }).search(query);
   const ranked = found.map(({ url, content, breadcrumbs = [] }, index) => {
     const text = String(content).replace(MARKS, "");
-    const [kind, page] = breadcrumbs.map(String);
+    const [kind, page, excerpt] = breadcrumbs.map((crumb) => String(crumb) || undefined);
     const tier = page === undefined ? tierOf(kind, text, query) : MENTIONED_TIER;
     const handicap = tier === MENTIONED_TIER && kind !== GUIDE ? REFERENCE_HANDICAP : 1;
-    return { hit: { id: url, href: url, text, page }, tier, place: (index + 1) * handicap };
+    return { hit: { id: url, href: url, text, page, excerpt }, tier, place: (index + 1) * handicap };
   });
   const counts = new Map<string, number>();
   const hits = ranked.sort((a, b) => a.tier - b.tier || a.place - b.place).map(({ hit }) => hit);

@@ -10,6 +10,16 @@ function kindOf({ type, url }: Pick<DocsPage, "type" | "url">): PageKind {
   return operationAt(url) === undefined ? "Reference" : "Operation";
 }
 
+/** How a page or a part begins, for the list of hits. */
+const EXCERPT_MAX_CHARACTERS = 120;
+
+/** The beginning of a text, to a whole word. */
+function excerptOf(text: string): string {
+  const plain = text.replace(/[`*|\s]+/g, " ").trim();
+  if (plain.length <= EXCERPT_MAX_CHARACTERS) return plain;
+  return `${plain.slice(0, EXCERPT_MAX_CHARACTERS).replace(/\s+\S*$/, "")}…`;
+}
+
 /** Parts of pages of the reference that say the same on each, or what stands above them once more. */
 const REPEATED: ReadonlySet<string | undefined> = new Set(["request", "headers", "errors", "example", "response-example"]);
 
@@ -19,14 +29,19 @@ function entriesOf({ type, url, data }: DocsPage, words: (text: string) => strin
   const kind = kindOf({ type, url });
   const keywords = "keywords" in data ? data.keywords?.join(" ") : undefined;
   const textOf = (id?: string) => words(contents.flatMap(({ heading, content }) => (heading === id ? [content] : [])).join(" "));
-  const page: Index = { url, title: data.title, breadcrumbs: [kind], content: textOf() };
+  // What a hit carries is its crumbs: its kind, its page, and how it begins.
+  const crumbs = (of: string, text: string) => [kind, of, excerptOf(text)];
+  const own = textOf();
+  const page: Index = { url, title: data.title, breadcrumbs: crumbs("", words(data.description ?? own)), content: own };
   if (data.description !== undefined) page.description = data.description;
   if (keywords !== undefined) page.keywords = keywords;
   const parts = headings.filter(({ id }) => type === "guides" || !REPEATED.has(id));
-  const crumbs = [kind, data.title];
   return [
     page,
-    ...parts.map(({ id, content }) => ({ url: `${url}#${id}`, title: content, breadcrumbs: crumbs, content: textOf(id) })),
+    ...parts.map(({ id, content: title }) => {
+      const content = textOf(id);
+      return { url: `${url}#${id}`, title, breadcrumbs: crumbs(data.title, content), content };
+    }),
   ];
 }
 
