@@ -143,6 +143,23 @@ describe("a stranger", () => {
     await page.close();
   });
 
+  test("reads the first day in UTC, by which years and months are counted, in whatever zone the page is, and within its cell", async () => {
+    const { page, problems } = await visit({ width: 320, timezoneId: "Asia/Kolkata" });
+    await openPage(page, `${product.baseUrl}/data/XAUUSD`);
+    await page.getByRole("banner").getByRole("radio", { name: "Kolkata" }).check();
+    const first = page.locator("dt", { hasText: "First kline" }).locator("xpath=following-sibling::dd");
+    await expect.poll(() => first.allTextContents()).toEqual(["31 Dec 2019", "01 Jan 2020, 03:30"]);
+    await page.getByRole("link", { name: "2019", exact: true }).waitFor();
+    const wide = await page
+      .locator("dd")
+      .evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length);
+    expect(wide).toBe(0);
+    await page.goto(`${product.baseUrl}/data`);
+    await page.getByRole("row", { name: /instruments since 31 Dec 2019/ }).waitFor();
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   test("comes from a month to its file, where the sandbox has one", async () => {
     const { page, problems } = await visit();
     await openPage(page, `${product.baseUrl}/data/EURUSD`);

@@ -41,7 +41,8 @@ export default async function DataPage(search: PageSearch) {
       <CoverageList key={venue} venue={venue} items={report.items} />
       <p className="mt-3 max-w-prose text-ink-faint text-xs leading-5">
         Complete is the share of the minutes in which the market was open, from the first kline to the last, that have one. Klines
-        in closed hours count for missing ones of the same month here; the page of an instrument tells them apart. The same as{" "}
+        in closed hours count for missing ones of the same month here; the page of an instrument tells them apart. Days and years
+        are UTC. The same as{" "}
         <a href={`${COVERAGE_DOCUMENT_PATH}${venue === "live" ? LIVE_QUERY : ""}`} className="text-accent underline">
           JSON
         </a>

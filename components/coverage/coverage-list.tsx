@@ -6,7 +6,7 @@ import { type CoverageReport, type CoverageRow, coveragePath } from "#lib/contra
 import { searchInstruments } from "#lib/instrument-search";
 import { byGroup } from "../markets/groups";
 import { compactText, countText } from "../portal/numbers";
-import { Instant } from "../portal/time";
+import { Instant, UtcDay } from "../portal/time";
 import { CONTROL } from "../ui/field";
 import { InstrumentMark } from "../ui/instrument-mark";
 import { type ColumnSorting, SORT_HEAD, SortHead } from "../ui/sort-head";
@@ -99,7 +99,7 @@ function HistoryRow({ row, axis: [first, last], alike = [row], children }: Histo
         {children}
       </th>
       <td className={`${COLUMNS.since} font-mono text-[13px]`}>
-        <Instant at={first_at} to="day" />
+        <UtcDay at={first_at} />
       </td>
       <td className={`${COLUMNS.years} ${years.length === 0 ? "max-md:hidden" : ""}`} title={yearsText(row)}>
         <span className="sr-only">{yearsText(row)}</span>
@@ -130,7 +130,7 @@ const Since = ({ at }: { at: string | null }) =>
     "Nothing is stored"
   ) : (
     <>
-      since <Instant at={at} to="day" />
+      since <UtcDay at={at} />
     </>
   );
 

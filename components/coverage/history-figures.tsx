@@ -1,13 +1,13 @@
 import type { TickerCoverage } from "#lib/contract/coverage";
 import { countText } from "../portal/numbers";
-import { Instant } from "../portal/time";
+import { Instant, TimeOfUtcDay, UtcDay } from "../portal/time";
 import { Figure, Figures } from "../ui/card";
 import { coveredShare, coveredText } from "./share";
 
-/** A day, and its time below. */
+/** A day in UTC, as of years and months, and the time below. */
 const figureOf = (at: string | null) => ({
-  value: <Instant at={at} to="day" />,
-  note: at === null ? undefined : <Instant at={at} to="clock" />,
+  value: <UtcDay at={at} />,
+  note: at === null ? undefined : <TimeOfUtcDay at={at} />,
 });
 
 /** How far back a history goes, how complete it is, and when it last changed. */

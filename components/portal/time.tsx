@@ -114,6 +114,26 @@ export function Instant({ at, to = "minute" }: { at: string | null; to?: TimeSha
   );
 }
 
+/** The day in UTC of an instant (ISO 8601), as history is counted by, with the instant in the zone of the page on hover; an en dash for none. */
+export function UtcDay({ at }: { at: string | null }) {
+  const timeZone = useTimeZone();
+  if (at === null) return <span className="text-ink-faint">–</span>;
+  return (
+    <time
+      dateTime={at.slice(0, "2026-12-31".length)}
+      title={instantText(at, timeZone)}
+      className="whitespace-nowrap tabular-nums"
+    >
+      {timeText(at, "day", UTC)}
+    </time>
+  );
+}
+
+/** An instant (ISO 8601) below its day in UTC: the time, with its date where the page shows another zone. */
+export function TimeOfUtcDay({ at }: { at: string }) {
+  return <Instant at={at} to={useTimeZone() === UTC ? "clock" : "minute"} />;
+}
+
 /** The instant of a tick (ISO 8601): its time of day, with its date once it is older than a day. */
 export function TickInstant({ at }: { at: string }) {
   const now = useNow();
