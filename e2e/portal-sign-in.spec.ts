@@ -50,7 +50,9 @@ const signIn = () => page.getByRole("button", { name: "Sign in", exact: true }).
 test("without a mail server, a form that emails a link says where it is", async () => {
   await openPage(page, `${product.baseUrl}/forgot`);
   await page.getByLabel("Email").fill("ada@example.test");
-  await page.getByRole("button", { name: "Send link" }).click();
+  await page.getByText("This installation has no mail server").waitFor();
+  expect(await page.getByText("We'll email you").count()).toBe(0);
+  await page.getByRole("button", { name: "Make link" }).click();
   await page.getByText("If that address has an account, there is a link for it.").waitFor();
   await page.getByText("This installation has no mail server, so no email was sent.").waitFor();
 });
@@ -130,6 +132,12 @@ describe("a portal with an address and a mail server of its own", () => {
     named = await startProduct({ PORT: `${port}`, PUBLIC_URL: `HTTP://127.0.0.1:${port}/`, SMTP_URL: "smtp://127.0.0.1:1" });
   }, SERVER_TIMEOUT_MS);
   afterAll(() => named?.dispose(), SERVER_TIMEOUT_MS);
+
+  test("it promises an email to who forgot their password", async () => {
+    await openPage(page, `${own}/forgot`);
+    await page.getByText("We'll email you a link").waitFor();
+    await page.getByRole("button", { name: "Send link" }).waitFor();
+  });
 
   test("opened by another address, it says which one is right, and at that one it says nothing", async () => {
     const told = page.getByText("Signing in does not work at this address.");

@@ -36,7 +36,7 @@ export function ForgotForm({ linkLifetimeS }: { linkLifetimeS: number }) {
       </AuthDone>
     );
   return (
-    <AuthForm submission={submission} action="Send link">
+    <AuthForm submission={submission} action={delivery === "server" ? "Send link" : "Make link"}>
       <TextField label="Email" name="email" type="email" autoComplete="username" required error={submission.errorOf("email")} />
     </AuthForm>
   );

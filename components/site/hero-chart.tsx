@@ -130,12 +130,12 @@ export function HeroChart({ row, timeframe, first, venue, store, height }: HeroC
           </div>
         )}
       </div>
-      <figcaption className="mt-2 flex justify-between gap-4 font-mono text-[11px] text-ink-faint tabular-nums leading-5">
+      <figcaption className="mt-2 flex flex-wrap justify-between gap-x-4 font-mono text-[11px] text-ink-faint tabular-nums leading-5">
         <span>{bars[0] === undefined ? "–" : clock.text(bars[0].time)}</span>
-        <span className="font-sans">
+        <span className="@max-lg:order-last @max-lg:w-full font-sans">
           {venue === "live" ? "Live" : "Synthetic"} bid prices. {clock.note}
         </span>
-        <span className="mr-20">{last === undefined ? "–" : clock.text(last.time)}</span>
+        <span className="@lg:mr-20">{last === undefined ? "–" : clock.text(last.time)}</span>
       </figcaption>
     </figure>
   );

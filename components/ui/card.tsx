@@ -36,7 +36,7 @@ export function Figure({ label, value, note }: { label: string; value: ReactNode
   return (
     <div className="min-w-0 bg-surface p-4">
       <dt className="text-ink-faint text-xs leading-5">{label}</dt>
-      <dd className="mt-1 font-medium font-mono text-xl tabular-nums leading-7">{value}</dd>
+      <dd className="mt-1 font-medium font-mono text-base min-[24rem]:text-xl tabular-nums leading-7">{value}</dd>
       {note === undefined ? null : <dd className="mt-1 text-ink-faint text-xs leading-5">{note}</dd>}
     </div>
   );

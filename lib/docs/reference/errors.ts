@@ -6,7 +6,7 @@ import { HANDSHAKE_ERRORS } from "#lib/contract/stream";
 import { OPERATION_LIST } from "#lib/operations/declarations";
 import { linkOperation } from "#lib/operations/link/declaration";
 import { HEADERS } from "../openapi-headers";
-import { blocks, plain, type ReferencePage } from "./page";
+import { blocks, type ReferencePage } from "./page";
 import { jsonBlock, type RecordedAnswer, recordedError } from "./recorded";
 
 /** Links to the operations that return an error. */
@@ -49,11 +49,10 @@ function errorPage(id: ErrorId): ReferencePage {
   return {
     path: errorDocsPath(id).replace("/docs/", ""),
     title: id,
-    description: plain(`${title}. ${cause}`),
+    description: `${title}. ${cause}`,
     body: blocks(
-      `**${title}.** HTTP status ${httpStatus(id)}, code \`${code}\`, message \`${id}\`.`,
-      "## Cause",
-      cause,
+      // The lead of the page is the cause.
+      `HTTP status ${httpStatus(id)}, code \`${code}\`, message \`${id}\`.`,
       "## Fix",
       fix,
       DETAILS[id],

@@ -14,11 +14,6 @@ export function blocks(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== "").join("\n\n");
 }
 
-/** Removes Markdown code marks from a sentence. */
-export function plain(text: string): string {
-  return text.replaceAll("`", "");
-}
-
 /** A page as a file: frontmatter, then the body. JSON is valid YAML and takes care of quoting. */
 export function pageText({ title, description, body }: ReferencePage): string {
   const front = `title: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}`;

@@ -77,7 +77,8 @@ describe("the reference", () => {
 
   test.each(ERROR_IDS)("tells the cause and the fix of %s", (id) => {
     const body = bodyOf(errorDocsPath(id));
-    expect(body).toContain(ERRORS[id].cause);
+    const lead = pages.find(({ path }) => `/docs/${path}` === errorDocsPath(id))?.description;
+    expect(lead).toBe(`${ERRORS[id].title}. ${ERRORS[id].cause}`);
     expect(body).toContain(ERRORS[id].fix);
     expect(body).toContain(`"code": ${ERRORS[id].code}`);
   });
