@@ -125,6 +125,7 @@ beforeAll(
       });
       expect(answer.status).toBe(200);
     }
+    await owner.call("POST", "organisation/live-access");
     const link = { name: "Budget", key_id: keyId, operation: "latestQuotes", parameters: { tickers: "EURUSD", format: "csv" } };
     const ends = new Date(Date.now() + 86_400_000).toISOString();
     expect(await owner.call("POST", "links", { ...link, expires_at: ends })).toMatchObject({ status: 200 });
@@ -492,6 +493,14 @@ const OPERATORS: readonly Walk[] = [
   {
     ...ACTIONS,
     sources: ["admin/account-live"],
+    item: "Decline live access",
+    title: `Decline the request of ${OWNER}`,
+    first: 'button "Cancel"',
+    finish: () => pressButton("Decline"),
+  },
+  {
+    ...ACTIONS,
+    sources: ["admin/account-live"],
     item: "Grant live access",
     title: `Grant live access to ${OWNER}`,
     first: 'button "Cancel"',
@@ -628,6 +637,14 @@ describe("with the keyboard alone, the first field has the focus on opening, and
         finish: typeAndSend(PASSWORD),
       });
       await page.unroute("**/api/portal/second-factors/app");
+    });
+
+    test("a page that opens one by itself, whose heading has it then", async () => {
+      await openPage(page, `${site()}/dashboard/keys?new=1`);
+      await dialog().waitFor();
+      await press("Escape");
+      await dialog().waitFor({ state: "detached" });
+      await expectFocus('heading "Keys"', "the dialog, closed");
     });
 
     test("the search, from any control of the page, and by its button", async () => {

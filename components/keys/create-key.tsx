@@ -136,6 +136,8 @@ export function CreateKey({ creating, liveFeed, isFirst, onChange }: CreateKeyPr
   const liveAccess = overview?.live_access ?? true;
   const close = () => {
     setOpen(false);
+    // It may have been used while its text was shown.
+    if (made !== undefined) onChange();
     setMade(undefined);
     // A reload does not open it again.
     window.history.replaceState(null, "", window.location.pathname);

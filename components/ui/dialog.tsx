@@ -27,9 +27,13 @@ function focusedAndAround(): readonly Element[] {
   return around;
 }
 
-/** Focuses the control that opened a dialog or, once that is gone, the heading of what it was in. */
+/**
+ * Focuses the control that opened a dialog or, once that is gone, the heading of what it was in: that of the page for a dialog that
+ * was open from the start.
+ */
 function giveBack(around: readonly Element[]): void {
-  for (const element of around.filter(({ isConnected }) => isConnected) as HTMLElement[]) {
+  const places = [...around, ...document.querySelectorAll("main")];
+  for (const element of places.filter(({ isConnected }) => isConnected) as HTMLElement[]) {
     const heading = element.matches("section, main") ? element.querySelector<HTMLElement>("h1, h2, h3") : null;
     if (heading !== null) heading.tabIndex = -1;
     const next = heading ?? (element.matches(CONTROL) ? element : null);
