@@ -56,11 +56,11 @@ function useCall(operations: LinkParts["operations"]) {
 }
 
 /** The instruments that a key may read, for the suggestions of the form. */
-function useInstrumentsOf({ operations }: LinkParts, key: OwnKey) {
+function useInstrumentsOf({ operations }: LinkParts, key: OwnKey | undefined) {
   const [bearers] = useState(createBearers);
-  const credential: Credential = { kind: "own", key };
+  const credential: Credential | undefined = key && { kind: "own", key };
   const path = operations.find(({ id }) => id === "instruments")?.path ?? "";
-  return useInstruments(path, bearers, key.id, credential);
+  return useInstruments(path, bearers, key?.id ?? "", credential);
 }
 
 interface CreateFormProps extends LinkParts {
@@ -70,12 +70,16 @@ interface CreateFormProps extends LinkParts {
 
 function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
   const { operations, keys } = parts;
-  const [keyId, setKeyId] = useState(keys[0].id);
+  // A link is public, so nobody makes one of live prices without choosing to.
+  const [keyId, setKeyId] = useState(keys.find(({ venue }) => venue === "sandbox")?.id ?? "");
   const [chosen, setFormat] = useState<Format>("csv");
   const { operation, values, issues, choose, change } = useCall(operations);
   const formats: readonly { readonly value: Format; readonly label: string }[] = operation.id === "file" ? FILE_FORMATS : FORMATS;
   const format = formats.some(({ value }) => value === chosen) ? chosen : "csv";
-  const { instruments, want } = useInstrumentsOf(parts, keys.find(({ id }) => id === keyId) ?? keys[0]);
+  const { instruments, want } = useInstrumentsOf(
+    parts,
+    keys.find(({ id }) => id === keyId),
+  );
   const zone = useTimeZone();
   const bodyOf = (form: FormData) => ({
     name: textOf(form, "name"),
@@ -90,6 +94,7 @@ function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
     form: "link",
     bodyOf,
     send: async (form) => {
+      if (keyId === "") return refused("key_id", "Choose a key.");
       const [wrong] = Object.entries(issues);
       return wrong === undefined ? callPortal("POST", "links", bodyOf(form)) : refused(...wrong);
     },
@@ -108,7 +113,7 @@ function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
         autoComplete="off"
         maxLength={LINK_NAME_MAX_CHARACTERS}
         placeholder="Rates in the budget file"
-        hint="Shown to you only."
+        hint="Shown in your organisation's list of links, and not to those who open it."
         error={errorOf("name")}
       />
       <Field label="Key" hint="The link reads what this key may read, and ends with it." error={errorOf("key_id")}>
@@ -118,7 +123,10 @@ function CreateForm({ onMade, onCancel, ...parts }: CreateFormProps) {
             name="key_id"
             value={keyId}
             onChange={setKeyId}
-            options={keys.map(({ id, name, hint, venue }) => ({ value: id, label: `${name} · ${hint} · ${VENUE_WORDS[venue]}` }))}
+            options={[
+              ...(keyId === "" ? [{ value: "", label: "Choose a key" }] : []),
+              ...keys.map(({ id, name, hint, venue }) => ({ value: id, label: `${name} · ${hint} · ${VENUE_WORDS[venue]}` })),
+            ]}
           />
         )}
       </Field>
@@ -170,7 +178,7 @@ export function CreateLink({ onMade, onClose, ...parts }: CreateLinkProps) {
       open
       onOpenChange={onClose}
       title="Create a link"
-      description="A URL that returns one result, no key needed. Made for spreadsheets."
+      description="A URL that returns one result without a key, to everybody who has it. Made for spreadsheets."
     >
       <CreateForm
         {...parts}
