@@ -12,6 +12,7 @@ import { Dialog, DialogActions } from "../ui/dialog";
 import { FailureNotice } from "../ui/failure";
 import { Prose } from "../ui/prose";
 import { Skeleton } from "../ui/skeleton";
+import { isBurstRefusal } from "./burst-refusal";
 import { replayLink } from "./replay";
 
 /** A request with an explanation of its error; null when it succeeded. */
@@ -63,9 +64,11 @@ function Explanation({
 }
 
 /** What a request took of its limit, and what was left. */
-function costText({ cost, limit, remaining }: RequestLogEntry): string {
+function costText(entry: RequestLogEntry): string {
+  const { cost, limit, remaining } = entry;
   if (cost === null || limit === null || remaining === null) return "not counted";
-  return `${countText(cost)}, then ${countText(remaining)} of ${countText(limit)} left in the minute`;
+  const left = `${countText(cost)}, then ${countText(remaining)} of ${countText(limit)} left in the minute`;
+  return isBurstRefusal(entry) ? `${left}: the burst limit refused it` : left;
 }
 
 function Facts({ entry, keys }: { entry: RequestLogEntry; keys: readonly PortalKey[] }) {

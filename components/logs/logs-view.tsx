@@ -16,6 +16,7 @@ import { PageHead } from "../ui/card";
 import { MiddleCut } from "../ui/middle-cut";
 import { Older } from "../ui/older";
 import { type Column, Table } from "../ui/table";
+import { isBurstRefusal } from "./burst-refusal";
 import { LogDetailDialog } from "./log-detail";
 import { type LogFilter, LogFilters } from "./log-filters";
 import { LogHistogram } from "./log-histogram";
@@ -41,7 +42,17 @@ function KeyCell({ name }: { name: string }) {
 
 function columns(keys: readonly PortalKey[], open: (requestId: string) => void): readonly Column<RequestLogEntry>[] {
   return [
-    { head: "Status", cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
+    {
+      head: "Status",
+      cell: (entry) => (
+        <>
+          <Badge tone={toneOf(entry.status)}>{entry.status}</Badge>
+          {isBurstRefusal(entry) ? (
+            <span className="mt-1 block whitespace-nowrap text-ink-faint text-xs leading-5">Burst limit</span>
+          ) : null}
+        </>
+      ),
+    },
     { head: "Code", from: "md", cell: ({ code }) => <span className="font-mono text-[13px]">{code === 0 ? "–" : code}</span> },
     {
       head: "Request",

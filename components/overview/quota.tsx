@@ -57,8 +57,8 @@ export function MonthQuota({ month }: { month: Overview["month"] }) {
 
 /** How much of the account's REST limit is used at this moment. */
 export function Quota({ limits }: { limits: Overview["limits"] }) {
-  const { plan, rest_per_minute: most, rest_remaining, stream_connections } = limits;
+  const { plan, rest_per_minute: most, rest_burst, rest_remaining, stream_connections } = limits;
   const used = Math.min(most, Math.max(0, most - rest_remaining));
-  const note = `Per minute on plan ${plan}, shared by all keys. Up to ${countText(stream_connections)} stream connections at once.`;
+  const note = `Per minute on plan ${plan}, shared by all keys, and at most ${countText(rest_burst)} at once: the burst limit. Up to ${countText(stream_connections)} stream connections at once.`;
   return <Gauge used={used} most={most} label="REST quota used" note={note} />;
 }

@@ -253,6 +253,9 @@ export const PLAN_LIMIT_MAX = 1_000_000_000;
 const defaultsOf = (plan: keyof (typeof PLAN_LIMITS)[PlanLimitName]["defaults"]): PlanLimits =>
   eachLimit((name) => PLAN_LIMITS[name].defaults[plan]);
 
+/** How the detail of a request begins that was refused by the burst limit, while units of the minute were left. */
+export const BURST_REFUSED = "The burst limit of";
+
 /** Default plans, written to the database when it is created; an operator can edit them there. */
 export const PLAN_DEFAULTS = {
   demo: defaultsOf("demo"),

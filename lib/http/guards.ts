@@ -2,6 +2,7 @@ import type { Access } from "#lib/access/access";
 import type { Verdict } from "#lib/access/limits/bucket";
 import { originAllowed, type Principal, requireAccess } from "#lib/access/principal";
 import type { Months } from "#lib/access/usage/months";
+import { BURST_REFUSED } from "#lib/contract/limits";
 import type { Operation } from "#lib/contract/operation";
 import { Fault } from "#lib/fault";
 import { hideFromOrigin } from "./cors";
@@ -35,7 +36,7 @@ function refusalDetail({ refusedBy, limit, remaining, retryAfterS, of }: Verdict
   const unit = of === "ticks" ? "ticks" : of === "link" ? "calls" : "units";
   const why =
     refusedBy === "burst"
-      ? `The burst limit of ${whose} is reached; ${remaining} of ${limit} ${unit} are left this minute.`
+      ? `${BURST_REFUSED} ${whose} is reached; ${remaining} of ${limit} ${unit} are left this minute.`
       : `The limit of ${whose} is reached: ${limit} ${unit} per minute, ${remaining} left.`;
   return `${why}${cost > 1 ? ` This request costs ${cost}.` : ""} Try again in ${retryAfterS} s.`;
 }

@@ -26,7 +26,7 @@ const COUNTERS = [
 /** Where a limit of a plan is named beside its declaration: what enforces it, and what says this one alone. */
 const LIMIT_PLACES: Readonly<Record<PlanLimitName, readonly string[]>> = {
   restPerMinute: [...COUNTERS, "components/overview/", "lib/operations/key/declaration.ts"],
-  restBurst: COUNTERS,
+  restBurst: [...COUNTERS, "components/overview/"],
   streamConnections: [
     "components/board/",
     "components/overview/",
