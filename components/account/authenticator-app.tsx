@@ -6,6 +6,7 @@ import { type ApiFailure, callPortal } from "../portal/api";
 import { Instant } from "../portal/time";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
+import { CopyButton } from "../ui/copy-button";
 import { AlertDialog, Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { FailureNotice } from "../ui/failure";
@@ -22,7 +23,7 @@ interface ConfirmAppProps {
   readonly onClose: () => void;
 }
 
-function ConfirmApp({ setup: { secret, qr }, onConfirmed, onClose }: ConfirmAppProps) {
+function ConfirmApp({ setup: { secret, uri, qr }, onConfirmed, onClose }: ConfirmAppProps) {
   const { busy, errorOf, failure, formProps } = useSubmit<NewRecoveryCodes>({
     fields: ["code"],
     form: "code",
@@ -47,11 +48,19 @@ function ConfirmApp({ setup: { secret, qr }, onConfirmed, onClose }: ConfirmAppP
           height={208}
           className="mx-auto rounded-lg border border-line bg-white"
         />
-        <p className="text-center text-ink-soft text-sm leading-6">
-          Can't scan it? Enter this key:
-          <br />
-          <code className="select-all font-mono text-[13px] [overflow-wrap:anywhere]">{secret.replace(GROUP, "$& ")}</code>
-        </p>
+        <div className="text-center text-ink-soft text-sm leading-6">
+          <p>
+            Can't scan it?{" "}
+            <a href={uri} className="text-accent underline">
+              Open it in an app on this device
+            </a>
+            , or enter this key:
+          </p>
+          <p className="mt-1 flex flex-wrap items-center justify-center gap-2">
+            <code className="select-all font-mono text-[13px] [overflow-wrap:anywhere]">{secret.replace(GROUP, "$& ")}</code>
+            <CopyButton text={secret} label="Copy key" />
+          </p>
+        </div>
         <TextField label="Code" name="code" inputMode="numeric" autoComplete="one-time-code" required error={errorOf("code")} />
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
           Turn on

@@ -20,7 +20,8 @@ const WORDS: Record<PortalKey["state"], string> = {
 /** The stored parts of a key: its start and end. */
 export function KeyMark({ apiKey: { prefix, last4 } }: { apiKey: Pick<PortalKey, "prefix" | "last4"> }) {
   return (
-    <span className="whitespace-nowrap font-mono text-[13px] text-ink-soft">
+    // On the narrowest phones it may break, so that what follows it in a row stays within reach.
+    <span className="font-mono text-[13px] text-ink-soft [overflow-wrap:anywhere] min-[360px]:whitespace-nowrap">
       {prefix}…{last4}
     </span>
   );

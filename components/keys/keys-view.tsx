@@ -4,8 +4,10 @@ import { type ComponentProps, useState } from "react";
 import type { PortalKey } from "#lib/contract/portal";
 import { KEY_USE_DAYS, type KeyUse } from "#lib/contract/portal-activity";
 import { PORTAL_SCOPES } from "#lib/contract/portal-scopes";
+import { SECOND_MS } from "#lib/units";
 import { countText } from "../portal/numbers";
 import { usePortal } from "../portal/read";
+import { Instant } from "../portal/time";
 import { PageHead } from "../ui/card";
 import { CONTROL } from "../ui/field";
 import { ActionMenu } from "../ui/menu";
@@ -19,6 +21,8 @@ import { KeyUseBars } from "./key-use";
 const DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
 type Action = { readonly kind: keyof typeof DIALOGS; readonly key: PortalKey };
 
+/** The keys are read again so often while the page is visible, because their last use changes. */
+const USED_MS = 10 * SECOND_MS;
 /** Up to this many keys there is no search field. */
 const SEARCH_FROM_COUNT = 12;
 
@@ -77,6 +81,14 @@ function columns(
           {key.agent_host === null ? null : (
             <span className="block text-ink-faint text-xs leading-5 [overflow-wrap:anywhere]">Agent of {key.agent_host}</span>
           )}
+          <span className="block text-ink-faint text-xs leading-5 sm:hidden">
+            {VENUE_WORDS[key.venue]}: {key.scopes.map(scopeWord).join(", ")}
+          </span>
+          {key.last_used_at === null ? null : (
+            <span className="block text-ink-faint text-xs leading-5 lg:hidden">
+              Used <Instant at={key.last_used_at} />
+            </span>
+          )}
           {isReplaced ? <span className="block text-ink-faint text-xs leading-5">Replaced by the key above</span> : null}
         </div>
       ),
@@ -117,7 +129,10 @@ interface KeysViewProps extends Pick<ComponentProps<typeof CreateKey>, "creating
 
 /** The keys of the user, and all actions on them. */
 export function KeysView({ initial, mayBuild, ...setup }: KeysViewProps) {
-  const { data, error, mutate } = usePortal<{ items: readonly PortalKey[] }>("keys", { fallbackData: initial });
+  const { data, error, mutate } = usePortal<{ items: readonly PortalKey[] }>("keys", {
+    fallbackData: initial,
+    refreshInterval: USED_MS,
+  });
   const reload = () => void mutate();
   const [action, setAction] = useState<Action>();
   const [wanted, setWanted] = useState("");

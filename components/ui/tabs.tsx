@@ -14,12 +14,15 @@ export interface Tab {
 /** The tabs themselves, above their views; the arrow keys switch between them. */
 export function TabList({ label, tabs }: { label: string; tabs: readonly Pick<Tab, "value" | "label">[] }) {
   return (
-    <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto overflow-y-hidden border-line border-b">
+    <Radix.List
+      aria-label={label}
+      className="flex gap-1 max-[359px]:flex-wrap max-[359px]:gap-0 overflow-x-auto overflow-y-hidden border-line border-b"
+    >
       {tabs.map(({ value, label: name }) => (
         <Radix.Trigger
           key={value}
           value={value}
-          className="-mb-px border-transparent border-b-2 px-2 py-2 sm:px-3 text-ink-soft text-sm -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+          className="-mb-px border-transparent border-b-2 px-2 py-2 max-[359px]:px-1 sm:px-3 text-ink-soft text-sm max-[359px]:text-[13px] -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
         >
           {name}
         </Radix.Trigger>
