@@ -4,6 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import type { Browser, BrowserContext, Page } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { FeedsReport } from "#lib/contract/portal-admin";
 import { reservePort } from "#lib/testing/ports";
 import { BROWSER_TIMEOUT_MS, borrowBrowser, openPage, returnBrowser } from "./browser";
 import { runCommand } from "./commands";
@@ -211,6 +212,37 @@ test("goes from a problem on the health page to an incident that says its cause,
   await page.getByRole("button", { name: "Resolve One node is away now" }).click();
   await page.getByText("The status page shows it as resolved.", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Resolve One node is away now" }).waitFor({ state: "detached" });
+});
+
+test("says of a feeder that is gone when its last tick came, who pushed it, and what to do, above what is not offered", async () => {
+  const at = "2026-01-05T09:41:07.000Z";
+  const pusher = { key: "Feeder", account: "Acme", at, address: "203.0.113.0/24", refused: false };
+  const prices_problem = "All 2 open instruments have no fresh price: EURUSD, XAUUSD";
+  const counts = { newest_ticker: "XAUUSD", lag_ms: 180_000, tickers: 2, live: 0, stale: 2, missing: 0, not_offered: ["GBPUSD"] };
+  let refused = false;
+  await page.route("**/admin/feeds", async (route) => {
+    if (route.request().resourceType() !== "fetch") return route.continue();
+    const { data, ...more } = (await (await route.fetch()).json()) as { data: FeedsReport };
+    const live = { ...data.feeds[0], ...counts, provider: "push", problem: null, prices_problem, pusher: { ...pusher, refused } };
+    await route.fulfill({
+      json: { ...more, data: { ...data, at_ms: Date.parse(at) + 180_000, feeds: [live, ...data.feeds.slice(1)] } },
+    });
+  });
+  await goto("admin/feeds");
+  const section = page.getByRole("heading", { name: "Live", exact: true }).locator("xpath=ancestor::section");
+  await section.getByText("No fresh prices", { exact: true }).waitFor();
+  expect(await section.getByRole("alert").textContent()).toBe(prices_problem);
+  await section.getByText(/^Last call of a key that may push: Feeder of Acme, from 203\.0\.113\.0\/24, .*09:41:07\.$/).waitFor();
+  await section.getByText(/^XAUUSD, .*09:41:07$/).waitFor();
+  await section.getByText(/^What to do: Look whether the feeder runs/).waitFor();
+  const unoffered = section.getByText("1 instrument not offered by push");
+  expect((await unoffered.boundingBox())?.y).toBeGreaterThan(
+    (await section.getByText("Ticks per second").boundingBox())?.y ?? Infinity,
+  );
+  expect(await section.getByText("GBPUSD", { exact: true }).isVisible()).toBe(false);
+  refused = true;
+  await section.getByText(/^What to do: Give the feeder a key that has not ended/).waitFor();
+  await page.unroute("**/admin/feeds");
 });
 
 test("leads from late prices to one incident about their venue, with the last price as its start", async () => {

@@ -163,6 +163,7 @@ test("what was never pushed is not offered, and an operator retires it in one st
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByLabel("Code").fill(codeOf(secret, 1));
   await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("53 instruments not offered by push").click();
   await page.getByRole("button", { name: "Retire all 53" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Retire", exact: true }).click();
   await page.getByText("53 instruments retired.", { exact: true }).waitFor();

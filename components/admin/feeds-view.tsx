@@ -5,6 +5,7 @@ import type { FeedReport, FeedsReport, HistoryFill } from "#lib/contract/portal-
 import { durationText } from "#lib/duration";
 import { SECOND_MS } from "#lib/units";
 import { countText } from "../portal/numbers";
+import { OperatorDocsLink } from "../portal/operator-docs";
 import { polling } from "../portal/polling";
 import { usePortal } from "../portal/read";
 import { Instant } from "../portal/time";
@@ -31,11 +32,74 @@ function rateText(venue: FeedReport["venue"], data: FeedsReport, before: FeedsRe
   return (((taken(data) - taken(before)) * SECOND_MS) / (data.at_ms - before.at_ms)).toFixed(1);
 }
 
-function StateBadge({ provider, problem, newest_ticker, gaps }: FeedReport) {
+/** True where keys push the ticks, or some of them. */
+const isPushed = ({ provider }: FeedReport) => provider?.includes("push") ?? false;
+
+function StateBadge(feed: FeedReport) {
+  const { provider, problem, prices_problem, live, newest_ticker, gaps } = feed;
   if (provider === null) return <Badge tone="neutral">No provider</Badge>;
   if (problem !== null) return <Badge tone="danger">Failing</Badge>;
+  if (prices_problem !== null)
+    return live === 0 ? <Badge tone="danger">No fresh prices</Badge> : <Badge tone="warning">Some prices late</Badge>;
   if (gaps?.items[0]?.ends_at === null) return <Badge tone="warning">Silent</Badge>;
-  return newest_ticker === null ? <Badge tone="neutral">Waiting</Badge> : <Badge tone="positive">Connected</Badge>;
+  if (newest_ticker === null) return <Badge tone="neutral">Waiting</Badge>;
+  if (!isPushed(feed)) return <Badge tone="positive">Connected</Badge>;
+  // Nothing stays connected that pushes: only its ticks say that it is there.
+  return live === 0 ? <Badge tone="neutral">Quiet</Badge> : <Badge tone="positive">Receiving ticks</Badge>;
+}
+
+/** Who pushed last, and from where. */
+function Pusher({ pusher }: Pick<FeedReport, "pusher">) {
+  if (pusher === null) return <p>No key with the scope market:ingest was used yet.</p>;
+  const { key, account, at, address, refused } = pusher;
+  return (
+    <p className="[overflow-wrap:anywhere]">
+      {refused ? "Refused, because the key has ended: " : "Last call of a key that may push: "}
+      <span className="font-medium">{key}</span> of {account}
+      {address === null ? "" : `, from ${address}`}, <Instant at={at} to="second" />.
+    </p>
+  );
+}
+
+/** What is wrong with a feed, who pushed last, and what to do. */
+function Trouble({ feed }: { feed: FeedReport }) {
+  const { problem, prices_problem, pusher } = feed;
+  const problems = [problem, prices_problem].filter((said) => said !== null);
+  const pushed = isPushed(feed);
+  const [frame, text] =
+    problem !== null || feed.live === 0 ? ["border-danger/60", "text-danger"] : ["border-warning/60", "text-warning"];
+  if (problems.length === 0)
+    return pushed ? (
+      <div className="mb-3 text-ink-soft text-sm leading-6">
+        <Pusher pusher={pusher} />
+      </div>
+    ) : null;
+  return (
+    <div className={`mb-3 rounded-lg border bg-surface p-4 text-sm leading-6 ${frame}`}>
+      <div role="alert" className={`[overflow-wrap:anywhere] ${text}`}>
+        {problems.map((said) => (
+          <p key={said}>{said}</p>
+        ))}
+      </div>
+      {pushed ? <Pusher pusher={pusher} /> : null}
+      <p className="mt-2">
+        <span className="font-medium">What to do:</span>{" "}
+        {pushed ? (
+          <>
+            {pusher?.refused
+              ? "Give the feeder a key that has not ended, and start it again."
+              : "Look whether the feeder runs, reaches this service, and logs refusals; then start it again."}{" "}
+            <OperatorDocsLink href="/docs/self-hosting#push">How a feeder pushes</OperatorDocsLink>
+          </>
+        ) : (
+          <>
+            See below what the provider says of its connection and its instruments.{" "}
+            <OperatorDocsLink href="/docs/providers#none-of-them-was-reached">When a provider is not reached</OperatorDocsLink>
+          </>
+        )}
+      </p>
+    </div>
+  );
 }
 
 /** Reasons of rejected ticks that are named. */
@@ -63,9 +127,17 @@ function rejectedText({ refused, reasons }: FeedReport): string {
   return `${countText(refused)} rejected${most.length === 0 ? "" : `: ${most.join(", ")}`}`;
 }
 
-function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChange: () => void }) {
+interface FeedProps {
+  readonly feed: FeedReport;
+  /** When it was reported, Unix milliseconds. */
+  readonly atMs: number;
+  readonly rate: string;
+  readonly onChange: () => void;
+}
+
+function Feed({ feed, atMs, rate, onChange }: FeedProps) {
   const { gaps, history } = feed;
-  const { venue, provider, problem, lag_ms, newest_ticker, tickers, live, stale, missing, taken } = feed;
+  const { venue, provider, lag_ms, newest_ticker, tickers, live, stale, missing, taken } = feed;
   const quoted: ReactNode = `${countText(stale)} stale, ${countText(missing)} without a quote`;
   return (
     <Section
@@ -77,16 +149,20 @@ function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChan
         </span>
       }
     >
-      {problem === null ? null : (
-        <p role="alert" className="mb-3 text-danger text-sm [overflow-wrap:anywhere]">
-          {problem}
-        </p>
-      )}
+      <Trouble feed={feed} />
       <Figures>
         <Figure
           label="Age of the newest tick"
           value={lag_ms === null ? "–" : durationText(lag_ms)}
-          note={newest_ticker ?? "No tick yet"}
+          note={
+            newest_ticker === null || lag_ms === null ? (
+              "No tick yet"
+            ) : (
+              <>
+                {newest_ticker}, <Instant at={new Date(atMs - lag_ms).toISOString()} to="second" />
+              </>
+            )
+          }
         />
         <Figure label="Ticks per second" value={rate} note="Since the last refresh" />
         <Figure label="Tickers with a fresh quote" value={`${countText(live)} of ${countText(tickers)}`} note={quoted} />
@@ -97,7 +173,6 @@ function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChan
           <PrecedenceView precedence={feed.precedence} onChange={onChange} />
         </div>
       )}
-      <NotOffered feed={feed} onChange={onChange} />
       {feed.providers.map((provider) => (
         <div key={provider.name} className="mt-3 overflow-hidden rounded-lg border border-line">
           <ProviderView provider={provider} />
@@ -116,6 +191,7 @@ function Feed({ feed, rate, onChange }: { feed: FeedReport; rate: string; onChan
           <FeedGapsView gaps={gaps} />
         </div>
       )}
+      <NotOffered feed={feed} onChange={onChange} />
       <History history={history} />
     </Section>
   );
@@ -139,7 +215,13 @@ export function FeedsView({ providers }: { providers: ProviderFields }) {
         <BindProvider providers={providers} />
       ) : null}
       {data?.feeds.map((feed) => (
-        <Feed key={feed.venue} feed={feed} rate={rateText(feed.venue, data, shown.before)} onChange={() => void mutate()} />
+        <Feed
+          key={feed.venue}
+          feed={feed}
+          atMs={data.at_ms}
+          rate={rateText(feed.venue, data, shown.before)}
+          onChange={() => void mutate()}
+        />
       ))}
       {data === undefined ? null : <BackfillsView backfills={data.backfills} onChange={() => mutate()} />}
     </>

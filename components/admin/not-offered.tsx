@@ -57,22 +57,24 @@ export function NotOffered({ feed, onChange }: { feed: FeedReport; onChange: () 
   const [asked, setAsked] = useState<readonly string[]>();
   if (tickers.length === 0) return null;
   return (
-    <div className="mt-3 rounded-lg border border-line bg-surface p-4">
-      <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-        <div className="min-w-0">
-          <h3 className="font-medium text-sm">
-            {instrumentsText(tickers.length)} not offered by <code className="font-mono">{provider}</code>
-          </h3>
-          <p className="text-ink-soft text-sm">
-            No prices come, and that is no fault. Retire them so that nobody waits for them.
-          </p>
-        </div>
+    <details className="mt-3 rounded-lg border border-line bg-surface">
+      <summary className="cursor-pointer px-4 py-3 text-sm">
+        <h3 className="inline font-medium">
+          {instrumentsText(tickers.length)} not offered by <code className="font-mono">{provider}</code>
+        </h3>
+      </summary>
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4">
+        <p className="min-w-0 text-ink-soft text-sm">
+          No prices come, and that is no fault. Retire them so that nobody waits for them.
+        </p>
         <Button kind="secondary" onClick={() => setAsked(tickers)}>
           {tickers.length === 1 ? "Retire it" : `Retire all ${countText(tickers.length)}`}
         </Button>
       </div>
-      <TickerList tickers={tickers} />
+      <div className="px-4 pb-4">
+        <TickerList tickers={tickers} />
+      </div>
       {asked === undefined ? null : <RetireDialog tickers={asked} onClose={() => setAsked(undefined)} onChange={onChange} />}
-    </div>
+    </details>
   );
 }

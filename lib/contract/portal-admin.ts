@@ -260,6 +260,18 @@ export interface HistoryFill {
   readonly ended_at: string | null;
 }
 
+/** The last call of a key that may push. */
+export interface LastPusher {
+  /** Names of the key and of its account. */
+  readonly key: string;
+  readonly account: string;
+  readonly at: string;
+  /** The network that it came from; null where it is not known. */
+  readonly address: string | null;
+  /** The call was refused, because the key had ended. */
+  readonly refused: boolean;
+}
+
 /** The feed of a venue, as seen by the process that answers. */
 export interface FeedReport {
   readonly venue: Venue;
@@ -275,13 +287,17 @@ export interface FeedReport {
   readonly kept: KeptTicks | null;
   /** What is wrong with the feed, null if it is healthy. */
   readonly problem: string | null;
+  /** What is wrong with its prices, null if nothing. */
+  readonly prices_problem: string | null;
+  /** Null where no key may push, or none was used. */
+  readonly pusher: LastPusher | null;
   /** Ticker of the newest tick, null before the first. */
   readonly newest_ticker: string | null;
   /** Age of the newest tick in milliseconds, by the clock of the service. */
   readonly lag_ms: number | null;
   /** Listed tickers that the feed is known not to bring. */
   readonly not_offered: readonly string[];
-  /** The other listed tickers, and how many of them have a live quote, a stale quote, or none. */
+  /** The other listed tickers, without those for tests, and how many of them have a live quote, a stale quote, or none. */
   readonly tickers: number;
   readonly live: number;
   readonly stale: number;

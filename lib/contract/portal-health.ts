@@ -89,7 +89,7 @@ interface VenueHealth {
   readonly venue: Venue;
   readonly provider: string | null;
   readonly lag_ms: number | null;
-  /** Instruments that its feed offers, how many of them have a live quote, and how many others are listed. */
+  /** Instruments that its feed offers, without those for tests, how many of them have a live quote, and how many others are listed. */
   readonly tickers: number;
   readonly live: number;
   readonly not_offered: number;

@@ -9,6 +9,7 @@ import { LOOP_SAMPLE_MS } from "#lib/metrics";
 import { NO_PLAN_TERMS } from "#lib/testing/plan";
 import { DAY_MS, DAY_S, SECOND_MS } from "#lib/units";
 import { putAccount } from "#server/store/access/accounts";
+import { createKey } from "#server/store/access/keys";
 import { inTransaction } from "#server/store/history/transaction";
 import { storeBatch } from "#server/store/klines/kline-batches";
 import { beginBackfill } from "#server/store/market/backfills";
@@ -380,12 +381,28 @@ describe("an operator", () => {
       stale: 1,
       missing: total - 2,
     });
-    expect(data.feeds[1]).toMatchObject({ provider: "sandbox", newest_ticker: null, lag_ms: null, taken: 0 });
+    expect(data.feeds[1]).toMatchObject({ provider: "sandbox", newest_ticker: null, lag_ms: null, taken: 0, tickers: total });
     expect(data.feeds[0]?.gaps).toBeNull();
     expect(data.feeds[1]?.gaps).toMatchObject({ count: 0, threshold_s: 120 });
     expect(data.backfills).toMatchObject([
       { venue: "live", state: "running", files: 2, files_done: 1, file: "b.csv", share: 0.4, rows: 500, rows_per_s: 2_000 },
     ]);
+  });
+
+  test("an operator sees which key pushed last, from where, and when it was refused because it has ended", async () => {
+    const pusherOf = async () => ((await call("GET /admin/feeds")).data as FeedsReport).feeds.map(({ pusher }) => pusher);
+    const { id: accountId } = await putAccount(t.keyContext, "Feeders");
+    const settings = { accountId, venue: "live", scopes: ["market:ingest"], origins: [], expiresAt: null } as const;
+    const { record: key } = await createKey(t.keyContext, { ...settings, name: "Feeder" });
+    await createKey(t.keyContext, { ...settings, name: "Unused" });
+    expect(await pusherOf()).toEqual([null, null]);
+    const at = new Date(t.clock.now());
+    await t.db.prisma.apiKey.update({ where: { id: key.id }, data: { lastUsedAt: at, lastUsedAddress: "203.0.113.0/24" } });
+    const pusher = { key: "Feeder", account: "Feeders", at: at.toISOString(), address: "203.0.113.0/24", refused: false };
+    expect(await pusherOf()).toEqual([pusher, null]);
+    await t.db.prisma.apiKey.update({ where: { id: key.id }, data: { refusedAt: at, refusedAddress: "198.51.100.0/24" } });
+    expect((await pusherOf())[0]).toEqual({ ...pusher, address: "198.51.100.0/24", refused: true });
+    await t.db.prisma.account.delete({ where: { id: accountId } });
   });
 
   test("an operator undoes an import and puts it back, each once and with an entry in the audit log", async () => {

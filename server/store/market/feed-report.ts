@@ -1,4 +1,4 @@
-import type { FeedReport, FeedsReport, HistoryFill } from "#lib/contract/portal-admin";
+import type { FeedReport, FeedsReport, HistoryFill, LastPusher } from "#lib/contract/portal-admin";
 import { VENUES, type Venue } from "#lib/contract/primitives";
 import { marketDataState } from "#lib/domain/status";
 import { feedGaps } from "#lib/market/feed-gaps";
@@ -6,6 +6,7 @@ import type { NodeSources } from "#lib/market/node-report";
 import type { Market } from "#lib/market/ports";
 import { unofferedOf } from "#lib/market/status";
 import type { Metrics } from "#lib/metrics";
+import { isTest } from "#lib/service-state";
 import type { Database } from "#server/store/database/db";
 import { listBackfills } from "./backfills";
 
@@ -18,7 +19,8 @@ export interface FeedSources extends Pick<NodeSources, "markets" | "metrics" | "
 function quotesOf({ catalogue, view, timeAt, isOffered }: Market, wallMs: number) {
   const nowMs = timeAt(wallMs);
   const counts = { live: 0, stale: 0, missing: 0 };
-  const listings = catalogue.list().filter(({ ticker }) => isOffered(ticker));
+  // Test tickers show states like stale on purpose.
+  const listings = catalogue.list().filter(({ ticker, assetClass }) => isOffered(ticker) && !isTest({ asset_class: assetClass }));
   const not_offered = unofferedOf({ catalogue, isOffered });
   let newest: { ticker: string; time_msc: number } | undefined;
   for (const { ticker, staleAfterS } of listings) {
@@ -57,9 +59,28 @@ function historyOf({ coverage }: Market): HistoryFill {
   return { restored, tickers, started_at: iso(startedMs), ended_at: endedMs === null ? null : iso(endedMs) };
 }
 
+const PUSHER = `
+  SELECT k.name AS key, a.name AS account, greatest(k.last_used_at, k.refused_at) AS at, refused,
+         CASE WHEN refused THEN k.refused_address ELSE k.last_used_address END AS address
+    FROM api_key k JOIN account a ON a.id = k.account_id,
+         LATERAL (SELECT k.refused_at IS NOT NULL AND k.refused_at >= coalesce(k.last_used_at, k.refused_at) AS refused) was
+   WHERE k.venue = 'live' AND 'market:ingest' = ANY (k.scopes) AND (k.last_used_at IS NOT NULL OR k.refused_at IS NOT NULL)
+   ORDER BY at DESC LIMIT 1`;
+
+/** The last call of a key that may push to the live venue. @throws pg's error */
+async function lastPusher({ pool }: FeedSources["db"]): Promise<LastPusher | null> {
+  const { rows } = await pool.query<LastPusher & { at: Date }>(PUSHER);
+  return rows[0] === undefined ? null : { ...rows[0], at: rows[0].at.toISOString() };
+}
+
 /** Reports the feeds of this process, and the progress of all backfills, including those of other processes. */
 export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSources): Promise<FeedsReport> {
-  const [{ checks }, ticks, backfills] = await Promise.all([ready(), tickCounts(metrics), listBackfills(db, clock)]);
+  const [{ checks }, ticks, backfills, pusher] = await Promise.all([
+    ready(),
+    tickCounts(metrics),
+    listBackfills(db, clock),
+    lastPusher(db),
+  ]);
   const started = await metrics.registry.getSingleMetric("process_start_time_seconds")?.get();
   const leftOut = await metrics.registry.getSingleMetric("spotwire_ticks_left_out_total")?.get();
   const nowMs = clock.now();
@@ -74,6 +95,8 @@ export async function reportFeeds({ markets, metrics, db, clock, ready }: FeedSo
       held_back: heldBack,
       kept: keepsTicks ? { left_out: leftOut?.values[0]?.value ?? 0 } : null,
       problem: checks[`feed_${venue}`] ?? null,
+      prices_problem: checks[`prices_${venue}`] ?? null,
+      pusher: venue === "live" ? pusher : null,
       ...quotesOf(market, nowMs),
       ...ticks[venue],
       gaps: market.provider === null ? null : feedGaps(market.coverage, market.catalogue, market.timeAt(nowMs)),
