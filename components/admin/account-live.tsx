@@ -94,7 +94,7 @@ export function DeclineLive({ account, onClose, onChange }: AccountDialogProps) 
       open
       onOpenChange={onClose}
       title={`Decline the request of ${name}`}
-      description="Its owners get an email, and its members see when it was declined. They can ask again after a day."
+      description="Its members see that it was declined, and when they can ask again: a day later."
     >
       <form {...formProps}>
         <DialogSubmit failure={failure} busy={busy} onCancel={onClose} kind="danger">
