@@ -40,7 +40,7 @@ const DOCUMENTS = [
 ];
 /** Pages of the section for operators, and links to them. */
 const OPERATOR_PAGE =
-  /\/docs\/(?:self-hosting|providers|deploy|upgrade|operate|your-name|files|scaling|performance|security|versions|changelog)\b/;
+  /\/docs\/(?:self-hosting|providers|deploy|upgrade|operate|your-name|plans|scaling|performance|security|versions|changelog)\b/;
 /** Scripts repeat the page; in code the word is a class or a file. */
 const CODE = /<script\b[\s\S]*?<\/script>|<pre\b[\s\S]*?<\/pre>|<code\b[\s\S]*?<\/code>|\/downloads\/Spotwire\.mq5/g;
 const MARKDOWN_CODE = /```[\s\S]*?```|`[^`\n]*`|\/downloads\/Spotwire\.mq5/g;
