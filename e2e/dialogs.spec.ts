@@ -29,6 +29,8 @@ interface Walk {
   /** The files below components/ whose dialogs it opens; one twice opens two. */
   readonly sources: readonly string[];
   readonly at: string;
+  /** What its button is folded away under. */
+  readonly unfold?: string;
   /** The name of the button that opens it, and the item of its menu. */
   readonly opener: string;
   readonly item?: string;
@@ -230,6 +232,10 @@ async function walk(one: Walk): Promise<void> {
   const back: Control = `button "${one.opener}`;
   const target = `${site()}/${one.at}`;
   if (page.url() !== target || (await dialog().count()) > 0) await openPage(page, target);
+  if (one.unfold !== undefined) {
+    await page.locator("summary").filter({ hasText: one.unfold }).focus();
+    await press("Enter");
+  }
   const closed = () => dialog().first().waitFor({ state: "detached" });
 
   const opened = await open(one);
@@ -719,6 +725,7 @@ describe("with the keyboard alone, the first field has the focus on opening, and
       await feeder.push(feeder.ticks("EURUSD", [[112_345, 112_355]]));
       await walk({
         at: "admin/feeds",
+        unfold: "53 instruments not offered by push",
         sources: ["admin/not-offered"],
         opener: "Retire all 53",
         title: "Retire 53 instruments",
