@@ -28,7 +28,7 @@ let mailbox: Mailbox;
 let context: BrowserContext | undefined;
 let page: Page;
 /** What the page asked the service to do. */
-let asked: string[];
+let asked: string[] = [];
 
 async function become(visitor: Visitor | undefined, address: string): Promise<void> {
   await context?.close();

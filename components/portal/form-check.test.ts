@@ -13,8 +13,17 @@ test("fields are checked with the service's own words", () => {
   const { name: ofName, origins } = formIssues("createKey", { name, origins: ["x".repeat(300)] });
   expect(ofName).toBe(`Use at most ${KEY_NAME_MAX_CHARACTERS} characters.`);
   expect(origins).toMatch(/^`origins\[0\]` must have at most/);
-  expect(atField(origins ?? "")).toBe("Entry 1 must have at most 260 characters.");
+  expect(atField(origins ?? "", "origins")).toBe("Entry 1 must have at most 260 characters.");
 });
+
+test.each([
+  ["`scopes` cannot combine these.", "Cannot combine these."],
+  // As answers are told to readers.
+  ["scopes[1] must be `a`.", "Entry 2 must be a."],
+  ["scopes[1].kind must be a.", "Must be a."],
+  ["scopesOf must be a.", "ScopesOf must be a."],
+  ["Choose at least one.", "Choose at least one."],
+])("at its field, %j reads %j", (detail, said) => expect(atField(detail, "scopes")).toBe(said));
 
 test("a field that depends on another is checked with it", () => {
   const note = { title: "Maintenance", text: "", impact: "none", starts_at: "2026-11-23T10:00:00Z" };

@@ -4,6 +4,7 @@ import { type FocusEvent, type FormEvent, useEffect, useRef, useState } from "re
 import { flushSync } from "react-dom";
 import type { ApiFailure, ApiResult } from "./api";
 import type { FormName } from "./form-check";
+import { plainText } from "./plain-text";
 
 /** The state of a form: errors by field, and whether it is being sent. */
 export interface Submission {
@@ -35,10 +36,12 @@ interface SubmitOptions<Data> {
   readonly done: (data: Data, form: HTMLFormElement) => void;
 }
 
-/** What an error says at its field, where its name is the label: the API begins with the name. Of a list, it names the entry. */
-export function atField(detail: string): string {
-  const entry = /^`\w+\[(\d+)\]` /.exec(detail)?.[1];
-  const rest = detail.replace(/^`[^`]+` /, entry === undefined ? "" : `entry ${Number(entry) + 1} `);
+/** What an error says at its field, whose label stands there: the API begins with the name. Of a list, it names the entry. */
+export function atField(detail: string, field: string): string {
+  const text = plainText(detail);
+  const [begin, place = ""] = new RegExp(`^${field}([[.]\\S*)? `).exec(text) ?? [""];
+  const entry = /^\[(\d+)\]$/.exec(place)?.[1];
+  const rest = `${entry === undefined ? "" : `entry ${Number(entry) + 1} `}${text.slice(begin.length)}`;
   return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
@@ -46,9 +49,6 @@ export function atField(detail: string): string {
 export function refused(parameter: string, detail: string): { readonly failure: ApiFailure } {
   return { failure: { id: "invalid_parameter", detail, parameter, requestId: null } };
 }
-
-/** The field that a parameter is in: `origins` for `origins[0]`. */
-const fieldOf = ({ parameter }: ApiFailure) => parameter?.replace(/\[.*/, "");
 
 /** React passes events on from a dialog to the form that opened it. */
 const isOwn = ({ target, currentTarget }: FormEvent<HTMLFormElement>) =>
@@ -145,7 +145,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
   const { issueOf, checkAll, onBlur, onInput } = useFieldIssues({ fields, form: formName, bodyOf });
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
-  const concerns = (field: string) => failure !== undefined && fieldOf(failure) === field;
+  const concerns = (field: string) => failure !== undefined && failure.parameter === field;
 
   async function submit(form: HTMLFormElement): Promise<void> {
     setBusy(true);
@@ -158,7 +158,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
       setFailure(refusal);
     });
     if (result !== undefined && "data" in result) return done(result.data, form);
-    const field = (refusal && fieldOf(refusal)) ?? "";
+    const field = refusal?.parameter ?? "";
     const first = controlsOf(form).find(({ name }) => name !== "" && (wrong.has(name) || name === field));
     // What is folded away cannot have the focus.
     first?.closest("details")?.setAttribute("open", "");
@@ -169,7 +169,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
     busy,
     errorOf: (field) => {
       const detail = issueOf(field) ?? (concerns(field) ? failure?.detail : undefined);
-      return detail === undefined ? undefined : atField(detail);
+      return detail === undefined ? undefined : atField(detail, field);
     },
     failure: failure !== undefined && fields.some(concerns) ? undefined : failure,
     formProps: {
@@ -179,7 +179,7 @@ export function useSubmit<Data>({ fields, form: formName, bodyOf, send, done }: 
         onInput(event);
         // What the service refused was what was sent.
         const { name } = event.target as Partial<HTMLInputElement>;
-        if (isOwn(event) && name !== undefined) setFailure((before) => (before && fieldOf(before) === name ? undefined : before));
+        if (isOwn(event) && name !== undefined) setFailure((before) => (before?.parameter === name ? undefined : before));
       },
       onSubmit(event) {
         if (!isOwn(event)) return;

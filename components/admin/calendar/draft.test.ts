@@ -15,7 +15,7 @@ test("a draft is refused field by field in the service's own words", () => {
   const { first, at } = draftIssues({ ...weekly, zone: "Mars/Olympus" });
   expect(first).toMatch(/^`zone` must be an IANA time zone/);
   expect(at("zone")).toMatch(/^Must be an IANA time zone/);
-  expect(at("week", 0, "close")).toMatch(/^Must be later than `open`/);
+  expect(at("week", 0, "close")).toMatch(/^Must be later than open/);
   expect(at("coveredUntil")).toBe("Must be a date in the form YYYY-MM-DD.");
   expect(at("week", 0, "open")).toBeUndefined();
 });

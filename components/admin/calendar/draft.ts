@@ -58,7 +58,7 @@ export function draftIssues(definition: unknown): DraftIssues {
   const validated = validate(CalendarDefinitionSchema, definition);
   const refusals = "refusals" in validated ? validated.refusals : [];
   // The first refusal of a field counts: a text that is no date is not one between two years either.
-  const byPath = new Map(refusals.toReversed().map(({ path, detail }) => [nameOf(...path), atField(detail)]));
+  const byPath = new Map(refusals.toReversed().map(({ path, detail }) => [nameOf(...path), atField(detail, String(path[0]))]));
   return { first: refusals[0]?.detail, at: (...path) => byPath.get(nameOf(...path)) };
 }
 
