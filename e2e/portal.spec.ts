@@ -457,6 +457,8 @@ describe("the end of a key", () => {
     const newer = await keepSecret();
     expect([await call(older), await call(newer)]).toEqual([200, 200]);
     const actions = page.getByRole("button", { name: "Actions for Pair" });
+    // The list is read again once the new key was made.
+    await expect.poll(() => actions.count(), COUNTED).toBe(2);
     const names = await actions.evaluateAll((buttons) => buttons.map((button) => button.getAttribute("aria-label")));
     expect(new Set(names).size).toBe(2);
     await actions.first().click();
