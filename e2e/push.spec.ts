@@ -103,10 +103,13 @@ describe("a product that takes pushed ticks", () => {
       good,
     ]);
     const rejections = [
-      ...[2, 3, 4].map((line) => ({ line, reason: "malformed_line" })),
+      { line: 2, reason: "malformed_line", detail: "The line is not JSON." },
+      { line: 3, reason: "malformed_line", detail: "`time_msc` is required." },
+      { line: 4, reason: "malformed_line", detail: expect.stringContaining("`ticker` must ") },
       { line: 5, reason: "unknown_ticker" },
       { line: 6, reason: "crossed_quote" },
-      ...[7, 8, 9].map((line) => ({ line, reason: "bad_price" })),
+      ...[7, 8].map((line) => ({ line, reason: "bad_price", detail: "`bid` must be greater than 0." })),
+      { line: 9, reason: "bad_price" },
       { line: 10, reason: "in_future" },
       { line: 11, reason: "too_late" },
       { line: 12, reason: "line_too_long" },

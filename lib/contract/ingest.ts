@@ -37,6 +37,12 @@ export const TICK_REJECTIONS = [
  */
 export type TickRejection = (typeof TICK_REJECTIONS)[number];
 
+/** What is wrong with what was pushed, where its fields are. */
+export const RejectionDetail = z
+  .string()
+  .optional()
+  .describe("What is wrong with its fields. Only for `malformed_line`, and for a `bad_price` that is not a positive number.");
+
 /** The fields of the result of a batch: its lines, counted. @param accepted what is said of accepted lines */
 export const lineCounts = <Reason extends string>(reasons: readonly Reason[], accepted: string) => ({
   received: z.int().min(0).describe("Number of lines read."),
@@ -48,6 +54,7 @@ export const lineCounts = <Reason extends string>(reasons: readonly Reason[], ac
       z.object({
         line: z.int().min(1).describe("Line number in the request body, starting at 1."),
         reason: z.enum(reasons).describe("Why the line was rejected."),
+        detail: RejectionDetail,
       }),
     )
     .describe(`The first ${INGEST_REJECTIONS_LISTED_COUNT} rejected lines by line number. The rest are only counted.`),
@@ -60,9 +67,12 @@ export const IngestReceipt = z
 export type IngestReceipt = z.infer<typeof IngestReceipt>;
 
 export const ingestReceiptExample: IngestReceipt = {
-  received: 3,
+  received: 4,
   accepted: 2,
-  rejected: 1,
-  reasons: { duplicate: 1 },
-  rejections: [{ line: 3, reason: "duplicate" }],
+  rejected: 2,
+  reasons: { duplicate: 1, malformed_line: 1 },
+  rejections: [
+    { line: 3, reason: "duplicate" },
+    { line: 4, reason: "malformed_line", detail: "`time_msc` is required." },
+  ],
 };

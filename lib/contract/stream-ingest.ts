@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { lineCounts, TICK_REJECTIONS } from "./ingest";
+import { lineCounts, RejectionDetail, TICK_REJECTIONS } from "./ingest";
 import { INGEST_REJECTIONS_LISTED_COUNT, STREAM_INGEST_TICKS_PER_MESSAGE_MAX_COUNT } from "./limits";
 
 const IngestSequence = z.int().min(0);
@@ -35,6 +35,7 @@ export const IngestResult = z.object({
       z.object({
         index: z.int().min(0).describe("Position of the tick in `ticks`, starting at 0."),
         reason: z.enum(TICK_REJECTIONS).describe("Why the tick was rejected."),
+        detail: RejectionDetail,
       }),
     )
     .describe(`The rejected ticks by their place in the message, at most ${INGEST_REJECTIONS_LISTED_COUNT}.`),

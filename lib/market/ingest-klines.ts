@@ -13,7 +13,7 @@ import { judgePlausible, plausibleRange } from "#lib/domain/price-ranges";
 import { Fault } from "#lib/fault";
 import { MINUTE_MS, MINUTE_S, SECOND_MS } from "#lib/units";
 import type { Minutes } from "./coverage";
-import { createReceipt } from "./ingest";
+import { createReceipt, problemOfLine } from "./ingest";
 import type { KlinePush, Mended, Mending } from "./mending";
 import { BodyBroken, BodyTooLong, type Line, readLines } from "./ndjson";
 import type { Market } from "./ports";
@@ -101,11 +101,11 @@ function parseLine(line: Line, scene: Scene): Kline | KlineRejection {
 
 /** @throws Fault payload_too_large past the limits, invalid_parameter for a body that ended early */
 async function parseBody(body: AsyncIterable<Uint8Array>, scene: Scene) {
-  const parsed: { readonly number: number; readonly kline: Kline | KlineRejection }[] = [];
+  const parsed: { readonly line: Line; readonly kline: Kline | KlineRejection }[] = [];
   try {
     for await (const lines of readLines(body, { bodyMaxBytes: INGEST_KLINES_MAX_BYTES, lineMaxBytes: INGEST_LINE_MAX_BYTES })) {
       if (parsed.length + lines.length > INGEST_KLINES_MAX_ROWS) throw new BodyTooLong();
-      for (const line of lines) parsed.push({ number: line.number, kline: parseLine(line, scene) });
+      for (const line of lines) parsed.push({ line, kline: parseLine(line, scene) });
     }
   } catch (error) {
     if (error instanceof BodyBroken)
@@ -137,7 +137,10 @@ export async function ingestKlinesBody(
   const klines = parsed.map(({ kline }) => kline).filter((kline) => typeof kline !== "string");
   const { outcomes, number } = await market.mend(klines, { replace: push.replace, by: { keyId: push.keyId, label: push.label } });
   const judged = outcomes.values();
-  for (const { number: line, kline } of parsed) receipt.add(line, typeof kline === "string" ? kline : judged.next().value);
+  for (const { line, kline } of parsed) {
+    const outcome = typeof kline === "string" ? kline : judged.next().value;
+    receipt.add(line.number, outcome, () => problemOfLine(KlineLine, line));
+  }
   if (judged.next().done !== true) throw new Error("more outcomes than klines");
   return { ...receipt.result(), import: number };
 }

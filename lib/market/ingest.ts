@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type IngestReceipt, TickLine, type TickRejection } from "#lib/contract/ingest";
 import { INGEST_LINE_MAX_BYTES, INGEST_MAX_BYTES, INGEST_MAX_LINES, INGEST_REJECTIONS_LISTED_COUNT } from "#lib/contract/limits";
+import { validate } from "#lib/contract/validate";
 import type { Tick } from "#lib/domain/tick";
 import { Fault } from "#lib/fault";
 import { createTurnBudget } from "#lib/turn-budget";
@@ -19,15 +20,34 @@ const TURN_MAX_MS = 5;
 /** Await it before ticks are parsed and pushed. */
 export const turnForTicks = createTurnBudget(TURN_MAX_MS);
 
+/** What a schema says against a pushed value; undefined when it fits. */
+export function problemOf(schema: z.ZodType, value: unknown): string | undefined {
+  const read = validate(schema, value);
+  return "refusals" in read ? read.refusals[0].detail : undefined;
+}
+
+/** What a schema says against a line; undefined when it fits, and for one that was too long to be kept. */
+export function problemOfLine(schema: z.ZodType, { text }: Line): string | undefined {
+  if (text === null) return undefined;
+  try {
+    return problemOf(schema, JSON.parse(text));
+  } catch {
+    return "The line is not JSON.";
+  }
+}
+
 /** Counts accepted and rejected lines. */
 export function createReceipt<Rejection extends string>() {
   const reasons: Partial<Record<Rejection, number>> = {};
-  const rejections: { line: number; reason: Rejection }[] = [];
+  const rejections: { line: number; reason: Rejection; detail?: string }[] = [];
   let accepted = 0;
   let rejected = 0;
   return {
-    /** @throws Error without an outcome: it must not count as accepted */
-    add(line: number, outcome: Rejection | null | undefined): void {
+    /**
+     * @param problem says what is wrong with the fields of a line that is listed as rejected
+     * @throws Error without an outcome: it must not count as accepted
+     */
+    add(line: number, outcome: Rejection | null | undefined, problem: () => string | undefined): void {
       if (outcome === undefined) throw new Error(`no outcome of line ${line}`);
       if (outcome === null) {
         accepted += 1;
@@ -35,7 +55,9 @@ export function createReceipt<Rejection extends string>() {
       }
       rejected += 1;
       reasons[outcome] = (reasons[outcome] ?? 0) + 1;
-      if (rejections.length < INGEST_REJECTIONS_LISTED_COUNT) rejections.push({ line, reason: outcome });
+      if (rejections.length >= INGEST_REJECTIONS_LISTED_COUNT) return;
+      const detail = problem();
+      rejections.push({ line, reason: outcome, ...(detail !== undefined && { detail }) });
     },
     received: () => accepted + rejected,
     result: () => ({ received: accepted + rejected, accepted, rejected, reasons, rejections }),
@@ -92,7 +114,7 @@ export async function ingestBody(
       const room = INGEST_MAX_LINES - receipt.received();
       const taken = lines.slice(0, room);
       const outcomes = await push(taken.map((line) => parseLine(line, mayPush)));
-      for (const [at, { number }] of taken.entries()) receipt.add(number, outcomes[at]);
+      for (const [at, line] of taken.entries()) receipt.add(line.number, outcomes[at], () => problemOfLine(TickLine, line));
       if (lines.length > room) throw new BodyTooLong();
     }
   } catch (error) {

@@ -124,7 +124,7 @@ describe("ticks pushed to a node without the lease", () => {
       reasons: { duplicate: 1, malformed_line: 1 },
       rejections: [
         { line: 2, reason: "duplicate" },
-        { line: 3, reason: "malformed_line" },
+        { line: 3, reason: "malformed_line", detail: "The line is not JSON." },
       ],
     });
     expect(ticks.map(({ bid }) => bid)).toEqual([1, 2, 3]);

@@ -57,8 +57,8 @@ describe.each(TRANSPORTS)("a feeder over %s", (transport) => {
       rejections: [
         { index: 1, reason: "duplicate" },
         { index: 2, reason: "unknown_ticker" },
-        { index: 3, reason: "malformed_line" },
-        { index: 4, reason: "malformed_line" },
+        { index: 3, reason: "malformed_line", detail: "`ticker` is required." },
+        { index: 4, reason: "malformed_line", detail: "The value must be an object." },
       ],
     });
     expect(t.markets.live.view.quote("EURUSD")?.bid).toBe(last.bid);

@@ -1,12 +1,12 @@
 import type { Access } from "#lib/access/access";
 import { type Principal, requireAccess } from "#lib/access/principal";
-import type { TickRejection } from "#lib/contract/ingest";
+import { TickLine, type TickRejection } from "#lib/contract/ingest";
 import { STREAM_INGEST_UNACKED_MAX_TICKS } from "#lib/contract/limits";
 import type { IngestParams, IngestResult } from "#lib/contract/stream-ingest";
 import { Fault } from "#lib/fault";
 import { faultOf } from "#lib/http/respond";
 import type { Logger } from "#lib/log";
-import { createReceipt, pushable, readTick, turnForTicks } from "#lib/market/ingest";
+import { createReceipt, problemOf, pushable, readTick, turnForTicks } from "#lib/market/ingest";
 import type { Market, Outcome } from "#lib/market/ports";
 import type { Admission } from "./handshake";
 
@@ -136,10 +136,11 @@ export class Feeder {
     let at = 0;
     for (const { params, done } of batch) {
       const receipt = createReceipt<TickRejection>();
-      for (const index of params.ticks.keys()) receipt.add(index, outcomes[at + index]);
+      for (const [index, tick] of params.ticks.entries())
+        receipt.add(index, outcomes[at + index], () => problemOf(TickLine, tick));
       at += params.ticks.length;
       const { rejections, ...counts } = receipt.result();
-      done({ seq: params.seq, ...counts, rejections: rejections.map(({ line: index, reason }) => ({ index, reason })) });
+      done({ seq: params.seq, ...counts, rejections: rejections.map(({ line: index, ...why }) => ({ index, ...why })) });
     }
   }
 }

@@ -51,17 +51,17 @@ async function push(
 
 test("each line of a batch is judged on its own, and the reason is counted", async () => {
   const oldest = Math.ceil((NOW_MS / 1000 - INGEST_KLINES_MAX_AGE_S) / 60) * 60;
-  const bad: readonly [line: string, reason: string][] = [
-    ["nonsense", "malformed_line"],
-    [line({ timeframe: "M5" }), "malformed_line"],
-    [line({ tick_volume: -1 }), "malformed_line"],
+  const bad: readonly [line: string, reason: string, detail?: string][] = [
+    ["nonsense", "malformed_line", "The line is not JSON."],
+    [line({ timeframe: "M5" }), "malformed_line", "`timeframe` must be `M1`."],
+    [line({ tick_volume: -1 }), "malformed_line", "`tick_volume` must be at least 0."],
     [line({ pad: "x".repeat(1_100) }), "line_too_long"],
     [line({ ticker: "GBPUSD" }), "unknown_ticker"],
     [line({ time: MINUTE_S + 1 }), "not_a_minute"],
     [line({ time: NOW_MS / 1000 - 30 }), "not_closed"],
     [line({ time: MINUTE_S + 6_000 }), "not_closed"],
     [line({ time: oldest - 60 }), "too_old"],
-    [line({ low: 0 }), "bad_price"],
+    [line({ low: 0 }), "bad_price", "`low` must be greater than 0."],
     [line({ high: 1.12 }), "bad_price"],
     [line({ low: 1.11 }), "bad_price"],
     [line({ low: 0.3 }), "bad_price"],
@@ -79,7 +79,7 @@ test("each line of a batch is judged on its own, and the reason is counted", asy
     rejected: bad.length,
     reasons,
     import: 4,
-    rejections: bad.map(([, reason], index) => ({ line: index + 3, reason })),
+    rejections: bad.map(([, reason, detail], index) => ({ line: index + 3, reason, detail })),
   });
   expect(stored).toMatchObject([
     { ...FIELDS, timeframe: "M1", time: MINUTE_S, spread: null, real_volume: null },
