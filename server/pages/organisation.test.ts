@@ -1,13 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { encode } from "next-auth/jwt";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ALERT_SWITCHES } from "#lib/contract/alerts";
 import { INVITATION_LIFETIME_S, RIGHTS, ROLES, type Role } from "#lib/contract/roles";
 import { DAY_MS, SECOND_MS } from "#lib/units";
+import { writeCalls } from "#server/store/usage/store";
 import { createInvitation } from "#server/store/users/invitations";
-import { type PortalBrowser, portalBrowser, signedInBrowser, tokenMailedBy } from "#server/testing/portal-browser";
+import { type PortalBrowser, portalBrowser, type Send, signedInBrowser, tokenMailedBy } from "#server/testing/portal-browser";
 import { createMember } from "#server/testing/portal-session";
 import { failed, freshAddress, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
-import { PORTAL_ROUTES } from "./api";
+import { PORTAL_ROUTES, type PortalRouteName } from "./api";
 import { setPortal } from "./runtime";
 
 const PASSWORD = "correct horse battery";
@@ -319,46 +321,162 @@ describe("what a role may do", () => {
   });
 
   test("no route shows or changes what belongs to another organisation, whatever ids it is given", async () => {
-    const owner = await person("owner");
-    const dev = await member(owner, "developer");
-    const stranger = await person("stranger");
-    const key = { name: "k", venue: "sandbox", scopes: ["market:read"], origins: [], expires_at: null };
-    const { key: made } = (await owner.browser.send("POST /keys", { body: key })).body.data;
-    const { id: devId } = await memberOf(owner, dev.email);
-    await invited(owner, fresh("waiting"));
-    const organisation = await organisationOf(owner);
-    const expires_at = new Date(t.clock.now() + DAY_MS).toISOString();
-    const link = { key_id: made.id, name: "l", operation: "latestQuotes", parameters: { tickers: "EURUSD" }, expires_at };
-    const ids: Record<string, unknown> = {
-      key: made.id,
-      member: devId,
-      organisation: organisation.id,
-      invitation: organisation.invitations[0].id,
-      link: (await owner.browser.send("POST /links", { body: link })).body.data.link.id,
-      session: (await owner.browser.send("GET /sessions")).body.data.items[0].id,
-    };
-    const before = JSON.stringify([await organisationOf(owner), (await owner.browser.send("GET /keys")).body.data]);
-    const bodies = [
-      { role: "reader" },
-      { revoke_keys: true },
-      { grace: "now" },
-      { name: "taken over" },
-      { confirm: "k" },
-      { key_id: made.id },
-      { id: organisation.id },
-      {},
-    ];
-    for (const { name, user } of PORTAL_ROUTES) {
-      if (user === "none" || user === "operator" || !(name.includes("[") || /tokens|current/.test(name))) continue;
-      for (const id of Object.values(ids) as string[])
-        for (const body of bodies) {
-          const { status } = await stranger.browser.send(name, { params: { id, request_id: id }, body });
-          expect([name, id, status]).toEqual([name, id, expect.toSatisfy((code: number) => code >= 400)]);
-        }
+    expect(Object.keys(BY_ID).sort()).toEqual(MEMBER_ROUTES.filter((name) => name.includes("[")).sort());
+    // Before the owner's, so that what they did is older.
+    const strangers: PortalBrowser[] = [];
+    for (let made = 0; made < 12; made += 1) {
+      const { browser } = await signedInBrowser(t, fresh("stranger"));
+      await browser.send("PATCH /profile", { body: { name: "Eve" } });
+      strangers.push(browser);
     }
-    expect(JSON.stringify([await organisationOf(owner), (await owner.browser.send("GET /keys")).body.data])).toBe(before);
+    const owner = await person("owner");
+    const ids = await belongings(owner);
+    const before = await everythingOf(owner);
+    for (const [kind, id] of Object.entries(ids)) {
+      // Somebody else for each id, whose few calls no limit refuses.
+      const browser = strangers.pop() ?? portalBrowser();
+      for (const [name, body] of Object.entries(BY_ID) as [PortalRouteName, object][]) {
+        const { status } = await browser.send(name, { params: { id, request_id: id }, body });
+        expect([kind, name, status]).toEqual([kind, name, 404]);
+      }
+      const [given, unknown] = [await namingInQuery(browser, id), await namingInQuery(browser, UNKNOWN)];
+      expect([kind, given]).toEqual([kind, unknown]);
+      for (const [name, body, status] of namedInBodies(id))
+        expect([kind, name, (await browser.send(name, { body })).status]).toEqual([kind, name, status]);
+    }
+    expect(await everythingOf(owner)).toEqual(before);
   });
 });
+
+const MEMBER_ROUTES = PORTAL_ROUTES.filter(({ user }) => user === "self" || user in RIGHTS).map(({ name }) => name);
+
+/** A body that the schema takes, for each route of members that has an id in its path. */
+const BY_ID = {
+  "DELETE /identities/[id]": {},
+  "DELETE /sessions/[id]": {},
+  "DELETE /organisation/invitations/[id]": {},
+  "PATCH /organisation/members/[id]": { role: "reader" },
+  "DELETE /organisation/members/[id]": { revoke_keys: true },
+  "DELETE /passkeys/[id]": {},
+  "PATCH /keys/[id]": { name: "taken over" },
+  "POST /keys/[id]/rotate": { grace: "now" },
+  "POST /keys/[id]/revoke": { confirm: "k", replaced: true },
+  "DELETE /links/[id]": {},
+  "POST /links/[id]/address": {},
+  "GET /logs/[request_id]": {},
+  "DELETE /webhooks/[id]": {},
+  "POST /webhooks/[id]/resume": {},
+  "POST /webhooks/[id]/test": {},
+} as const satisfies Partial<Record<PortalRouteName, object>>;
+
+/** The calls that have an id in their body, with the status for one that is not the caller's. */
+function namedInBodies(id: string): [PortalRouteName, object, number][] {
+  return [
+    ["POST /tokens", { key_id: id }, 404],
+    ["POST /page-tokens/live", { key_id: id }, 404],
+    ["POST /organisations/current", { id }, 404],
+    // At the field of a form in which a key is chosen.
+    ["POST /links", linkOf(id), 400],
+  ];
+}
+
+/** What routes answer to an id in each parameter of their query that takes one, without the id of the request itself. */
+async function namingInQuery(browser: PortalBrowser, id: string): Promise<[string, number, string][]> {
+  const queries: [PortalRouteName, Record<string, string>][] = [
+    ["GET /usage", { key_id: id }],
+    ["GET /usage/export", { key_id: id }],
+    ["GET /logs", { key_id: id }],
+    ["GET /logs", { q: id }],
+    ["GET /logs/export", { key_id: id }],
+    ["GET /logs/export", { q: id }],
+    ["GET /logs/histogram", { key_id: id }],
+    ["GET /logs/histogram", { q: id }],
+    ["GET /audit", { member: id }],
+    ["GET /audit", { before: id }],
+    ["GET /audit/export", { member: id }],
+    ["GET /audit/export", { before: id }],
+  ];
+  const answers: [string, number, string][] = [];
+  for (const [name, query] of queries) answers.push([name, ...(await textOf(browser, name, { query }))]);
+  return answers;
+}
+
+/** The status and the text of an answer, without the id of its request. */
+async function textOf(browser: PortalBrowser, name: PortalRouteName, send: Send = {}): Promise<[number, string]> {
+  const response = await browser.request(name, send);
+  return [response.status, (await response.text()).replace(/"request_id":"[^"]*"/, "")];
+}
+
+/** Whatever a reader sees of an account and an organisation. */
+async function everythingOf({ browser }: Person): Promise<[string, number, string][]> {
+  const answers: [string, number, string][] = [];
+  for (const name of MEMBER_ROUTES)
+    if (name.startsWith("GET ") && !name.includes("[")) answers.push([name, ...(await textOf(browser, name))]);
+  for (const [name, status] of answers) expect([name, status]).toEqual([name, 200]);
+  return answers;
+}
+
+const linkOf = (key_id: string) => {
+  const expires_at = new Date(t.clock.now() + DAY_MS).toISOString();
+  return { key_id, name: "l", operation: "latestQuotes", parameters: { tickers: "EURUSD" }, expires_at };
+};
+
+/** The id of one thing of each kind, all of an owner and their organisation; a request has one of the same form. */
+async function belongings(owner: Person): Promise<Record<string, string>> {
+  const { browser, email } = owner;
+  const key = { name: "k", venue: "sandbox", scopes: ["market:read"], origins: [], expires_at: null };
+  const { key: made } = (await browser.send("POST /keys", { body: key })).body.data;
+  const { link } = (await browser.send("POST /links", { body: linkOf(made.id) })).body.data;
+  const { webhook } = (await browser.send("POST /webhooks", { body: { url: "https://hooks.example.com/in" } })).body.data;
+  const { email: of } = await member(owner, "developer");
+  await invited(owner, fresh("waiting"));
+  const { id: accountId, invitations, members } = await organisationOf(owner);
+  const { id: userId } = members.find((one: { email: string }) => one.email === email);
+  const identity = { provider: "oidc", issuer: "https://id.example", subject: email, userId };
+  const passkey = { userId, name: "Laptop", credentialId: Buffer.from(email), publicKey: new Uint8Array(1), transports: [] };
+  const request = randomUUID();
+  const counted = {
+    accountId,
+    keyId: made.id,
+    operation: "klines",
+    code: 0,
+    atMs: t.clock.now(),
+    calls: 3,
+    units: 7,
+    latency: [],
+  };
+  await writeCalls(t.db.pool, [counted]);
+  await t.db.prisma.requestLog.create({
+    data: {
+      accountId,
+      at: new Date(t.clock.now()),
+      keyId: made.id,
+      requestId: request,
+      operation: "klines",
+      method: "GET",
+      path: "/",
+      status: 200,
+      code: 0,
+      latencyUs: 1,
+      address: "",
+      userAgent: "",
+    },
+  });
+  return {
+    key: made.id,
+    link: link.id,
+    webhook: webhook.id,
+    request,
+    organisation: accountId,
+    invitation: invitations[0].id,
+    owner: userId,
+    member: members.find((one: { email: string }) => one.email === of).id,
+    session: (await browser.send("GET /sessions")).body.data.items[0].id,
+    identity: (await t.db.prisma.identity.create({ data: identity })).id,
+    passkey: (await t.db.prisma.passkey.create({ data: passkey })).id,
+    audit: (await browser.send("GET /audit")).body.data.items[0].id,
+  };
+}
 
 describe("who may sign up", () => {
   const rules = (more: object) => setPortal({ ...t, users: { ...t.users, rules: { ...t.users.rules, ...more } } });

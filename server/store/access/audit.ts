@@ -152,7 +152,8 @@ interface Row {
 
 const COLUMNS = "id, at, actor, action, target, before, after, address";
 const PAGE = `ORDER BY at DESC, id DESC LIMIT $2`;
-const OLDER = "(at, id) < (SELECT at, id FROM audit_entry WHERE id = $3)";
+// Only after an entry of the account: another one would tell when something happened elsewhere.
+const OLDER = "(at, id) < (SELECT at, id FROM audit_entry WHERE id = $3 AND ($1::uuid IS NULL OR account_id = $1))";
 const KIND = "starts_with(action, $4)";
 const TEXT = "(strpos(lower(actor), lower($5)) > 0 OR strpos(lower(target), lower($5)) > 0)";
 
