@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { encode } from "next-auth/jwt";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ALERT_SWITCHES } from "#lib/contract/alerts";
+import { MEMBERS_MAX_COUNT } from "#lib/contract/organisation";
 import { INVITATION_LIFETIME_S, RIGHTS, ROLES, type Role } from "#lib/contract/roles";
 import { DAY_MS, SECOND_MS } from "#lib/units";
+import { COMMAND_LINE } from "#server/store/access/audit";
 import { writeCalls } from "#server/store/usage/store";
 import { createInvitation } from "#server/store/users/invitations";
 import { type PortalBrowser, portalBrowser, type Send, signedInBrowser, tokenMailedBy } from "#server/testing/portal-browser";
@@ -59,6 +61,7 @@ async function member(owner: Person, role: Role): Promise<Person> {
   return joined;
 }
 
+const userIdOf = async (email: string) => (await t.db.prisma.user.findUniqueOrThrow({ where: { email } })).id;
 const accept = ({ browser }: Person, token: string) => browser.send("POST /invitations/accept", { body: { token } });
 const INVALID = failed("invalid_parameter", { parameter: "token" });
 
@@ -111,9 +114,83 @@ describe("an invitation", () => {
     await owner.browser.send("PATCH /organisation/members/[id]", { params: { id: secondId }, body: { role: "developer" } });
     expect(await accept(bob, bySecond)).toMatchObject(INVALID);
 
-    const late = await invited(owner, bob.email);
-    await t.clock.advance(INVITATION_LIFETIME_S * SECOND_MS);
-    expect(await portalBrowser().send("POST /invitations/read", { body: { token: late } })).toMatchObject(INVALID);
+    const third = await member(owner, "owner");
+    const byThird = await invited(third, bob.email);
+    expect((await third.browser.send("POST /organisation/leave")).status).toBe(200);
+    expect(await accept(bob, byThird)).toMatchObject(INVALID);
+
+    const fourth = await member(owner, "owner");
+    const byFourth = await invited(fourth, bob.email);
+    expect((await fourth.browser.send("DELETE /account", { body: { confirm: fourth.email } })).status).toBe(200);
+    expect(await accept(bob, byFourth)).toMatchObject(INVALID);
+  });
+
+  test("works for nobody after its end: it is neither shown, nor accepted, nor signed up with, nor by the link of a verification", async () => {
+    const owner = await person("owner");
+    const bob = await person("bob");
+    const known = await invited(owner, bob.email);
+    const unknown = await invited(owner, fresh("new"));
+    const waiting = fresh("waiting");
+    const copied = await invited(owner, waiting);
+    await t.clock.advance(INVITATION_LIFETIME_S * SECOND_MS - 1);
+    expect((await portalBrowser().send("POST /invitations/read", { body: { token: known } })).status).toBe(200);
+    const browser = portalBrowser();
+    const verify = await tokenMailedBy(t.capturedMails, waiting, () =>
+      browser.send("POST /invitations/sign-up", { body: { token: copied, password: PASSWORD } }),
+    );
+    await t.clock.advance(1);
+    expect(await portalBrowser().send("POST /invitations/read", { body: { token: known } })).toMatchObject(INVALID);
+    expect(await accept({ ...bob, browser: await signedInAs(await userIdOf(bob.email)) }, known)).toMatchObject(INVALID);
+    expect(
+      await portalBrowser().send("POST /invitations/sign-up", { body: { token: unknown, password: PASSWORD } }),
+    ).toMatchObject(INVALID);
+    expect((await browser.send("POST /verify", { body: { token: verify } })).status).toBe(200);
+    const { members } = await organisationOf({ ...owner, browser: await signedInAs(await userIdOf(owner.email)) });
+    expect(members).toMatchObject([{ email: owner.email }]);
+  });
+
+  test("leaves a member in the role they have: an old one does not take the last owner from an organisation", async () => {
+    const owner = await person("owner");
+    const { id } = await organisationOf(owner);
+    const ann = await person("ann");
+    const { token } = await createInvitation(t.keyContext, id, { email: ann.email, role: "developer", mail: true }, COMMAND_LINE);
+    // Joins by the domain of the address, or is made a member by an operator, while the invitation waits.
+    await t.db.prisma.membership.create({ data: { accountId: id, userId: await userIdOf(ann.email), role: "owner" } });
+    expect((await owner.browser.send("POST /organisation/leave")).status).toBe(200);
+    expect((await accept(ann, token)).status).toBe(200);
+    expect(await organisationOf(ann)).toMatchObject({ id, members: [{ email: ann.email, role: "owner" }], invitations: [] });
+    expect(await accept(ann, token)).toMatchObject(INVALID);
+  });
+
+  test("makes nobody a member of an organisation that has become full", async () => {
+    const owner = await person("owner");
+    const { id } = await organisationOf(owner);
+    const ann = await person("ann");
+    const [mailed, waiting] = [fresh("mailed"), fresh("waiting")];
+    const token = await invited(owner, ann.email);
+    const invitation = { email: mailed, role: "reader", mail: true } as const;
+    const { token: mailedToken } = await createInvitation(t.keyContext, id, invitation, COMMAND_LINE);
+    const passedOn = await invited(owner, waiting);
+    const users = Array.from({ length: MEMBERS_MAX_COUNT - 1 }, () => ({
+      id: randomUUID(),
+      accountId: id,
+      email: fresh("many"),
+    }));
+    await t.db.prisma.user.createMany({ data: users });
+    const memberships = users.map((user) => ({ accountId: id, userId: user.id, role: "reader" }));
+    await t.db.prisma.membership.createMany({ data: memberships });
+
+    expect(await accept(ann, token)).toMatchObject(INVALID);
+    const signUp = (browser: PortalBrowser, invitation: string) =>
+      browser.send("POST /invitations/sign-up", { body: { token: invitation, password: PASSWORD } });
+    expect(await signUp(portalBrowser(), mailedToken)).toMatchObject(INVALID);
+    const browser = portalBrowser();
+    const verify = await tokenMailedBy(t.capturedMails, waiting, () => signUp(browser, passedOn));
+    expect((await browser.send("POST /verify", { body: { token: verify } })).status).toBe(200);
+    expect(await t.db.prisma.membership.count({ where: { accountId: id } })).toBe(MEMBERS_MAX_COUNT);
+
+    await t.db.prisma.user.delete({ where: { id: users[0]?.id ?? "" } });
+    expect((await accept(ann, token)).status).toBe(200);
   });
 
   test("of two uses at the same time only one succeeds", async () => {

@@ -20,7 +20,7 @@ import type { KeyContext } from "#server/store/access/keys";
 import { requireStrong } from "#server/threads/password-strength";
 import type { UserContext, Visitor } from "./context";
 import { type Entry, entryOf } from "./entry";
-import { roleOf } from "./memberships";
+import { hasRoom, roleOf } from "./memberships";
 import { hashOf, issueToken, mintSecret, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
 import { createUser, retryOnConflict, takeMailAttempt } from "./users";
@@ -35,6 +35,8 @@ const invalid = () =>
     parameter: "token",
     detail: "This invitation was already used, was withdrawn, has expired, or its link is incomplete.",
   });
+
+const FULL = `An organisation has at most ${MEMBERS_MAX_COUNT} members.`;
 
 const isOpen = (nowMs: number) => ({ usedAt: null, expiresAt: { gt: new Date(nowMs) } });
 
@@ -80,11 +82,9 @@ export async function createInvitation(
   const token = mintSecret();
   const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "email", detail });
   return db.prisma.$transaction(async (tx) => {
-    const account = z.uuid().safeParse(accountId).success
-      ? await tx.account.findUnique({ where: { id: accountId }, include: { _count: { select: { members: true } } } })
-      : null;
+    const account = z.uuid().safeParse(accountId).success ? await tx.account.findUnique({ where: { id: accountId } }) : null;
     if (account === null) throw new Fault("not_found", { detail: "This account does not exist." });
-    await tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR UPDATE`;
+    const room = await hasRoom(tx, accountId);
     if ((await tx.membership.count({ where: { accountId, user: { email } } })) > 0)
       throw refuse("This address is a member already.");
     // Expired ones too: nobody can accept them any more.
@@ -93,7 +93,7 @@ export async function createInvitation(
     });
     if ((await tx.invitation.count({ where: { accountId, usedAt: null } })) >= INVITATIONS_MAX_COUNT)
       throw refuse(`At most ${INVITATIONS_MAX_COUNT} invitations can wait. Withdraw one first.`);
-    if (account._count.members >= MEMBERS_MAX_COUNT) throw refuse(`An organisation has at most ${MEMBERS_MAX_COUNT} members.`);
+    if (!room) throw refuse(FULL);
     const row = await tx.invitation.create({
       data: {
         accountId,
@@ -165,9 +165,10 @@ export async function readInvitation({ db, clock }: UserContext, token: string):
   };
 }
 
-/** Whether an invitation can still be accepted. */
-export async function isOpenInvitation(tx: Pick<Tx, "invitation">, nowMs: number, id: string): Promise<boolean> {
-  return (await tx.invitation.count({ where: { id, ...isOpen(nowMs) } })) > 0;
+/** Whether an invitation can still be accepted, by somebody who then does. */
+export async function isOpenInvitation(tx: Tx, nowMs: number, id: string): Promise<boolean> {
+  const row = await tx.invitation.findFirst({ where: { id, ...isOpen(nowMs) }, select: { accountId: true } });
+  return row !== null && (await hasRoom(tx, row.accountId));
 }
 
 /** Uses an invitation once: of two at the same time only one succeeds. @throws Fault invalid_parameter */
@@ -181,8 +182,9 @@ async function spend(tx: Tx, nowMs: number, id: string): Promise<void> {
 const UNUSED = { keys: { none: {} }, webhooks: { none: {} }, planName: "free", liveAccess: false, suspendedAt: null } as const;
 
 /**
- * Makes a user with a verified address a member, inside a transaction, and lets them work in that organisation. The organisation
- * that they had of their own is deleted if nothing was done with it, so that nobody has to choose between it and the new one.
+ * Makes a user with a verified address a member, inside a transaction, and lets them work in that organisation. Who is one already
+ * keeps the role, which an older invitation does not know. The organisation that they had of their own is deleted if nothing was
+ * done with it, so that nobody has to choose between it and the new one.
  * @throws Fault invalid_parameter
  */
 export async function join(
@@ -195,17 +197,20 @@ export async function join(
   const { id, accountId, role, email } = await readOpen(tx, nowMs, invitation);
   const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "token", detail });
   if (email !== user.email) throw refuse(`This invitation is for another address than ${user.email}.`);
-  if ((await tx.membership.count({ where: { userId: user.id } })) >= MEMBERSHIPS_MAX_COUNT)
-    throw refuse(`You can be a member of at most ${MEMBERSHIPS_MAX_COUNT} organisations.`);
+  const room = await hasRoom(tx, accountId);
   await spend(tx, nowMs, id);
-  const now = new Date(nowMs);
   const key = { accountId, userId: user.id };
-  await tx.membership.upsert({ where: { accountId_userId: key }, create: { ...key, role, createdAt: now }, update: { role } });
+  if ((await tx.membership.count({ where: key })) === 0) {
+    if (!room) throw refuse(FULL);
+    if ((await tx.membership.count({ where: { userId: user.id } })) >= MEMBERSHIPS_MAX_COUNT)
+      throw refuse(`You can be a member of at most ${MEMBERSHIPS_MAX_COUNT} organisations.`);
+    await tx.membership.create({ data: { ...key, role, createdAt: new Date(nowMs) } });
+    const actor = { id: user.id, name: email };
+    await audit(tx, { actor, accountId, action: "member.join", target: email, after: { role }, address });
+  }
   await tx.user.update({ where: { id: user.id }, data: { accountId } });
   const alone = { members: { every: { userId: user.id } }, current: { none: {} } };
   await tx.account.deleteMany({ where: { id: user.accountId, NOT: { id: accountId }, ...UNUSED, ...alone } });
-  const actor = { id: user.id, name: email };
-  await audit(tx, { actor, accountId, action: "member.join", target: email, after: { role }, address });
 }
 
 /** Accepts an invitation as the signed-in user. @throws Fault invalid_parameter */
@@ -257,6 +262,7 @@ export async function signUpInvited(
       // Whoever never verified the address may be somebody else.
       if (known !== null) await endSessions(tx, nowMs, known.id);
       if (mailed && known === null) {
+        if (!(await hasRoom(tx, accountId))) throw new Fault("invalid_parameter", { parameter: "token", detail: FULL });
         await spend(tx, nowMs, id);
         const { id: userId } = await createUser(tx, nowMs, data, { joins: accountId, role: roleOf(role) }, address);
         return { userId };

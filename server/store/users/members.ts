@@ -12,7 +12,7 @@ import type { KeyContext } from "#server/store/access/keys";
 import { revokeKeysOf } from "#server/store/access/revoke-keys";
 import type { UserContext, Visitor } from "./context";
 import { listInvitations } from "./invitations";
-import { roleOf } from "./memberships";
+import { lockMembers, roleOf } from "./memberships";
 import { createOwn, UNIQUE_VIOLATION } from "./users";
 
 type Tx = Prisma.TransactionClient;
@@ -40,9 +40,6 @@ export function requireRight({ organisation, role, lacksFactor }: PortalUser, ri
     allowed,
   });
 }
-
-/** Makes other changes of an organisation's members wait, so that two owners cannot demote each other together. */
-const lockMembers = (tx: Tx, accountId: string) => tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR UPDATE`;
 
 /** The members of an organisation, owners first, then by address. */
 export async function listMembers({ db, clock }: KeyContext, accountId: string): Promise<PortalMember[]> {
