@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { encode } from "next-auth/jwt";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ALERT_SWITCHES } from "#lib/contract/alerts";
 import { MEMBERS_MAX_COUNT } from "#lib/contract/organisation";
@@ -8,9 +7,16 @@ import { DAY_MS, SECOND_MS } from "#lib/units";
 import { COMMAND_LINE } from "#server/store/access/audit";
 import { writeCalls } from "#server/store/usage/store";
 import { createInvitation } from "#server/store/users/invitations";
-import { type PortalBrowser, portalBrowser, type Send, signedInBrowser, tokenMailedBy } from "#server/testing/portal-browser";
+import {
+  type PortalBrowser,
+  portalBrowser,
+  type Send,
+  signedInAs,
+  signedInBrowser,
+  tokenMailedBy,
+} from "#server/testing/portal-browser";
 import { createMember } from "#server/testing/portal-session";
-import { failed, freshAddress, TEST_SECRET, type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { failed, freshAddress, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { PORTAL_ROUTES, type PortalRouteName } from "./api";
 import { setPortal } from "./runtime";
 
@@ -140,12 +146,12 @@ describe("an invitation", () => {
     );
     await t.clock.advance(1);
     expect(await portalBrowser().send("POST /invitations/read", { body: { token: known } })).toMatchObject(INVALID);
-    expect(await accept({ ...bob, browser: await signedInAs(await userIdOf(bob.email)) }, known)).toMatchObject(INVALID);
+    expect(await accept({ ...bob, browser: await signedInAs(t, await userIdOf(bob.email)) }, known)).toMatchObject(INVALID);
     expect(
       await portalBrowser().send("POST /invitations/sign-up", { body: { token: unknown, password: PASSWORD } }),
     ).toMatchObject(INVALID);
     expect((await browser.send("POST /verify", { body: { token: verify } })).status).toBe(200);
-    const { members } = await organisationOf({ ...owner, browser: await signedInAs(await userIdOf(owner.email)) });
+    const { members } = await organisationOf({ ...owner, browser: await signedInAs(t, await userIdOf(owner.email)) });
     expect(members).toMatchObject([{ email: owner.email }]);
   });
 
@@ -390,7 +396,7 @@ describe("what a role may do", () => {
     const user = await createMember(t.db, accountId, { email: fresh(role), role });
     for (const { name, user: admission } of PORTAL_ROUTES) {
       if (!(admission in RIGHTS)) continue;
-      const browser = await signedInAs(user.id);
+      const browser = await signedInAs(t, user.id);
       const answer = await browser.request(name, { params: { id: UNKNOWN, request_id: "req_unknown" } });
       const allowed = RIGHTS[admission as keyof typeof RIGHTS].some((one) => one === role);
       expect([name, (await answer.text()).includes("role_required")]).toEqual([name, !allowed]);
@@ -642,13 +648,3 @@ describe("who may sign up", () => {
 });
 
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
-
-/** A browser of this user, who proved who they are just now. */
-async function signedInAs(userId: string): Promise<PortalBrowser> {
-  const now = new Date(t.clock.now());
-  const data = { userId, provedAt: now, lastSeenAt: now, createdAt: now, expiresAt: new Date(t.clock.now() + DAY_MS) };
-  const { id: sid } = await t.db.prisma.portalSession.create({ data });
-  const browser = portalBrowser();
-  browser.cookies.set("spotwire.session", await encode({ token: { sid }, secret: TEST_SECRET }));
-  return browser;
-}

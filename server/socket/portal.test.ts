@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Role } from "#lib/contract/roles";
 import { TRANSPORTS } from "#lib/testing/stream-client";
-import { openPortalSession } from "#server/testing/portal-session";
+import { signedInAs } from "#server/testing/portal-browser";
+import { createMember, openPortalSession } from "#server/testing/portal-session";
 import { type StreamService, startStreamService } from "#server/testing/stream-service";
 
 const PORTAL = "https://portal.example.com";
@@ -31,4 +34,31 @@ describe.each(TRANSPORTS)("a connection over %s that a portal token opened", (tr
     expect(await other.ask("ping")).toMatchObject({ code: 0 });
     await other.close();
   });
+
+  test.each(["removed", "demoted", "gone"] as const)(
+    "closes when its member is %s, though the keys stay, and those of other members stay open",
+    async (way) => {
+      const { record } = await t.issueKey();
+      const { accountId } = await t.db.prisma.apiKey.findUniqueOrThrow({ where: { id: record.id } });
+      const join = async (role: Role) => {
+        const { id } = await createMember(t.db, accountId, { email: `${randomUUID()}@example.com`, role });
+        const browser = await signedInAs(t, id);
+        const { token } = (await browser.send("POST /tokens", { body: { key_id: record.id } })).body.data;
+        return { id, browser, client: await t.connect({ transport, key: token }) };
+      };
+      const [owner, neighbour, member] = [await join("owner"), await join("developer"), await join("developer")];
+      const params = { id: member.id };
+      const { status } = await {
+        removed: () => owner.browser.send("DELETE /organisation/members/[id]", { params, body: { revoke_keys: false } }),
+        demoted: () => owner.browser.send("PATCH /organisation/members/[id]", { params, body: { role: "reader" } }),
+        gone: () => member.browser.send("POST /organisation/leave"),
+      }[way]();
+      expect(status).toBe(200);
+      expect(await member.client.next("error")).toMatchObject({ message: "unauthorized", data: { close_code: 4401 } });
+      for (const { client } of [owner, neighbour]) {
+        expect(await client.ask("ping")).toMatchObject({ code: 0 });
+        await client.close();
+      }
+    },
+  );
 });

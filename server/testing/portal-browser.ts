@@ -1,11 +1,14 @@
 import { encode } from "next-auth/jwt";
 import { expect, vi } from "vitest";
+import type { Clock } from "#lib/clock";
 import type { CapturedMails } from "#lib/mail/captured-mails";
+import { DAY_MS } from "#lib/units";
 import { type PortalRouteName, portalApi } from "#server/pages/api";
 import type { PortalRoute } from "#server/pages/route";
 import { handleAuth } from "#server/pages/sign-in/auth";
 import { ADDRESS_HEADER } from "#server/pages/visitor";
 import { putAccount } from "#server/store/access/accounts";
+import type { Database } from "#server/store/database/db";
 import { openPortalSession } from "./portal-session";
 import { type Answer, freshAddress, TEST_SECRET, type TestRuntime } from "./runtime";
 
@@ -136,9 +139,24 @@ export async function signedInBrowser(
   const sid = await openPortalSession(db, accountId, clock.now());
   const data = { lastSeenAt: new Date(clock.now()), provedAt: new Date(clock.now() - provedAgoMs) };
   await db.prisma.portalSession.update({ where: { id: sid }, data });
+  return { accountId, browser: await browserIn(sid) };
+}
+
+/** A browser in this session. */
+async function browserIn(sid: string): Promise<PortalBrowser> {
   const browser = portalBrowser();
   browser.cookies.set("spotwire.session", await encode({ token: { sid }, secret: TEST_SECRET }));
-  return { accountId, browser };
+  return browser;
+}
+
+/** A browser of this user, who proved who they are just now. */
+export async function signedInAs(
+  { db, clock }: { readonly db: Pick<Database, "prisma">; readonly clock: Clock },
+  userId: string,
+): Promise<PortalBrowser> {
+  const now = new Date(clock.now());
+  const data = { userId, provedAt: now, lastSeenAt: now, createdAt: now, expiresAt: new Date(clock.now() + DAY_MS) };
+  return browserIn((await db.prisma.portalSession.create({ data })).id);
 }
 
 /** The token in the mail that a call has sent to an address, perhaps after its answer. */
