@@ -1,13 +1,22 @@
+import { randomUUID } from "node:crypto";
 import { TOTP } from "otpauth";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { manualClock } from "#lib/clock";
+import { MEMBERS_MAX_COUNT } from "#lib/contract/organisation";
 import { PORTAL_SESSION_LIMITS_S } from "#lib/contract/portal";
 import { PROOF_LIFETIME_S, TOTP_PERIOD_S } from "#lib/contract/second-factor";
 import { type OpenIdProvider, type ProviderPerson, startOpenIdProvider } from "#lib/testing/openid-provider";
 import { SECOND_MS } from "#lib/units";
 import { provedAtMsOf, signInChoices, verifiedGithubEmail } from "#server/pages/sign-in/providers";
 import { accessBehindReset } from "#server/store/users/password";
-import { mailedToken, PORTAL, type PortalBrowser, portalBrowser, tokenMailedBy } from "#server/testing/portal-browser";
+import {
+  mailedToken,
+  PORTAL,
+  type PortalBrowser,
+  portalBrowser,
+  signedInBrowser,
+  tokenMailedBy,
+} from "#server/testing/portal-browser";
 import { failed, type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { portal, setPortal } from "./runtime";
 
@@ -210,6 +219,143 @@ describe("signing in with a provider", () => {
     expect(asked.get("redirect_uri")).toBe(`${PORTAL}/api/auth/callback/oidc`);
     expect(asked.get("max_age")).toBe(String(PORTAL_SESSION_LIMITS_S.user.longest));
     for (const name of ["state", "nonce", "code_challenge"]) expect(asked.get(name)).toMatch(/^[\w.-]{20,}$/);
+  });
+});
+
+describe("the sign-in domain of an organisation", () => {
+  let domains = 0;
+
+  /** An organisation with a domain, an operator who changes it, and people at that domain. */
+  async function withDomain() {
+    const domain = `acme${++domains}.example`;
+    const { accountId, browser: owner } = await signedInBrowser(t, domain);
+    const { browser: operator, accountId: operators } = await signedInBrowser(t, `operators of ${domain}`);
+    const data = { operator: true, totpSince: new Date(t.clock.now()) };
+    await t.db.prisma.user.updateMany({ where: { accountId: operators }, data });
+    const change = (body: object) => operator.send("PATCH /admin/accounts/[id]", { params: { id: accountId }, body });
+    expect((await change({ sign_in_domain: domain })).status).toBe(200);
+    const personAt = (name: string) => {
+      const email = `${name}@${domain}`;
+      return { sub: email, email, email_verified: true };
+    };
+    const organisations = async (email: string) => {
+      const where = { user: { email } };
+      const rows = await t.db.prisma.membership.findMany({ where, include: { account: true }, orderBy: { createdAt: "asc" } });
+      return rows.map(({ account, role }) => [account.name, role]);
+    };
+    return { domain, accountId, owner, change, personAt, organisations };
+  }
+
+  /** Somebody who signed up with a password and has a key in an organisation of their own. */
+  async function withKey(email: string): Promise<PortalBrowser> {
+    const browser = portalBrowser();
+    await browser.send("POST /sign-up", { body: { email, password: PASSWORD } });
+    await browser.send("POST /verify", { body: { token: mailedToken(t.capturedMails, email) } });
+    expect(await browser.signIn(email, PASSWORD)).toBeNull();
+    const key = { name: "k", venue: "sandbox", scopes: ["market:read"], origins: [], expires_at: null };
+    expect((await browser.send("POST /keys", { body: key })).status).toBe(200);
+    return browser;
+  }
+
+  test("makes whom a provider vouches for at it a reader, and nobody else", async () => {
+    const { domain, personAt, organisations } = await withDomain();
+    const ada = personAt("ada");
+    await signIn(portalBrowser(), ada);
+    expect(await organisations(ada.email)).toEqual([[domain, "reader"]]);
+    const eve = personAt("eve");
+    await signIn(portalBrowser(), { ...eve, email_verified: false });
+    expect(await userOf(eve.email)).toBeNull();
+    for (const email of [`sub@other.${domain}`, `not@not${domain}`]) {
+      await signIn(portalBrowser(), { sub: email, email, email_verified: true });
+      expect(await organisations(email)).toEqual([[email, "owner"]]);
+    }
+  });
+
+  test("makes somebody who has an account a reader beside that, from the sign-in with the provider on", async () => {
+    const { domain, personAt, organisations, change } = await withDomain();
+    const grace = personAt("grace");
+    await withKey(grace.email);
+    expect(await organisations(grace.email)).toEqual([[grace.email, "owner"]]);
+    const browser = portalBrowser();
+    await signIn(browser, grace);
+    const both = [
+      [grace.email, "owner"],
+      [domain, "reader"],
+    ];
+    expect(await organisations(grace.email)).toEqual(both);
+    expect((await browser.send("GET /organisation")).body.data.name).toBe(domain);
+
+    // Linked before the organisation had the domain; an address of the provider that is not the user's says nothing.
+    await change({ sign_in_domain: null });
+    const [lin, moved] = [personAt("lin"), personAt("moved")];
+    await signIn(portalBrowser(), lin);
+    await signIn(portalBrowser(), { ...moved, email: "moved@elsewhere.example" });
+    await change({ sign_in_domain: domain });
+    await signIn(portalBrowser(), lin);
+    await signIn(portalBrowser(), moved);
+    // Their own had nothing in it.
+    expect(await organisations(lin.email)).toEqual([[domain, "reader"]]);
+    expect(await organisations("moved@elsewhere.example")).toEqual([["moved@elsewhere.example", "owner"]]);
+  });
+
+  test("leaves a member the role, and takes nobody back who left or was removed, not even with a new account", async () => {
+    const { domain, owner, personAt, organisations } = await withDomain();
+    const [kim, lou] = [personAt("kim"), personAt("lou")];
+    const [kims, lous] = [portalBrowser(), portalBrowser()];
+    await signIn(kims, kim);
+    await signIn(lous, lou);
+    const { id } = (await userOf(kim.email)) ?? { id: "" };
+    await owner.send("PATCH /organisation/members/[id]", { params: { id }, body: { role: "developer" } });
+    await signIn(portalBrowser(), kim);
+    expect(await organisations(kim.email)).toEqual([[domain, "developer"]]);
+
+    await owner.send("DELETE /organisation/members/[id]", { params: { id }, body: { revoke_keys: false } });
+    expect((await lous.send("POST /organisation/leave")).status).toBe(200);
+    for (const person of [kim, lou]) {
+      await signIn(portalBrowser(), person);
+      expect(await organisations(person.email)).toEqual([[person.email, "owner"]]);
+    }
+    expect((await kims.send("DELETE /account", { body: { confirm: kim.email } })).status).toBe(200);
+    await signIn(portalBrowser(), kim);
+    expect(await organisations(kim.email)).toEqual([[kim.email, "owner"]]);
+  });
+
+  test("adds nobody to an organisation that is suspended, waits for approval or is full", async () => {
+    const { accountId, change, personAt, organisations } = await withDomain();
+    const refused = async (name: string) => {
+      const person = personAt(name);
+      // As a new user, and as one who is known.
+      for (let count = 0; count < 2; count += 1) {
+        await signIn(portalBrowser(), person);
+        expect(await organisations(person.email)).toEqual([[person.email, "owner"]]);
+      }
+    };
+    await change({ suspended: true });
+    await refused("suspended");
+    await change({ suspended: false });
+    await t.db.prisma.account.update({ where: { id: accountId }, data: { waitingSince: new Date(t.clock.now()) } });
+    await refused("waiting");
+    await t.db.prisma.account.update({ where: { id: accountId }, data: { waitingSince: null } });
+    const users = Array.from({ length: MEMBERS_MAX_COUNT - 1 }, (_, index) => {
+      return { id: randomUUID(), accountId, email: `many${index}@full.example` };
+    });
+    await t.db.prisma.user.createMany({ data: users });
+    await t.db.prisma.membership.createMany({ data: users.map(({ id }) => ({ accountId, userId: id, role: "reader" })) });
+    await refused("full");
+  });
+
+  test("is none at which anyone gets an address, and none of another organisation", async () => {
+    const [one, other] = [await withDomain(), await withDomain()];
+    for (const sign_in_domain of ["gmail.com", "Outlook.com", one.domain])
+      expect(await other.change({ sign_in_domain })).toMatchObject({
+        status: 400,
+        ...failed("invalid_parameter", { parameter: "sign_in_domain" }),
+      });
+    const { message, data } = (await other.change({ sign_in_domain: "gmail.com" })).body;
+    expect([message, data.detail]).toEqual([
+      "invalid_parameter",
+      "Anyone can get an email address at gmail.com. Enter a domain whose emails all belong to this customer.",
+    ]);
   });
 });
 

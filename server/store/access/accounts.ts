@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { z } from "zod";
 import { Permissions } from "#lib/access/permissions";
+import { PUBLIC_MAIL_DOMAINS } from "#lib/access/public-mail-domains";
 import { PLAIN_TEXT } from "#lib/contract/primitives";
 import { mustBeOneOf } from "#lib/contract/validate";
 import { Fault } from "#lib/fault";
@@ -28,7 +29,7 @@ export interface AccountChange {
   readonly liveAccess?: boolean;
   /** Whole UTC days of history that it may read, at most those of its plan; null for no bound of its own. */
   readonly historyDays?: number | null;
-  /** Domain whose new users join it when a provider vouches for them; null for none. */
+  /** Domain whose users join it when a provider vouches for them; null for none. */
   readonly signInDomain?: string | null;
 }
 
@@ -41,21 +42,23 @@ async function requirePlan({ db }: KeyContext, plan: string): Promise<void> {
     throw new Fault("invalid_parameter", { parameter: "plan", detail: `\`plan\` ${mustBeOneOf(allowed)}`, allowed });
 }
 
-/** @throws Fault invalid_parameter for a domain that another account has */
-async function requireFreeDomain({ db }: KeyContext, signInDomain: string, id: string | undefined): Promise<void> {
+/** @throws Fault invalid_parameter for a domain at which anyone gets an address, and for one that another account has */
+async function requireOwnDomain({ db }: KeyContext, signInDomain: string, id: string | undefined): Promise<void> {
+  const refuse = (detail: string) => new Fault("invalid_parameter", { parameter: "sign_in_domain", detail });
+  if (PUBLIC_MAIL_DOMAINS.has(signInDomain))
+    throw refuse(`Anyone can get an email address at ${signInDomain}. Enter a domain whose emails all belong to this customer.`);
   const holder = await db.prisma.account.findUnique({ where: { signInDomain } });
-  if (holder !== null && holder.id !== id)
-    throw new Fault("invalid_parameter", { parameter: "sign_in_domain", detail: `${holder.name} has this domain.` });
+  if (holder !== null && holder.id !== id) throw refuse(`${holder.name} has this domain.`);
 }
 
 /**
  * The columns that a change of an account sets.
- * @throws Fault invalid_parameter for a plan that there is not, and for a domain that another account has
+ * @throws Fault invalid_parameter for a plan that there is not, and for a domain that is public or that another account has
  */
 export async function changeColumns(context: KeyContext, change: AccountChange, id?: string) {
   const { plan, permissions, suspended, liveAccess, historyDays, signInDomain } = change;
   if (plan !== undefined) await requirePlan(context, plan);
-  if (signInDomain !== undefined && signInDomain !== null) await requireFreeDomain(context, signInDomain, id);
+  if (signInDomain !== undefined && signInDomain !== null) await requireOwnDomain(context, signInDomain, id);
   return {
     ...(plan !== undefined && { planName: plan }),
     ...(permissions !== undefined && { permissions: Permissions.parse(permissions) }),

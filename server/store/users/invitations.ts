@@ -20,7 +20,7 @@ import type { KeyContext } from "#server/store/access/keys";
 import { requireStrong } from "#server/threads/password-strength";
 import type { UserContext, Visitor } from "./context";
 import { type Entry, entryOf } from "./entry";
-import { hasRoom, roleOf } from "./memberships";
+import { addMember, hasRoom, roleOf, workIn } from "./memberships";
 import { hashOf, issueToken, mintSecret, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
 import { createUser, retryOnConflict, takeMailAttempt } from "./users";
@@ -178,13 +178,9 @@ async function spend(tx: Tx, nowMs: number, id: string): Promise<void> {
   if (count === 0) throw invalid();
 }
 
-/** An organisation of one that nothing was done with: no keys, webhooks or grants. */
-const UNUSED = { keys: { none: {} }, webhooks: { none: {} }, planName: "free", liveAccess: false, suspendedAt: null } as const;
-
 /**
- * Makes a user with a verified address a member, inside a transaction, and lets them work in that organisation. Who is one already
- * keeps the role, which an older invitation does not know. The organisation that they had of their own is deleted if nothing was
- * done with it, so that nobody has to choose between it and the new one.
+ * Accepts an invitation for a user with a verified address, inside a transaction, and lets them work in that organisation. Who is a
+ * member already keeps the role, of which an older invitation knows nothing.
  * @throws Fault invalid_parameter
  */
 export async function join(
@@ -199,18 +195,13 @@ export async function join(
   if (email !== user.email) throw refuse(`This invitation is for another address than ${user.email}.`);
   const room = await hasRoom(tx, accountId);
   await spend(tx, nowMs, id);
-  const key = { accountId, userId: user.id };
-  if ((await tx.membership.count({ where: key })) === 0) {
+  if ((await tx.membership.count({ where: { accountId, userId: user.id } })) === 0) {
     if (!room) throw refuse(FULL);
     if ((await tx.membership.count({ where: { userId: user.id } })) >= MEMBERSHIPS_MAX_COUNT)
       throw refuse(`You can be a member of at most ${MEMBERSHIPS_MAX_COUNT} organisations.`);
-    await tx.membership.create({ data: { ...key, role, createdAt: new Date(nowMs) } });
-    const actor = { id: user.id, name: email };
-    await audit(tx, { actor, accountId, action: "member.join", target: email, after: { role }, address });
+    await addMember(tx, nowMs, user, { accountId, role, address });
   }
-  await tx.user.update({ where: { id: user.id }, data: { accountId } });
-  const alone = { members: { every: { userId: user.id } }, current: { none: {} } };
-  await tx.account.deleteMany({ where: { id: user.accountId, NOT: { id: accountId }, ...UNUSED, ...alone } });
+  await workIn(tx, user, accountId);
 }
 
 /** Accepts an invitation as the signed-in user. @throws Fault invalid_parameter */

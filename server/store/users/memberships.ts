@@ -1,6 +1,7 @@
 import { MEMBERS_MAX_COUNT } from "#lib/contract/organisation";
 import { type OwnOrganisation, ROLES, type Role } from "#lib/contract/roles";
-import type { Prisma } from "#lib/generated/prisma/client";
+import type { Prisma, User } from "#lib/generated/prisma/client";
+import { audit } from "#server/store/access/audit";
 
 type Tx = Prisma.TransactionClient;
 
@@ -33,4 +34,32 @@ export const lockMembers = (tx: Tx, accountId: string) =>
 export async function hasRoom(tx: Tx, accountId: string): Promise<boolean> {
   await lockMembers(tx, accountId);
   return (await tx.membership.count({ where: { accountId } })) < MEMBERS_MAX_COUNT;
+}
+
+/** An organisation of one that nothing was done with: no keys, webhooks or grants. */
+const UNUSED = { keys: { none: {} }, webhooks: { none: {} }, planName: "free", liveAccess: false, suspendedAt: null } as const;
+
+/**
+ * Lets a member work in an organisation, inside a transaction. The one that they had of their own is deleted if nothing was done with
+ * it, so that nobody has to choose between it and the new one.
+ */
+export async function workIn(tx: Tx, { id, accountId: own }: User, accountId: string): Promise<void> {
+  await tx.user.update({ where: { id }, data: { accountId } });
+  const alone = { members: { every: { userId: id } }, current: { none: {} } };
+  await tx.account.deleteMany({ where: { id: own, NOT: { id: accountId }, ...UNUSED, ...alone } });
+}
+
+/** What makes somebody a member. */
+interface Joining {
+  readonly accountId: string;
+  readonly role: string;
+  /** Address of the client. */
+  readonly address: string;
+}
+
+/** Makes a user who is none yet a member of an organisation that has room, inside a transaction. */
+export async function addMember(tx: Tx, nowMs: number, user: User, { accountId, role, address }: Joining): Promise<void> {
+  await tx.membership.create({ data: { accountId, userId: user.id, role, createdAt: new Date(nowMs) } });
+  const actor = { id: user.id, name: user.email };
+  await audit(tx, { actor, accountId, action: "member.join", target: user.email, after: { role }, address });
 }

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { clientBlock, coarseAddress } from "#lib/access/address";
-import { acceptedTerms, domainOf, mustWait, type SignUpRules } from "#lib/access/sign-up-rules";
+import { acceptedTerms, mustWait, type SignUpRules } from "#lib/access/sign-up-rules";
 import type { PortalUser, SignInForm } from "#lib/contract/portal";
 import { Fault } from "#lib/fault";
 import type { Prisma, User } from "#lib/generated/prisma/client";
@@ -9,6 +9,7 @@ import { audit, NOT_SIGNED_IN } from "#server/store/access/audit";
 import { isKnownTo, type UserContext, type Visitor } from "./context";
 import { notify } from "./notices";
 import { endSessions } from "./sessions";
+import { HOME_ROLE, homeOf, joinHome } from "./sign-in-domain";
 import { createUser, retryOnConflict } from "./users";
 
 /**
@@ -86,7 +87,8 @@ export interface ProviderIdentity {
 /**
  * The id of the user of a provider's identity: the linked user, else the user with its address, else a new user. Undefined,
  * without linking, when the provider does not confirm the address. A user whose address was never verified here loses the
- * password, which someone else may have chosen, and every session.
+ * password, which someone else may have chosen, and every session. With a confirmed address the user also joins the organisation
+ * that has its domain.
  * @throws Fault sign_up_closed for a new user where accounts are created only by invitation
  */
 export async function signInWithProvider(
@@ -97,8 +99,14 @@ export async function signInWithProvider(
   const { db, clock, rules } = context;
   const { provider, issuer, subject, email, emailVerified } = identity;
   const { userId, linked } = await retryOnConflict(async () => {
-    const known = await db.prisma.identity.findUnique({ where: { issuer_subject: { issuer, subject } } });
-    if (known !== null) return { userId: known.userId };
+    const where = { issuer_subject: { issuer, subject } };
+    const known = await db.prisma.identity.findUnique({ where, include: { user: true } });
+    if (known !== null) {
+      // Here the user may have another address by now, for which the provider does not speak.
+      if (emailVerified && email === known.user.email)
+        await db.prisma.$transaction((tx) => joinHome(tx, clock.now(), known.user, visitor.address));
+      return { userId: known.userId };
+    }
     if (email === undefined || !emailVerified) return { userId: undefined };
     const link = (tx: Prisma.TransactionClient) => linkIdentity(tx, rules, clock.now(), { ...identity, email }, visitor.address);
     const linked = await db.prisma.$transaction(link);
@@ -114,7 +122,7 @@ export async function signInWithProvider(
   return userId;
 }
 
-/** A new user becomes a member of the organisation that has the domain of the address, else the owner of one. */
+/** A new user becomes a member of the organisation that has the domain of the address, if they may, else the owner of one. */
 async function createFromProvider(
   tx: Prisma.TransactionClient,
   rules: SignUpRules,
@@ -122,8 +130,8 @@ async function createFromProvider(
   { email, name }: { readonly email: string; readonly name: string },
   address: string,
 ): Promise<User> {
-  const home = await tx.account.findUnique({ where: { signInDomain: domainOf(email) }, select: { id: true } });
-  const first = home === null ? { waits: mustWait(rules, email) } : ({ joins: home.id, role: "reader" } as const);
+  const home = await homeOf(tx, email);
+  const first = home === undefined ? { waits: mustWait(rules, email) } : ({ joins: home, role: HOME_ROLE } as const);
   // The sign-in page says that whoever continues accepts the terms.
   const terms = acceptedTerms(rules, true);
   return createUser(tx, nowMs, { email, name, passwordHash: null, verified: true, terms }, first, address);
@@ -147,5 +155,6 @@ async function linkIdentity(
   await tx.identity.create({ data: { provider, issuer, subject, userId: id, createdAt: new Date(nowMs) } });
   const change = { action: "account.link_provider", target: provider, after: { provider, issuer } };
   await audit(tx, { actor: { id, name: email }, accountId, ...change, address });
+  if (found !== null) await joinHome(tx, nowMs, found, address);
   return { user, isNew: found === null };
 }

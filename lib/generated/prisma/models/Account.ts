@@ -1651,7 +1651,7 @@ export type $AccountPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     requireSecondFactor: boolean
     /**
-     * New users whom a provider vouches for at this domain become its members. In lower case.
+     * Users whom a provider vouches for at this domain become its members. In lower case.
      */
     signInDomain: string | null
     /**
