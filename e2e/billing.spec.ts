@@ -48,8 +48,11 @@ const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } }
 test("a hard quota holds over REST, its owner is told, and the usage of the month is in the CSV of operators", async () => {
   expect(await operator.call("PUT", "admin/plans/small", { ...PLAN, revision: null })).toMatchObject({ status: 200 });
   const customer = await signUpAs("customer@example.test", "198.51.100.2");
-  const { items } = (await operator.call("GET", "admin/accounts?q=customer")).data as { items: { id: string }[] };
-  expect(await operator.call("PATCH", `admin/accounts/${items[0]?.id}`, { plan: "small" })).toMatchObject({ status: 200 });
+  const { items } = (await operator.call("GET", "admin/accounts?q=customer")).data as {
+    items: { id: string; revision: number }[];
+  };
+  const moved = { plan: "small", revision: items[0]?.revision };
+  expect(await operator.call("PATCH", `admin/accounts/${items[0]?.id}`, moved)).toMatchObject({ status: 200 });
   const settings = { name: "Shop", venue: "sandbox", scopes: ["market:read", "market:stream"], origins: [], expires_at: null };
   const key = String((await customer.call("POST", "keys", settings)).data.text);
   const ask = async (path: string) => {

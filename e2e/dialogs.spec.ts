@@ -23,7 +23,7 @@ const TABS_MAX_COUNT = 60;
 const SOON = { timeout: STEP_MAX_MS, interval: 50 };
 
 /** A control as a screen reader says it: its role, and how its name begins. */
-type Control = `${"button" | "textbox" | "radio" | "combobox" | "heading" | "dialog" | "spinbutton"} "${string}`;
+type Control = `${"button" | "checkbox" | "textbox" | "radio" | "combobox" | "heading" | "dialog" | "spinbutton"} "${string}`;
 
 interface Walk {
   /** The files below components/ whose dialogs it opens; one twice opens two. */
@@ -490,10 +490,10 @@ const OPERATORS: readonly Walk[] = [
   },
   {
     ...ACTIONS,
-    sources: ["admin/account-permissions"],
-    item: "Permissions",
-    title: `Permissions of ${OWNER}`,
-    first: 'radio "Everything',
+    sources: ["admin/account-access"],
+    item: "Access",
+    title: `Access of ${OWNER}`,
+    first: 'checkbox "Live access',
     finish: () => press("Enter"),
   },
   {
@@ -503,14 +503,6 @@ const OPERATORS: readonly Walk[] = [
     title: `Decline the request of ${OWNER}`,
     first: 'button "Cancel"',
     finish: () => pressButton("Decline"),
-  },
-  {
-    ...ACTIONS,
-    sources: ["admin/account-live"],
-    item: "Grant live access",
-    title: `Grant live access to ${OWNER}`,
-    first: 'button "Cancel"',
-    finish: () => pressButton("Grant live access"),
   },
   {
     ...ACTIONS,

@@ -131,8 +131,11 @@ test("an account asks for live access in one click, and sees it when an operator
   // It does not wait any more, so it is among all accounts only.
   await page.goto(`${product.baseUrl}/admin/accounts`);
   await page.getByRole("button", { name: "Actions for asking@example.test" }).click();
-  await page.getByRole("menuitem", { name: "Grant live access" }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Grant live access" }).click();
+  await page.getByRole("menuitem", { name: "Access" }).click();
+  const access = page.getByRole("dialog");
+  await access.getByRole("checkbox", { name: /^Live access/ }).check();
+  await access.getByText("the terms of the source that they come from apply").waitFor();
+  await access.getByRole("button", { name: "Grant live access" }).click();
   await page.getByText("Live access granted to asking@example.test.", { exact: true }).waitFor();
 
   expect(await mailbox.nextLink("asking@example.test", "/dashboard/keys")).toBe(`${product.baseUrl}/dashboard/keys`);

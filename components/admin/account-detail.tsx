@@ -25,10 +25,10 @@ import { type Column, Table } from "../ui/table";
 import type { Series } from "../usage/chart";
 import { ChartCard } from "../usage/chart-card";
 import { totals } from "../usage/usage-query";
+import { liveText, readsText } from "./account-access";
 import { AccountActions } from "./account-actions";
 import { AccountErrors } from "./account-errors";
-import { AskedLive, liveText } from "./account-live";
-import { readsText } from "./account-permissions";
+import { AskedLive } from "./account-live";
 import { WaitingAccount } from "./account-waiting";
 import { PlanChoice } from "./plan-choice";
 
@@ -80,7 +80,7 @@ export function AccountDetail({ id }: { id: string }) {
   const [inviting, setInviting] = useState(false);
   const [revoking, setRevoking] = useState<PortalKey>();
   const { data, error, mutate } = usePortal<AccountReport>(`admin/accounts/${encodeURIComponent(id)}`);
-  const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
+  const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items ?? [];
   const reload = () => void mutate();
   const back = (
     <Link href="/admin/accounts" className="text-accent underline">

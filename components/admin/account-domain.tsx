@@ -1,34 +1,25 @@
 "use client";
 
-import { callPortal } from "../portal/api";
-import { textOf, useSubmit } from "../portal/use-submit";
+import { textOf } from "../portal/use-submit";
 import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { TextField } from "../ui/field";
-import { useToast } from "../ui/toast";
-import type { AccountDialogProps } from "./account-suspend";
+import { type AccountDialogProps, useAccountChange } from "./account-change";
 
-/** Sets the domain whose new users join the account when a provider vouches for them. */
-export function SignInDomain({ account, onClose, onChange }: AccountDialogProps) {
-  const announce = useToast();
-  const bodyOf = (form: FormData) => ({ sign_in_domain: textOf(form, "sign_in_domain").trim() || null });
-  const { busy, errorOf, failure, formProps } = useSubmit({
+/** Sets the domain whose users join the account when a provider vouches for them. */
+export function SignInDomain(props: AccountDialogProps) {
+  const { account, onClose } = props;
+  const { busy, errorOf, failure, formProps } = useAccountChange(props, {
     fields: ["sign_in_domain"],
-    form: "account",
-    bodyOf,
-    send: (form) => callPortal("PATCH", `admin/accounts/${account.id}`, bodyOf(form)),
-    done: () => {
-      onClose();
-      onChange();
-      announce("The domain was changed.");
-    },
+    bodyOf: (form) => ({ sign_in_domain: textOf(form, "sign_in_domain").trim() || null }),
+    said: "The domain was changed.",
   });
   return (
     <Dialog
       open
       onOpenChange={onClose}
       title={`Sign-in domain of ${account.name}`}
-      description="New users whom a sign-in provider vouches for at this domain join the account as readers."
+      description="Whoever a sign-in provider vouches for at this domain joins the account as a reader."
     >
       <form {...formProps} className="space-y-5">
         <TextField

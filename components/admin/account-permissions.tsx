@@ -3,15 +3,10 @@
 import { useState } from "react";
 import { ASSET_CLASSES } from "#lib/contract/instrument";
 import { PERMISSION_TICKERS_MAX_COUNT, type PortalAccount } from "#lib/contract/portal-admin";
-import { callPortal } from "../portal/api";
 import { countText } from "../portal/numbers";
-import { numberOf, textOf, useSubmit } from "../portal/use-submit";
-import { Dialog } from "../ui/dialog";
-import { DialogSubmit } from "../ui/dialog-submit";
+import { textOf } from "../portal/use-submit";
 import { TextArea, TextField } from "../ui/field";
 import { Checkbox, Radio } from "../ui/select";
-import { useToast } from "../ui/toast";
-import type { AccountDialogProps } from "./account-suspend";
 
 type Permissions = PortalAccount["permissions"];
 type Kind = Permissions["kind"];
@@ -24,15 +19,8 @@ const KINDS: readonly { value: Kind; label: string; hint: string }[] = [
   { value: "tickers", label: "Specific tickers", hint: "Only the tickers you list." },
 ];
 
-/** A short description of the instruments and the history that an account may read by its own permissions. */
-export function readsText({ permissions, history_days }: Pick<PortalAccount, "permissions" | "history_days">): string {
-  const instruments = permissionsText(permissions);
-  return history_days === null
-    ? instruments
-    : `${instruments}, ${countText(history_days)} ${history_days === 1 ? "day" : "days"}`;
-}
-
-function permissionsText(permissions: Permissions): string {
+/** A short description of a choice of instruments. */
+export function permissionsText(permissions: Permissions): string {
   if (permissions.kind === "all") return "Everything";
   const { values } = permissions;
   if (values.length === 0) return "Nothing";
@@ -130,33 +118,5 @@ export function HistoryField({
       error={error}
       className="font-mono tabular-nums"
     />
-  );
-}
-
-/** Chooses the instruments and the history that an account may read. */
-export function EditPermissions({ account, onClose, onChange }: AccountDialogProps) {
-  const announce = useToast();
-  const bodyOf = (form: FormData) => ({ permissions: permissionsOf(form), history_days: numberOf(form, "history_days") });
-  const { busy, errorOf, failure, formProps } = useSubmit({
-    fields: ["permissions", "history_days"],
-    form: "account",
-    bodyOf,
-    send: (form) => callPortal("PATCH", `admin/accounts/${account.id}`, bodyOf(form)),
-    done: () => {
-      onClose();
-      onChange();
-      announce(`Permissions of ${account.name} saved.`);
-    },
-  });
-  return (
-    <Dialog open onOpenChange={onClose} title={`Permissions of ${account.name}`} description="Apply to all keys of the account.">
-      <form {...formProps} className="space-y-5">
-        <PermissionFields start={account.permissions} wrong={errorOf("permissions") !== undefined} />
-        <HistoryField days={account.history_days} error={errorOf("history_days")} narrowed=" that its plan includes" />
-        <DialogSubmit failure={failure} busy={busy} onCancel={onClose}>
-          Save
-        </DialogSubmit>
-      </form>
-    </Dialog>
   );
 }

@@ -1,31 +1,16 @@
 "use client";
 
-import type { PortalAccount } from "#lib/contract/portal-admin";
-import { callPortal } from "../portal/api";
-import { useSubmit } from "../portal/use-submit";
 import { AlertDialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
-import { useToast } from "../ui/toast";
-
-/** The props of a dialog about one account. */
-export interface AccountDialogProps {
-  readonly account: PortalAccount;
-  readonly onClose: () => void;
-  readonly onChange: () => void;
-}
+import { type AccountDialogProps, useAccountChange } from "./account-change";
 
 /** Confirms before an account is suspended or restored. */
-export function SuspendAccount({ account, onClose, onChange }: AccountDialogProps) {
-  const announce = useToast();
+export function SuspendAccount(props: AccountDialogProps) {
+  const { account, onClose } = props;
   const suspended = account.suspended_at === null;
-  const { busy, failure, formProps } = useSubmit({
-    fields: [],
-    send: () => callPortal("PATCH", `admin/accounts/${account.id}`, { suspended }),
-    done: () => {
-      onClose();
-      onChange();
-      announce(`${account.name} was ${suspended ? "suspended" : "restored"}.`);
-    },
+  const { busy, failure, formProps } = useAccountChange(props, {
+    bodyOf: () => ({ suspended }),
+    said: `${account.name} was ${suspended ? "suspended" : "restored"}.`,
   });
   return (
     <AlertDialog

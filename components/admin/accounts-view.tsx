@@ -14,15 +14,14 @@ import { Older } from "../ui/older";
 import { SearchField } from "../ui/search-field";
 import { Checkbox } from "../ui/select";
 import { type Column, Table } from "../ui/table";
+import { liveText, readsText } from "./account-access";
 import { AccountActions } from "./account-actions";
-import { liveText } from "./account-live";
-import { readsText } from "./account-permissions";
 import { Address } from "./address";
 import { CreateCustomer } from "./create-customer";
 import { PlanChoice } from "./plan-choice";
 
 interface ColumnParts {
-  readonly plans: readonly string[];
+  readonly plans: readonly AdminPlan[];
   readonly onChange: () => void;
 }
 
@@ -70,15 +69,16 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
   ];
 }
 
-/** All accounts, with what an operator can change; `?waiting=true` in the address of the page begins with those that wait. */
+/** All accounts, with what an operator can change; `?waiting=true` and `?live=true` in the address of the page begin with those. */
 export function AccountsView() {
   const [q, setQ] = useState("");
-  const [live, setLive] = useState(false);
-  const [waiting, setWaiting] = useState(useSearchParams().get("waiting") === "true");
+  const given = useSearchParams();
+  const [live, setLive] = useState(given.get("live") === "true");
+  const [waiting, setWaiting] = useState(given.get("waiting") === "true");
   const [creating, setCreating] = useState(false);
   const query = queryOf({ q, live: live ? "true" : "", waiting: waiting ? "true" : "" });
   const accounts = usePages<PortalAccount>("admin/accounts", query);
-  const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items.map(({ name }) => name) ?? [];
+  const plans = usePortal<{ items: readonly AdminPlan[] }>("admin/plans").data?.items ?? [];
   return (
     <>
       <PageHead

@@ -1,9 +1,13 @@
 "use client";
 
+import Link from "next/link";
 import { useState } from "react";
+import type { LiveTerms } from "#lib/contract/portal-admin";
 import type { FeedCheckForm, FeedFinding, ProviderField } from "#lib/contract/portal-feeds";
 import { callPortal } from "../portal/api";
+import { countText } from "../portal/numbers";
 import { OperatorDocsLink } from "../portal/operator-docs";
+import { usePortal } from "../portal/read";
 import { textOf, useSubmit } from "../portal/use-submit";
 import { Badge, type Tone } from "../ui/badge";
 import { Button } from "../ui/button";
@@ -17,6 +21,9 @@ import { Select } from "../ui/select";
 type ProviderName = FeedCheckForm["provider"];
 /** The settings of each provider. */
 export type ProviderFields = Readonly<Record<ProviderName, readonly ProviderField[]>>;
+
+/** What the terms of each provider say about passing its prices on. */
+export type ProviderTexts = Readonly<Record<ProviderName, string>>;
 
 const STATES: Readonly<Record<FeedFinding["state"], { readonly tone: Tone; readonly word: string }>> = {
   ok: { tone: "positive", word: "OK" },
@@ -121,8 +128,22 @@ function ProviderForm({ provider, fields }: { provider: ProviderName; fields: re
   );
 }
 
+/** Says who will read the prices of a provider: accounts may have live access before there is one. */
+function Readers({ terms }: { terms: string }) {
+  const accounts = usePortal<LiveTerms>("admin/live-terms").data?.accounts ?? 0;
+  if (accounts === 0) return null;
+  return (
+    <p className="rounded-md border border-warning/40 p-3 text-sm leading-6">
+      <Link href="/admin/accounts?live=true" className="text-accent underline">
+        {accounts === 1 ? "1 account" : `${countText(accounts)} accounts`}
+      </Link>{" "}
+      with live access will read its prices. {terms}
+    </p>
+  );
+}
+
 /** The form that tries a provider and ends with the lines for `.env`, while the live venue has none. */
-export function BindProvider({ providers }: { providers: ProviderFields }) {
+export function BindProvider({ providers, terms }: { providers: ProviderFields; terms: ProviderTexts }) {
   const names = Object.keys(providers) as ProviderName[];
   const [provider, setProvider] = useState<ProviderName>(names[0] ?? "oanda");
   return (
@@ -142,6 +163,7 @@ export function BindProvider({ providers }: { providers: ProviderFields }) {
             />
           )}
         </Field>
+        <Readers terms={terms[provider]} />
         <ProviderForm key={provider} provider={provider} fields={providers[provider]} />
       </Card>
     </Section>

@@ -14,7 +14,7 @@ import { Figure, Figures, PageHead, Section } from "../ui/card";
 import { FailureNotice } from "../ui/failure";
 import { Skeleton } from "../ui/skeleton";
 import { BackfillsView } from "./backfills-view";
-import { BindProvider, type ProviderFields } from "./bind-provider";
+import { BindProvider, type ProviderFields, type ProviderTexts } from "./bind-provider";
 import { FeedGapsView } from "./feed-gaps-view";
 import { HeldBackView } from "./held-back-view";
 import { KeptTicksView } from "./kept-ticks-view";
@@ -198,7 +198,7 @@ function Feed({ feed, atMs, rate, onChange }: FeedProps) {
 }
 
 /** The feeds of the venues, updated each second, and the progress of backfills. */
-export function FeedsView({ providers }: { providers: ProviderFields }) {
+export function FeedsView({ providers, terms }: { providers: ProviderFields; terms: ProviderTexts }) {
   const { data, error, mutate } = usePortal<FeedsReport>("admin/feeds", polling(REFRESH_MS));
   const [shown, setShown] = useState({ data, before: data });
   if (shown.data !== data) setShown({ data, before: shown.data });
@@ -212,7 +212,7 @@ export function FeedsView({ providers }: { providers: ProviderFields }) {
       )}
       {data === undefined && error === undefined ? <Skeleton className="h-72 w-full" /> : null}
       {data?.feeds.some(({ venue, provider }) => venue === "live" && provider === null) ? (
-        <BindProvider providers={providers} />
+        <BindProvider providers={providers} terms={terms} />
       ) : null}
       {data?.feeds.map((feed) => (
         <Feed

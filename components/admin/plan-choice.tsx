@@ -1,39 +1,37 @@
 "use client";
 
 import { useState } from "react";
-import type { PortalAccount } from "#lib/contract/portal-admin";
-import { callPortal } from "../portal/api";
-import { useSubmit } from "../portal/use-submit";
+import type { AdminPlan, PortalAccount } from "#lib/contract/portal-admin";
 import { Button } from "../ui/button";
 import { Select } from "../ui/select";
-import { useToast } from "../ui/toast";
+import { useAccountChange } from "./account-change";
+import { ProviderTerms } from "./provider-terms";
 
 interface PlanChoiceProps {
   readonly account: PortalAccount;
-  readonly plans: readonly string[];
+  readonly plans: readonly AdminPlan[];
   readonly onChange: () => void;
 }
 
+const nothing = () => {};
+
 /** An account's plan. Selecting alone changes nothing, because arrow keys step through a select and each plan would apply. */
 export function PlanChoice({ account, plans, onChange }: PlanChoiceProps) {
-  const announce = useToast();
   const [plan, setPlan] = useState(account.plan);
-  const { busy, errorOf, failure, formProps } = useSubmit({
-    fields: ["plan"],
-    send: () => callPortal("PATCH", `admin/accounts/${account.id}`, { plan }),
-    done: () => {
-      onChange();
-      announce(`${account.name} is now on plan ${plan}.`);
-    },
-  });
-  const names = plans.includes(account.plan) ? plans : [account.plan, ...plans];
-  const wrong = errorOf("plan") ?? failure?.detail;
+  const { busy, failure, formProps } = useAccountChange(
+    { account, onClose: nothing, onChange },
+    { bodyOf: () => ({ plan }), said: `${account.name} is now on plan ${plan}.` },
+  );
+  const names = plans.map(({ name }) => name);
+  const known = names.includes(account.plan) ? names : [account.plan, ...names];
+  const hasLive = account.live_access || account.plan_live_access;
+  const givesLive = !hasLive && plans.some(({ name, live_access }) => name === plan && live_access);
   return (
     <form {...formProps} className="flex flex-wrap items-center gap-2">
       <Select
         name="plan"
         aria-label={`Plan of ${account.name}`}
-        options={names.map((name) => ({ value: name, label: name }))}
+        options={known.map((name) => ({ value: name, label: name }))}
         value={plan}
         onChange={setPlan}
         className="w-auto! max-w-36"
@@ -43,9 +41,14 @@ export function PlanChoice({ account, plans, onChange }: PlanChoiceProps) {
           Save
         </Button>
       )}
-      {wrong === undefined ? null : (
+      {givesLive ? (
+        <div className="w-full max-w-72">
+          <ProviderTerms />
+        </div>
+      ) : null}
+      {failure === undefined ? null : (
         <p role="alert" className="w-full text-danger text-xs leading-5">
-          {wrong}
+          {failure.detail}
         </p>
       )}
     </form>

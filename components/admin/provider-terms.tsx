@@ -1,11 +1,11 @@
 "use client";
 
-import type { ProviderTerms as Terms } from "#lib/contract/portal-admin";
+import type { LiveTerms } from "#lib/contract/portal-admin";
 import { usePortal } from "../portal/read";
 
 /** What the providers of live prices say about passing them on, where an operator gives others access. */
 export function ProviderTerms() {
-  const { data } = usePortal<{ items: readonly Terms[] }>("admin/live-terms");
+  const { data } = usePortal<LiveTerms>("admin/live-terms");
   if (data === undefined || data.items.length === 0) return null;
   return (
     <div className="rounded-md border border-warning/40 p-3 text-sm leading-6">

@@ -64,8 +64,13 @@ const SignInDomain = z
 /** Whole UTC days before today; null for all of the history. */
 const HistoryDays = z.int().min(1).max(HISTORY_DAYS_MAX).nullable();
 
-/** Changes to an account by an operator; absent fields stay unchanged. */
+/**
+ * Changes to an account by an operator; absent fields stay unchanged. `live_access: false` declines the request of an account that has
+ * none.
+ */
 export const AccountForm = z.strictObject({
+  /** Of the account that was read: another one is refused, because somebody changed it since. */
+  revision: z.int().min(1),
   plan: z.string().max(40).optional(),
   permissions: PermissionsForm.optional(),
   suspended: z.boolean().optional(),
@@ -84,7 +89,9 @@ export interface PortalAccount {
   readonly waiting_since: string | null;
   readonly sign_in_domain: string | null;
   readonly plan: string;
+  /** Instruments by a choice of its own, and by its plan's: it may read what is in both. */
   readonly permissions: z.infer<typeof PermissionsForm>;
+  readonly plan_permissions: z.infer<typeof PermissionsForm>;
   readonly suspended_at: string | null;
   /** Whether it may use the live venue by a grant of its own, and by its plan. */
   readonly live_access: boolean;
@@ -97,6 +104,8 @@ export interface PortalAccount {
   readonly created_at: string;
   /** Keys that are neither revoked nor expired. */
   readonly active_keys: number;
+  /** Rises with each change. */
+  readonly revision: number;
 }
 
 /** What a source of live prices says about passing them on. */
@@ -105,6 +114,14 @@ export interface ProviderTerms {
   readonly terms: string;
   /** Path of its guide. */
   readonly guide: string;
+}
+
+/** What an operator has to know who gives others live prices. */
+export interface LiveTerms {
+  /** Of the sources that are configured. */
+  readonly items: readonly ProviderTerms[];
+  /** Accounts with live access, by a grant or by their plan. */
+  readonly accounts: number;
 }
 
 /** Name of a plan. */

@@ -43,6 +43,10 @@ test("npm run admin grants live access by name or email, lists it and withdraws 
   await run("withdraw-live", account);
   expect((await run("list-live")).output).not.toContain(account);
   expect((await run("grant-live", "ADA@example.com")).output).toBe("ada@example.com can now use the live venue.");
+  const variables = { LIVE_FEED: "tiingo", TIINGO_TOKEN: "t" };
+  expect((await commandOutcome(adminCommand, ["grant-live", account], { db, variables })).output).toBe(
+    "ada@example.com can now use the live venue.\ntiingo: The data is for internal use.",
+  );
   expect((await run("list-live")).output).toContain(account);
   expect((await run("withdraw-live", account)).output).toBe("ada@example.com can no longer use the live venue.");
   const changes = await db.prisma.auditEntry.findMany({ where: { action: "account.change" }, orderBy: { id: "asc" } });

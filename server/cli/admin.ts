@@ -2,6 +2,7 @@ import { CustomerForm, InviteForm } from "#lib/contract/organisation";
 import { requireValid } from "#lib/fault";
 import { pageLink } from "#lib/mail/messages";
 import { addressGivenMail, emailChangedMail, secondFactorMail } from "#lib/mail/security-messages";
+import { providerTerms } from "#lib/provider-terms";
 import { COMMAND_LINE } from "#server/store/access/audit";
 import type { KeyContext } from "#server/store/access/keys";
 import { createCustomer, listAccounts } from "#server/store/users/account-admin";
@@ -76,10 +77,13 @@ async function listLive(context: KeyContext, { print }: CommandContext): Promise
   } while (before !== undefined);
 }
 
-async function setLive(context: KeyContext, { print }: CommandContext, account: string, granted: boolean): Promise<void> {
+async function setLive(context: KeyContext, command: CommandContext, account: string, granted: boolean): Promise<void> {
+  const { print, readEnv } = command;
   const { name, plan, plan_live_access } = await setLiveAccess(context, account, granted);
-  if (granted) print(`${name} can now use the live venue.`);
-  else if (plan_live_access) print(`${name} has no grant of its own any more, but its plan ${plan} gives it live access.`);
+  if (granted) {
+    print(`${name} can now use the live venue.`);
+    for (const { provider, terms } of providerTerms(readEnv().LIVE_FEED)) print(`${provider}: ${terms}`);
+  } else if (plan_live_access) print(`${name} has no grant of its own any more, but its plan ${plan} gives it live access.`);
   else print(`${name} can no longer use the live venue.`);
 }
 

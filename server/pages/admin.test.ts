@@ -116,9 +116,9 @@ describe("an operator", () => {
   test("an operator finds an account and puts it on another plan, which applies to the next answer", async () => {
     const { text: key } = await t.issueKey({ account: "moved", plan: "free" });
     const { data } = await call("GET /admin/accounts", { query: "?q=moved" });
-    const id = data.items[0].id;
-    const changed = await call("PATCH /admin/accounts/[id]", { params: { id }, body: { plan: "standard" } });
-    expect(changed).toMatchObject({ status: 200, data: { account: { id, plan: "standard" } } });
+    const { id, revision } = data.items[0];
+    const changed = await call("PATCH /admin/accounts/[id]", { params: { id }, body: { plan: "standard", revision } });
+    expect(changed).toMatchObject({ status: 200, data: { account: { id, plan: "standard", revision: revision + 1 } } });
     const { headers } = await t.ask("/api/v1/market/instruments", { key });
     expect(headers.get("x-ratelimit-limit")).toBe(String(PLAN_DEFAULTS.standard.restPerMinute));
     expect(await lastEntry()).toMatchObject({
@@ -136,9 +136,34 @@ describe("an operator", () => {
       { name: "mine" },
       { plan: "pro", operator: true },
       ...[0, 0.5, "7", 36_501].map((history_days) => ({ history_days })),
+      ...[0, "1", 1.5, null].map((revision) => ({ plan: "pro", revision })),
     ])
-      expect(await call("PATCH /admin/accounts/[id]", { params, body })).toMatchObject({ message: "invalid_parameter" });
+      expect(await call("PATCH /admin/accounts/[id]", { params, body: { revision: 1, ...body } })).toMatchObject({
+        message: "invalid_parameter",
+      });
+    const unread = await call("PATCH /admin/accounts/[id]", { params, body: { plan: "pro" } });
+    expect(unread).toMatchObject({ message: "missing_parameter", data: { parameter: "revision" } });
     expect((await call("GET /admin/accounts", { query: "?q=developers" })).data.items[0]).toMatchObject({ plan: "free" });
+  });
+
+  test("of two operators who change the same account, the second is told, and writes over nothing", async () => {
+    const { id } = await putAccount(t.keyContext, "contested account", { liveAccess: false });
+    const read = async () => (await call("GET /admin/accounts", { query: "?q=contested" })).data.items[0];
+    const change = (body: object) => call("PATCH /admin/accounts/[id]", { params: { id }, body });
+    const entries = () => t.db.prisma.auditEntry.count({ where: { accountId: id, action: "account.change" } });
+    for (const [first, second] of [
+      [{ live_access: true }, { live_access: true }],
+      [{ plan: "standard" }, { plan: "pro" }],
+      [{ permissions: { kind: "tickers", values: ["EURUSD"] } }, { history_days: 7 }],
+      [{ suspended: true }, { sign_in_domain: "contested.example" }],
+    ]) {
+      const [{ revision }, known] = [await read(), await entries()];
+      const both = await Promise.all([change({ ...first, revision }), change({ ...second, revision })]);
+      expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const [won] = both.filter(({ status }) => status === 200);
+      expect(await read()).toEqual(won?.data.account);
+      expect(await entries()).toBe(known + 1);
+    }
   });
 
   test("an operator changes the limits of a plan for all of its accounts", async () => {
@@ -459,7 +484,8 @@ describe("an operator", () => {
       expect(await call("PUT /admin/calendars/[name]", { params, body: ALWAYS })).toMatchObject({ status: 404 });
       expect(await call("POST /admin/calendars/[name]/overrides", { params, body: HALT })).toMatchObject({ status: 404 });
       expect(await call("DELETE /admin/overrides/[id]", { params: { id: name } })).toMatchObject({ status: 404 });
-      expect(await call("PATCH /admin/accounts/[id]", { params: { id: name } })).toMatchObject({ status: 404 });
+      const change = await call("PATCH /admin/accounts/[id]", { params: { id: name }, body: { revision: 1 } });
+      expect(change).toMatchObject({ status: 404 });
     }
   });
 });

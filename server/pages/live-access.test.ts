@@ -169,7 +169,10 @@ describe("an account that asks for live access", () => {
   test("is told what an operator decides, may ask again once declined, and asks no more once granted", async () => {
     const { accountId, email, call, make } = await stranger();
     const operator = await operatorCall();
-    const decide = (live: boolean) => operator("PATCH /admin/accounts/[id]", { id: accountId, body: { live_access: live } });
+    const decide = async (live_access: boolean) => {
+      const { revision } = (await operator("GET /admin/accounts/[id]", { id: accountId })).data.account;
+      return operator("PATCH /admin/accounts/[id]", { id: accountId, body: { live_access, revision } });
+    };
     const told = () => mailsTo(email, "Live access").map(({ subject }) => subject);
 
     await call("POST /organisation/live-access");
@@ -198,6 +201,29 @@ describe("an account that asks for live access", () => {
     expect(await declined()).toBeNull();
     expect(told().sort()).toEqual(["Live access declined", "Live access granted", "Live access withdrawn"]);
     expect(await askedAt(call)).toBeNull();
+  });
+
+  test("keeps what one operator granted when another declines what they read before", async () => {
+    const { accountId, email, call, make } = await stranger();
+    const [one, another] = [await operatorCall(), await operatorCall()];
+    await call("POST /organisation/live-access");
+    const { revision } = (await one("GET /admin/accounts/[id]", { id: accountId })).data.account;
+    const grant = await one("PATCH /admin/accounts/[id]", { id: accountId, body: { live_access: true, revision } });
+    expect(grant).toMatchObject({ status: 200 });
+    const decline = await another("PATCH /admin/accounts/[id]", { id: accountId, body: { live_access: false, revision } });
+    expect(decline).toMatchObject({ status: 409, message: "conflict", data: { detail: expect.stringContaining(email) } });
+    expect(await make()).toMatchObject({ status: 200 });
+    expect(mailsTo(email, "Live access").map(({ subject }) => subject)).toEqual(["Live access granted"]);
+  });
+
+  test("was not read by an operator who decides on it as it was before it asked", async () => {
+    const { accountId, call } = await stranger();
+    const operator = await operatorCall();
+    const { revision } = (await operator("GET /admin/accounts/[id]", { id: accountId })).data.account;
+    await call("POST /organisation/live-access");
+    const body = { live_access: false, revision };
+    expect(await operator("PATCH /admin/accounts/[id]", { id: accountId, body })).toMatchObject({ status: 409 });
+    expect(await waiting()).toContain(accountId);
   });
 
   test("needs a verified address and a role that makes keys", async () => {

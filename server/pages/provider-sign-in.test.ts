@@ -232,7 +232,10 @@ describe("the sign-in domain of an organisation", () => {
     const { browser: operator, accountId: operators } = await signedInBrowser(t, `operators of ${domain}`);
     const data = { operator: true, totpSince: new Date(t.clock.now()) };
     await t.db.prisma.user.updateMany({ where: { accountId: operators }, data });
-    const change = (body: object) => operator.send("PATCH /admin/accounts/[id]", { params: { id: accountId }, body });
+    const change = async (body: object) => {
+      const { revision } = await t.db.prisma.account.findUniqueOrThrow({ where: { id: accountId } });
+      return operator.send("PATCH /admin/accounts/[id]", { params: { id: accountId }, body: { ...body, revision } });
+    };
     expect((await change({ sign_in_domain: domain })).status).toBe(200);
     const personAt = (name: string) => {
       const email = `${name}@${domain}`;

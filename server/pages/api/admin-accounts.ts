@@ -1,6 +1,6 @@
 import { CustomerForm, InviteForm } from "#lib/contract/organisation";
 import { type PortalUser, RevokeKeyForm } from "#lib/contract/portal";
-import { AccountForm, AccountsQuery, PlanChangeForm, type PortalAccount } from "#lib/contract/portal-admin";
+import { AccountForm, AccountsQuery, type LiveTerms, PlanChangeForm, type PortalAccount } from "#lib/contract/portal-admin";
 import { approvalMail, liveAccessMail } from "#lib/mail/messages";
 import { keyMail } from "#lib/mail/security-messages";
 import { providerTerms } from "#lib/provider-terms";
@@ -11,7 +11,14 @@ import type { AccountChange } from "#server/store/access/accounts";
 import { AuditSearchQuery, listAudit } from "#server/store/access/audit";
 import { listPlans, putPlan } from "#server/store/access/plan-admin";
 import { LogQuery, listRequests } from "#server/store/usage/request-log-query";
-import { changeAccount, createCustomer, decideWaiting, listAccounts, reportAccount } from "#server/store/users/account-admin";
+import {
+  changeAccount,
+  countLive,
+  createCustomer,
+  decideWaiting,
+  listAccounts,
+  reportAccount,
+} from "#server/store/users/account-admin";
 import type { Visitor } from "#server/store/users/context";
 import { invite, withdrawInvitation } from "#server/store/users/invitations";
 import { occasionOf, ownerAddresses } from "#server/store/users/notices";
@@ -92,14 +99,14 @@ export const adminAccountRoutes = [
 
   /** Puts an account on another plan, or lets it use the live venue, of which its owners are told. */
   portalRoute("PATCH /admin/accounts/[id]", { input: AccountForm, user: "operator" }, async (call) => {
-    const { live_access, history_days, sign_in_domain, ...rest } = call.input;
+    const { revision, live_access, history_days, sign_in_domain, ...rest } = call.input;
     const change = {
       ...rest,
       ...(live_access !== undefined && { liveAccess: live_access }),
       ...(history_days !== undefined && { historyDays: history_days }),
       ...(sign_in_domain !== undefined && { signInDomain: sign_in_domain }),
     } as AccountChange;
-    const { before, after } = await changeAccount(call.running, call.params.id, change, operatorOf(call));
+    const { before, after } = await changeAccount(call.running, call.params.id, change, revision, operatorOf(call));
     await tellOwners(call, before, after);
     return { account: after };
   }),
@@ -126,8 +133,15 @@ export const adminAccountRoutes = [
     return listRequests(running.db.pool, account.id, input);
   }),
 
-  /** What the sources of live prices say about passing them on. */
-  portalRoute("GET /admin/live-terms", { user: "operator" }, ({ running }) => ({ items: providerTerms(running.env.LIVE_FEED) })),
+  /** What the sources of live prices say about passing them on, and how many accounts read them. */
+  portalRoute(
+    "GET /admin/live-terms",
+    { user: "operator" },
+    async ({ running }): Promise<LiveTerms> => ({
+      items: providerTerms(running.env.LIVE_FEED),
+      accounts: await countLive(running),
+    }),
+  ),
 
   /** All plans, the smallest first. */
   portalRoute("GET /admin/plans", { user: "operator" }, async ({ running }) => ({ items: await listPlans(running) })),

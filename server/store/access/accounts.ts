@@ -33,6 +33,9 @@ export interface AccountChange {
   readonly signInDomain?: string | null;
 }
 
+/** What every change of an account does to its revision. */
+export const RAISED = { revision: { increment: 1 } } as const;
+
 const Name = z.string().trim().min(1).max(ACCOUNT_NAME_MAX_CHARACTERS).regex(PLAIN_TEXT);
 
 async function requirePlan({ db }: KeyContext, plan: string): Promise<void> {
@@ -104,7 +107,7 @@ export async function putAccount(
   const account = await db.prisma.$transaction(async (tx) => {
     const before = await tx.account.findUnique({ where });
     const create = { ...where, liveAccess: true, createdAt: new Date(clock.now()), ...data };
-    const after = await tx.account.upsert({ where, create, update: data });
+    const after = await tx.account.upsert({ where, create, update: { ...data, ...RAISED } });
     const entry = { accountId: after.id, target: after.name, after: audited(after) };
     if (before === null) await audit(tx, { ...by, ...entry, action: "account.create" });
     else if (Object.keys(data).length > 0)
@@ -132,7 +135,7 @@ export async function askForLive({ db, clock }: KeyContext, id: string, { actor,
       const detail = "Operators declined this less than a day ago. Ask again later.";
       throw new Fault("rate_limited", { detail, retry_after: Math.ceil(waitMs / SECOND_MS) });
     }
-    const asks = { where: { id, liveAskedAt: null, NOT: HAS_LIVE_ACCESS }, data: { liveAskedAt } };
+    const asks = { where: { id, liveAskedAt: null, NOT: HAS_LIVE_ACCESS }, data: { liveAskedAt, ...RAISED } };
     if ((await tx.account.updateMany(asks)).count === 0) return;
     const { name } = await tx.account.findUniqueOrThrow({ where: { id } });
     await audit(tx, { actor, address, accountId: id, action: "account.ask_live", target: name });

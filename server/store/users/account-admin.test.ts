@@ -26,7 +26,7 @@ async function customer(account: string) {
 }
 
 async function change(id: string, what: Parameters<typeof changeAccount>[2]) {
-  const { after } = await changeAccount(t.keyContext, id, what, BY);
+  const { after } = await changeAccount(t.keyContext, id, what, null, BY);
   await t.settle();
   return after;
 }

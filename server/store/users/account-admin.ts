@@ -9,7 +9,7 @@ import type { AccountsQuery, PortalAccount } from "#lib/contract/portal-admin";
 import { Fault } from "#lib/fault";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { DAY_MS } from "#lib/units";
-import { type AccountChange, changeColumns } from "#server/store/access/accounts";
+import { type AccountChange, changeColumns, RAISED } from "#server/store/access/accounts";
 import { audit, type ChangedBy } from "#server/store/access/audit";
 import { ASKS_FOR_LIVE, HAS_LIVE_ACCESS } from "#server/store/access/key-owner";
 import { type KeyContext, listKeys } from "#server/store/access/keys";
@@ -19,6 +19,7 @@ import { keyUse } from "#server/store/usage/key-use";
 import { usageReport } from "#server/store/usage/query";
 import { listInvitations } from "./invitations";
 import { listMembers } from "./members";
+import { lockAccount } from "./memberships";
 
 /** One page of accounts, newest first. */
 interface AccountsPage {
@@ -37,7 +38,7 @@ function relations(now: Date) {
       orderBy: { createdAt: "asc" },
       take: 1,
     },
-    plan: { select: { liveAccess: true, historyDays: true } },
+    plan: { select: { liveAccess: true, historyDays: true, permissions: true } },
     _count: { select: { keys: { where: active }, members: true } },
   } as const;
 }
@@ -56,6 +57,7 @@ function toPortalAccount(row: Row): PortalAccount {
     sign_in_domain: row.signInDomain,
     plan: row.planName,
     permissions: parsePermissions(row.permissions),
+    plan_permissions: parsePermissions(row.plan.permissions),
     suspended_at: row.suspendedAt?.toISOString() ?? null,
     live_access: row.liveAccess,
     plan_live_access: row.plan.liveAccess,
@@ -64,11 +66,15 @@ function toPortalAccount(row: Row): PortalAccount {
     plan_history_days: row.plan.historyDays,
     created_at: row.createdAt.toISOString(),
     active_keys: row._count.keys,
+    revision: row.revision,
   };
 }
 
 /** Filter of accounts that wait for an operator. */
 const WAITS: Prisma.AccountWhereInput = { OR: [{ waitingSince: { not: null } }, ASKS_FOR_LIVE] };
+
+/** How many accounts have live access, by a grant or by their plan. */
+export const countLive = ({ db }: Pick<KeyContext, "db">): Promise<number> => db.prisma.account.count({ where: HAS_LIVE_ACCESS });
 
 /** How many accounts wait for an operator, for approval or for live access. */
 export const countWaiting = ({ db }: Pick<KeyContext, "db">): Promise<number> => db.prisma.account.count({ where: WAITS });
@@ -124,12 +130,14 @@ export async function reportAccount(
 /**
  * Changes plan, suspension or what an account may read; every process applies it within a second, also to open connections.
  * Resolves with the account as it was and as it is.
- * @throws Fault not_found; invalid_parameter for an unknown plan, and for a domain that another account has
+ * @param revision of the account that was decided on; null to change it whatever it is
+ * @throws Fault not_found; conflict for another revision; invalid_parameter as changeColumns
  */
 export async function changeAccount(
   context: KeyContext,
   id: string,
   change: AccountChange,
+  revision: number | null,
   { actor, address }: ChangedBy,
 ): Promise<{ readonly before: PortalAccount; readonly after: PortalAccount }> {
   const { db, clock } = context;
@@ -142,11 +150,17 @@ export async function changeAccount(
     return { plan, permissions, suspended, live_access, asks_for_live, history_days, sign_in_domain };
   };
   const changed = await db.prisma.$transaction(async (tx) => {
+    await lockAccount(tx, id);
     const row = await find(tx, clock, id);
     if (row === null) throw notFound;
+    if (revision !== null && row.revision !== revision)
+      throw new Fault("conflict", {
+        detail: `${row.name} was changed after you read it. Open this again to see it as it is now.`,
+      });
     const before = toPortalAccount(row);
     const declined = change.liveAccess === false && before.live_asked_at !== null;
-    await tx.account.update({ where: { id }, data: { ...data, ...(declined && { liveDeclinedAt: new Date(clock.now()) }) } });
+    const answered = declined ? { liveDeclinedAt: new Date(clock.now()) } : {};
+    await tx.account.update({ where: { id }, data: { ...data, ...answered, ...RAISED } });
     const after = toPortalAccount((await find(tx, clock, id)) ?? row);
     const entry = { action: "account.change", target: before.name, before: shown(before), after: shown(after) };
     await audit(tx, { actor, address, accountId: id, ...entry });

@@ -12,7 +12,7 @@ import type { KeyContext } from "#server/store/access/keys";
 import { revokeKeysOf } from "#server/store/access/revoke-keys";
 import type { UserContext, Visitor } from "./context";
 import { listInvitations } from "./invitations";
-import { lockMembers, roleOf } from "./memberships";
+import { lockAccount, roleOf } from "./memberships";
 import { createOwn, UNIQUE_VIOLATION } from "./users";
 
 type Tx = Prisma.TransactionClient;
@@ -123,7 +123,7 @@ export async function changeOrganisation(
 
 /** @throws Fault not_found; invalid_parameter when the organisation would be left without an owner */
 async function requireOther(tx: Tx, accountId: string, userId: string, parameter: string): Promise<Role> {
-  await lockMembers(tx, accountId);
+  await lockAccount(tx, accountId);
   const members = await tx.membership.findMany({ where: { accountId } });
   const held = members.find((member) => member.userId === userId);
   if (held === undefined) throw notFound();

@@ -26,13 +26,13 @@ export function ownOrganisations(memberships: readonly Membership[]): OwnOrganis
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Makes other changes of an organisation's members wait, so that two owners cannot demote each other together. */
-export const lockMembers = (tx: Tx, accountId: string) =>
+/** Makes other changes of an account and its members wait, so that two owners cannot demote each other together. */
+export const lockAccount = (tx: Tx, accountId: string) =>
   tx.$queryRaw`SELECT 1 FROM account WHERE id = ${accountId}::uuid FOR UPDATE`;
 
 /** Whether an organisation may have one more member, who then joins in this transaction. */
 export async function hasRoom(tx: Tx, accountId: string): Promise<boolean> {
-  await lockMembers(tx, accountId);
+  await lockAccount(tx, accountId);
   return (await tx.membership.count({ where: { accountId } })) < MEMBERS_MAX_COUNT;
 }
 

@@ -1,6 +1,7 @@
 import type { PortalUser } from "#lib/contract/portal";
 import type { PortalAccount } from "#lib/contract/portal-admin";
 import { Fault } from "#lib/fault";
+import { RAISED } from "#server/store/access/accounts";
 import { audit, COMMAND_LINE } from "#server/store/access/audit";
 import type { KeyContext } from "#server/store/access/keys";
 import { changeAccount } from "./account-admin";
@@ -32,7 +33,7 @@ export async function setOperator(context: KeyContext, email: string, operator: 
     });
   await db.prisma.$transaction(async (tx) => {
     await tx.user.update({ where: { id: user.id }, data: { operator } });
-    if (operator) await tx.account.update({ where: { id: user.accountId }, data: { liveAccess: true } });
+    if (operator) await tx.account.update({ where: { id: user.accountId }, data: { liveAccess: true, ...RAISED } });
     const change = { target: user.email, before: { operator: user.operator }, after: { operator } };
     const action = operator ? "operator.grant" : "operator.revoke";
     await audit(tx, { actor: { name: "command line" }, accountId: user.accountId, action, ...change, address: null });
@@ -48,7 +49,7 @@ export async function setOperator(context: KeyContext, email: string, operator: 
  */
 export async function setLiveAccess(context: KeyContext, account: string, liveAccess: boolean): Promise<PortalAccount> {
   const { id } = await requireAccount(context, account);
-  return (await changeAccount(context, id, { liveAccess }, COMMAND_LINE)).after;
+  return (await changeAccount(context, id, { liveAccess }, null, COMMAND_LINE)).after;
 }
 
 /**

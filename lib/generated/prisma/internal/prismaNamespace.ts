@@ -3415,6 +3415,7 @@ export const AccountScalarFieldEnum = {
   requireSecondFactor: 'requireSecondFactor',
   signInDomain: 'signInDomain',
   alertsOff: 'alertsOff',
+  revision: 'revision',
   createdAt: 'createdAt'
 } as const
 

@@ -28,10 +28,12 @@ export type AggregateAccount = {
 
 export type AccountAvgAggregateOutputType = {
   historyDays: number | null
+  revision: number | null
 }
 
 export type AccountSumAggregateOutputType = {
   historyDays: number | null
+  revision: number | null
 }
 
 export type AccountMinAggregateOutputType = {
@@ -47,6 +49,7 @@ export type AccountMinAggregateOutputType = {
   waitingSince: Date | null
   requireSecondFactor: boolean | null
   signInDomain: string | null
+  revision: number | null
   createdAt: Date | null
 }
 
@@ -63,6 +66,7 @@ export type AccountMaxAggregateOutputType = {
   waitingSince: Date | null
   requireSecondFactor: boolean | null
   signInDomain: string | null
+  revision: number | null
   createdAt: Date | null
 }
 
@@ -81,6 +85,7 @@ export type AccountCountAggregateOutputType = {
   requireSecondFactor: number
   signInDomain: number
   alertsOff: number
+  revision: number
   createdAt: number
   _all: number
 }
@@ -88,10 +93,12 @@ export type AccountCountAggregateOutputType = {
 
 export type AccountAvgAggregateInputType = {
   historyDays?: true
+  revision?: true
 }
 
 export type AccountSumAggregateInputType = {
   historyDays?: true
+  revision?: true
 }
 
 export type AccountMinAggregateInputType = {
@@ -107,6 +114,7 @@ export type AccountMinAggregateInputType = {
   waitingSince?: true
   requireSecondFactor?: true
   signInDomain?: true
+  revision?: true
   createdAt?: true
 }
 
@@ -123,6 +131,7 @@ export type AccountMaxAggregateInputType = {
   waitingSince?: true
   requireSecondFactor?: true
   signInDomain?: true
+  revision?: true
   createdAt?: true
 }
 
@@ -141,6 +150,7 @@ export type AccountCountAggregateInputType = {
   requireSecondFactor?: true
   signInDomain?: true
   alertsOff?: true
+  revision?: true
   createdAt?: true
   _all?: true
 }
@@ -246,6 +256,7 @@ export type AccountGroupByOutputType = {
   requireSecondFactor: boolean
   signInDomain: string | null
   alertsOff: string[]
+  revision: number
   createdAt: Date
   _count: AccountCountAggregateOutputType | null
   _avg: AccountAvgAggregateOutputType | null
@@ -287,6 +298,7 @@ export type AccountWhereInput = {
   requireSecondFactor?: Prisma.BoolFilter<"Account"> | boolean
   signInDomain?: Prisma.StringNullableFilter<"Account"> | string | null
   alertsOff?: Prisma.StringNullableListFilter<"Account">
+  revision?: Prisma.IntFilter<"Account"> | number
   createdAt?: Prisma.DateTimeFilter<"Account"> | Date | string
   plan?: Prisma.XOR<Prisma.PlanScalarRelationFilter, Prisma.PlanWhereInput>
   keys?: Prisma.ApiKeyListRelationFilter
@@ -311,6 +323,7 @@ export type AccountOrderByWithRelationInput = {
   requireSecondFactor?: Prisma.SortOrder
   signInDomain?: Prisma.SortOrderInput | Prisma.SortOrder
   alertsOff?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   plan?: Prisma.PlanOrderByWithRelationInput
   keys?: Prisma.ApiKeyOrderByRelationAggregateInput
@@ -338,6 +351,7 @@ export type AccountWhereUniqueInput = Prisma.AtLeast<{
   waitingSince?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   requireSecondFactor?: Prisma.BoolFilter<"Account"> | boolean
   alertsOff?: Prisma.StringNullableListFilter<"Account">
+  revision?: Prisma.IntFilter<"Account"> | number
   createdAt?: Prisma.DateTimeFilter<"Account"> | Date | string
   plan?: Prisma.XOR<Prisma.PlanScalarRelationFilter, Prisma.PlanWhereInput>
   keys?: Prisma.ApiKeyListRelationFilter
@@ -362,6 +376,7 @@ export type AccountOrderByWithAggregationInput = {
   requireSecondFactor?: Prisma.SortOrder
   signInDomain?: Prisma.SortOrderInput | Prisma.SortOrder
   alertsOff?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.AccountCountOrderByAggregateInput
   _avg?: Prisma.AccountAvgOrderByAggregateInput
@@ -388,6 +403,7 @@ export type AccountScalarWhereWithAggregatesInput = {
   requireSecondFactor?: Prisma.BoolWithAggregatesFilter<"Account"> | boolean
   signInDomain?: Prisma.StringNullableWithAggregatesFilter<"Account"> | string | null
   alertsOff?: Prisma.StringNullableListFilter<"Account">
+  revision?: Prisma.IntWithAggregatesFilter<"Account"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Account"> | Date | string
 }
 
@@ -405,6 +421,7 @@ export type AccountCreateInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   plan?: Prisma.PlanCreateNestedOneWithoutAccountsInput
   keys?: Prisma.ApiKeyCreateNestedManyWithoutAccountInput
@@ -429,6 +446,7 @@ export type AccountUncheckedCreateInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAccountInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutAccountInput
@@ -451,6 +469,7 @@ export type AccountUpdateInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   plan?: Prisma.PlanUpdateOneRequiredWithoutAccountsNestedInput
   keys?: Prisma.ApiKeyUpdateManyWithoutAccountNestedInput
@@ -475,6 +494,7 @@ export type AccountUncheckedUpdateInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAccountNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutAccountNestedInput
@@ -498,6 +518,7 @@ export type AccountCreateManyInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
 }
 
@@ -515,6 +536,7 @@ export type AccountUpdateManyMutationInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -533,6 +555,7 @@ export type AccountUncheckedUpdateManyInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -569,11 +592,13 @@ export type AccountCountOrderByAggregateInput = {
   requireSecondFactor?: Prisma.SortOrder
   signInDomain?: Prisma.SortOrder
   alertsOff?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type AccountAvgOrderByAggregateInput = {
   historyDays?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
 }
 
 export type AccountMaxOrderByAggregateInput = {
@@ -589,6 +614,7 @@ export type AccountMaxOrderByAggregateInput = {
   waitingSince?: Prisma.SortOrder
   requireSecondFactor?: Prisma.SortOrder
   signInDomain?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -605,11 +631,13 @@ export type AccountMinOrderByAggregateInput = {
   waitingSince?: Prisma.SortOrder
   requireSecondFactor?: Prisma.SortOrder
   signInDomain?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
 export type AccountSumOrderByAggregateInput = {
   historyDays?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
 }
 
 export type AccountScalarRelationFilter = {
@@ -760,6 +788,7 @@ export type AccountCreateWithoutPlanInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   keys?: Prisma.ApiKeyCreateNestedManyWithoutAccountInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutAccountInput
@@ -782,6 +811,7 @@ export type AccountUncheckedCreateWithoutPlanInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAccountInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutAccountInput
@@ -834,6 +864,7 @@ export type AccountScalarWhereInput = {
   requireSecondFactor?: Prisma.BoolFilter<"Account"> | boolean
   signInDomain?: Prisma.StringNullableFilter<"Account"> | string | null
   alertsOff?: Prisma.StringNullableListFilter<"Account">
+  revision?: Prisma.IntFilter<"Account"> | number
   createdAt?: Prisma.DateTimeFilter<"Account"> | Date | string
 }
 
@@ -851,6 +882,7 @@ export type AccountCreateWithoutKeysInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   plan?: Prisma.PlanCreateNestedOneWithoutAccountsInput
   webhooks?: Prisma.WebhookCreateNestedManyWithoutAccountInput
@@ -874,6 +906,7 @@ export type AccountUncheckedCreateWithoutKeysInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutAccountInput
   members?: Prisma.MembershipUncheckedCreateNestedManyWithoutAccountInput
@@ -911,6 +944,7 @@ export type AccountUpdateWithoutKeysInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   plan?: Prisma.PlanUpdateOneRequiredWithoutAccountsNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutAccountNestedInput
@@ -934,6 +968,7 @@ export type AccountUncheckedUpdateWithoutKeysInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutAccountNestedInput
   members?: Prisma.MembershipUncheckedUpdateManyWithoutAccountNestedInput
@@ -955,6 +990,7 @@ export type AccountCreateWithoutCurrentInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   plan?: Prisma.PlanCreateNestedOneWithoutAccountsInput
   keys?: Prisma.ApiKeyCreateNestedManyWithoutAccountInput
@@ -978,6 +1014,7 @@ export type AccountUncheckedCreateWithoutCurrentInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAccountInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutAccountInput
@@ -1015,6 +1052,7 @@ export type AccountUpdateWithoutCurrentInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   plan?: Prisma.PlanUpdateOneRequiredWithoutAccountsNestedInput
   keys?: Prisma.ApiKeyUpdateManyWithoutAccountNestedInput
@@ -1038,6 +1076,7 @@ export type AccountUncheckedUpdateWithoutCurrentInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAccountNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutAccountNestedInput
@@ -1059,6 +1098,7 @@ export type AccountCreateWithoutMembersInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   plan?: Prisma.PlanCreateNestedOneWithoutAccountsInput
   keys?: Prisma.ApiKeyCreateNestedManyWithoutAccountInput
@@ -1082,6 +1122,7 @@ export type AccountUncheckedCreateWithoutMembersInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAccountInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutAccountInput
@@ -1119,6 +1160,7 @@ export type AccountUpdateWithoutMembersInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   plan?: Prisma.PlanUpdateOneRequiredWithoutAccountsNestedInput
   keys?: Prisma.ApiKeyUpdateManyWithoutAccountNestedInput
@@ -1142,6 +1184,7 @@ export type AccountUncheckedUpdateWithoutMembersInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAccountNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutAccountNestedInput
@@ -1163,6 +1206,7 @@ export type AccountCreateWithoutInvitationsInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   plan?: Prisma.PlanCreateNestedOneWithoutAccountsInput
   keys?: Prisma.ApiKeyCreateNestedManyWithoutAccountInput
@@ -1186,6 +1230,7 @@ export type AccountUncheckedCreateWithoutInvitationsInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAccountInput
   webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutAccountInput
@@ -1223,6 +1268,7 @@ export type AccountUpdateWithoutInvitationsInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   plan?: Prisma.PlanUpdateOneRequiredWithoutAccountsNestedInput
   keys?: Prisma.ApiKeyUpdateManyWithoutAccountNestedInput
@@ -1246,6 +1292,7 @@ export type AccountUncheckedUpdateWithoutInvitationsInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAccountNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutAccountNestedInput
@@ -1267,6 +1314,7 @@ export type AccountCreateWithoutWebhooksInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   plan?: Prisma.PlanCreateNestedOneWithoutAccountsInput
   keys?: Prisma.ApiKeyCreateNestedManyWithoutAccountInput
@@ -1290,6 +1338,7 @@ export type AccountUncheckedCreateWithoutWebhooksInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
   keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutAccountInput
   members?: Prisma.MembershipUncheckedCreateNestedManyWithoutAccountInput
@@ -1327,6 +1376,7 @@ export type AccountUpdateWithoutWebhooksInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   plan?: Prisma.PlanUpdateOneRequiredWithoutAccountsNestedInput
   keys?: Prisma.ApiKeyUpdateManyWithoutAccountNestedInput
@@ -1350,6 +1400,7 @@ export type AccountUncheckedUpdateWithoutWebhooksInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAccountNestedInput
   members?: Prisma.MembershipUncheckedUpdateManyWithoutAccountNestedInput
@@ -1371,6 +1422,7 @@ export type AccountCreateManyPlanInput = {
   requireSecondFactor?: boolean
   signInDomain?: string | null
   alertsOff?: Prisma.AccountCreatealertsOffInput | string[]
+  revision?: number
   createdAt?: Date | string
 }
 
@@ -1388,6 +1440,7 @@ export type AccountUpdateWithoutPlanInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keys?: Prisma.ApiKeyUpdateManyWithoutAccountNestedInput
   webhooks?: Prisma.WebhookUpdateManyWithoutAccountNestedInput
@@ -1410,6 +1463,7 @@ export type AccountUncheckedUpdateWithoutPlanInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutAccountNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutAccountNestedInput
@@ -1432,6 +1486,7 @@ export type AccountUncheckedUpdateManyWithoutPlanInput = {
   requireSecondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
   signInDomain?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   alertsOff?: Prisma.AccountUpdatealertsOffInput | string[]
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -1517,6 +1572,7 @@ export type AccountSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   requireSecondFactor?: boolean
   signInDomain?: boolean
   alertsOff?: boolean
+  revision?: boolean
   createdAt?: boolean
   plan?: boolean | Prisma.PlanDefaultArgs<ExtArgs>
   keys?: boolean | Prisma.Account$keysArgs<ExtArgs>
@@ -1542,6 +1598,7 @@ export type AccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   requireSecondFactor?: boolean
   signInDomain?: boolean
   alertsOff?: boolean
+  revision?: boolean
   createdAt?: boolean
   plan?: boolean | Prisma.PlanDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["account"]>
@@ -1561,6 +1618,7 @@ export type AccountSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   requireSecondFactor?: boolean
   signInDomain?: boolean
   alertsOff?: boolean
+  revision?: boolean
   createdAt?: boolean
   plan?: boolean | Prisma.PlanDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["account"]>
@@ -1580,10 +1638,11 @@ export type AccountSelectScalar = {
   requireSecondFactor?: boolean
   signInDomain?: boolean
   alertsOff?: boolean
+  revision?: boolean
   createdAt?: boolean
 }
 
-export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "planName" | "permissions" | "liveAccess" | "liveAskedAt" | "liveToldAt" | "liveDeclinedAt" | "historyDays" | "suspendedAt" | "waitingSince" | "requireSecondFactor" | "signInDomain" | "alertsOff" | "createdAt", ExtArgs["result"]["account"]>
+export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "planName" | "permissions" | "liveAccess" | "liveAskedAt" | "liveToldAt" | "liveDeclinedAt" | "historyDays" | "suspendedAt" | "waitingSince" | "requireSecondFactor" | "signInDomain" | "alertsOff" | "revision" | "createdAt", ExtArgs["result"]["account"]>
 export type AccountInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   plan?: boolean | Prisma.PlanDefaultArgs<ExtArgs>
   keys?: boolean | Prisma.Account$keysArgs<ExtArgs>
@@ -1658,6 +1717,10 @@ export type $AccountPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * Alerts that nobody gets, as lib/contract/alerts names them, for example quota.email.
      */
     alertsOff: string[]
+    /**
+     * Rises with each change that an operator may be deciding on, so that two of them do not write over each other.
+     */
+    revision: number
     createdAt: Date
   }, ExtArgs["result"]["account"]>
   composites: {}
@@ -2102,6 +2165,7 @@ export interface AccountFieldRefs {
   readonly requireSecondFactor: Prisma.FieldRef<"Account", 'Boolean'>
   readonly signInDomain: Prisma.FieldRef<"Account", 'String'>
   readonly alertsOff: Prisma.FieldRef<"Account", 'String[]'>
+  readonly revision: Prisma.FieldRef<"Account", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Account", 'DateTime'>
 }
     
