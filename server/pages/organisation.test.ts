@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ALERT_SWITCHES } from "#lib/contract/alerts";
 import { MEMBERS_MAX_COUNT } from "#lib/contract/organisation";
 import { INVITATION_LIFETIME_S, RIGHTS, ROLES, type Role } from "#lib/contract/roles";
-import { DAY_MS, SECOND_MS } from "#lib/units";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { COMMAND_LINE } from "#server/store/access/audit";
 import { writeCalls } from "#server/store/usage/store";
 import { createInvitation } from "#server/store/users/invitations";
@@ -644,6 +644,36 @@ describe("who may sign up", () => {
       termsVersion: "2026-11",
       termsAt: new Date(t.clock.now()),
     });
+  });
+
+  test("whoever signs up again with an address that nobody verified accepts the terms of that day", async () => {
+    const url = { TERMS_URL: "https://example.com/terms" };
+    const owner = await person("owner");
+    const mailed = (email: string) =>
+      tokenMailedBy(t.capturedMails, email, () =>
+        owner.browser.send("POST /organisation/invitations", { body: { email, role: "reader", mail: true } }),
+      );
+    const again: Record<string, (email: string) => Promise<{ status: number }>> = {
+      "by a sign-up": (email) => signUp(email, { terms: true }),
+      "by a copied invitation": async (email) => {
+        const body = { token: await invited(owner, email), password: PASSWORD, terms: true };
+        return portalBrowser().send("POST /invitations/sign-up", { body });
+      },
+      "by a mailed invitation": async (email) => {
+        const body = { token: await mailed(email), password: PASSWORD, terms: true };
+        return portalBrowser().send("POST /invitations/sign-up", { body });
+      },
+    };
+    for (const [way, signUpAgain] of Object.entries(again)) {
+      const email = fresh("again");
+      rules({ ...url, TERMS_VERSION: "2026-11" });
+      expect((await signUp(email, { terms: true })).status).toBe(200);
+      await t.clock.advance(MINUTE_MS);
+      rules({ ...url, TERMS_VERSION: "2026-12" });
+      expect((await signUpAgain(email)).status).toBe(200);
+      const { termsVersion, termsAt } = await t.db.prisma.user.findUniqueOrThrow({ where: { email } });
+      expect([way, termsVersion, termsAt]).toEqual([way, "2026-12", new Date(t.clock.now())]);
+    }
   });
 });
 

@@ -119,6 +119,29 @@ describe("signing in with a provider", () => {
     expect(await squatter.send("POST /verify", { body: { token } })).toMatchObject({ status: 400 });
   });
 
+  test("a sign-in with a provider that takes over an address accepts the terms of that day", async () => {
+    const running = portal();
+    const rules = (TERMS_VERSION: string) => {
+      const terms = { TERMS_URL: "https://example.com/terms", TERMS_VERSION };
+      setPortal({ ...running, users: { ...running.users, rules: { ...running.users.rules, ...terms } } });
+    };
+    try {
+      const email = "tess@example.com";
+      rules("2026-11");
+      await portalBrowser().send("POST /sign-up", { body: { email, password: PASSWORD, terms: true } });
+      await t.clock.advance(SECOND_MS);
+      rules("2026-12");
+      await signIn(portalBrowser(), { sub: "tess", email, email_verified: true });
+      expect(await userOf(email)).toMatchObject({ termsVersion: "2026-12", termsAt: new Date(t.clock.now()) });
+      // Who has an account has accepted them at the sign-up.
+      rules("2027-01");
+      await signIn(portalBrowser(), { sub: "tess", email, email_verified: true });
+      expect(await userOf(email)).toMatchObject({ termsVersion: "2026-12" });
+    } finally {
+      setPortal(running);
+    }
+  });
+
   test("two sign-ins of one person at the same time create one user", async () => {
     const person = { sub: "twin", email: "twin@example.com", email_verified: true };
     const browsers = [portalBrowser(), portalBrowser()];

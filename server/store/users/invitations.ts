@@ -23,7 +23,7 @@ import { type Entry, entryOf } from "./entry";
 import { addMember, hasRoom, roleOf, workIn } from "./memberships";
 import { hashOf, issueToken, mintSecret, voidTokens } from "./one-time-tokens";
 import { endSessions } from "./sessions";
-import { createUser, retryOnConflict, takeMailAttempt } from "./users";
+import { createUser, retryOnConflict, takeMailAttempt, termsColumns } from "./users";
 
 type Tx = Prisma.TransactionClient;
 /** An invitation with what its link shows. */
@@ -250,8 +250,11 @@ export async function signUpInvited(
       if (known !== null && known.emailVerifiedAt !== null)
         throw new Fault("invalid_parameter", { parameter: "email", detail: "This address has an account. Sign in to accept." });
       const data = { email, name, passwordHash, verified: mailed, terms };
-      // Whoever never verified the address may be somebody else.
-      if (known !== null) await endSessions(tx, nowMs, known.id);
+      if (known !== null) {
+        // Whoever never verified the address may be somebody else.
+        await endSessions(tx, nowMs, known.id);
+        await tx.user.update({ where: { id: known.id }, data: termsColumns(terms, new Date(nowMs)) });
+      }
       if (mailed && known === null) {
         if (!(await hasRoom(tx, accountId))) throw new Fault("invalid_parameter", { parameter: "token", detail: FULL });
         await spend(tx, nowMs, id);
@@ -270,6 +273,7 @@ export async function signUpInvited(
         accountId: user.accountId,
         action: "account.sign_up_again",
         target: email,
+        ...(terms !== null && { after: { terms } }),
         address,
       });
       const browserSecret = mintSecret();

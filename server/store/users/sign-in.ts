@@ -10,7 +10,7 @@ import { isKnownTo, type UserContext, type Visitor } from "./context";
 import { notify } from "./notices";
 import { endSessions } from "./sessions";
 import { HOME_ROLE, homeOf, joinHome } from "./sign-in-domain";
-import { createUser, retryOnConflict } from "./users";
+import { createUser, retryOnConflict, termsColumns } from "./users";
 
 /**
  * Counts a password that a visitor tries on an account, by its address; `user` is null for an unknown one.
@@ -122,6 +122,9 @@ export async function signInWithProvider(
   return userId;
 }
 
+/** The sign-in page says that whoever continues accepts the terms. */
+const termsOfProvider = (rules: SignUpRules) => acceptedTerms(rules, true);
+
 /** A new user becomes a member of the organisation that has the domain of the address, if they may, else the owner of one. */
 async function createFromProvider(
   tx: Prisma.TransactionClient,
@@ -132,8 +135,7 @@ async function createFromProvider(
 ): Promise<User> {
   const home = await homeOf(tx, email);
   const first = home === undefined ? { waits: mustWait(rules, email) } : ({ joins: home, role: HOME_ROLE } as const);
-  // The sign-in page says that whoever continues accepts the terms.
-  const terms = acceptedTerms(rules, true);
+  const terms = termsOfProvider(rules);
   return createUser(tx, nowMs, { email, name, passwordHash: null, verified: true, terms }, first, address);
 }
 
@@ -150,7 +152,9 @@ async function linkIdentity(
   if (user.emailVerifiedAt === null) {
     await endSessions(tx, nowMs, id);
     await tx.oneTimeToken.deleteMany({ where: { userId: id } });
-    await tx.user.update({ where: { id }, data: { passwordHash: null, emailVerifiedAt: new Date(nowMs) } });
+    const now = new Date(nowMs);
+    const data = { passwordHash: null, emailVerifiedAt: now, ...termsColumns(termsOfProvider(rules), now) };
+    await tx.user.update({ where: { id }, data });
   }
   await tx.identity.create({ data: { provider, issuer, subject, userId: id, createdAt: new Date(nowMs) } });
   const change = { action: "account.link_provider", target: provider, after: { provider, issuer } };

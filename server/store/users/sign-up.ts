@@ -9,13 +9,15 @@ import { requireStrong } from "#server/threads/password-strength";
 import type { UserContext, Visitor } from "./context";
 import { issueToken, mintSecret, pendingPassword } from "./one-time-tokens";
 import { revokeSessions } from "./sessions";
-import { createUser, retryOnConflict, takeMailAttempt } from "./users";
+import { createUser, retryOnConflict, takeMailAttempt, termsColumns } from "./users";
 
 type Tx = Prisma.TransactionClient;
 
 /** A sign-up as it is recorded. */
 interface SignUp extends Pick<User, "name" | "passwordHash"> {
   readonly email: string;
+  /** The version of the terms that it accepts; null where there are none. */
+  readonly terms: string | null;
   readonly nowMs: number;
   readonly address: string;
 }
@@ -32,15 +34,16 @@ const rewriteMembership = (tx: Tx, { id: userId, accountId }: User) =>
 
 /** Lets a new sign-up use an address that nobody has verified; false when it was verified at this moment. */
 async function takeOver(tx: Tx, user: Known, signUp: SignUp): Promise<boolean> {
-  const { name, passwordHash, nowMs } = signUp;
+  const { name, passwordHash, terms, nowMs } = signUp;
   const where = { id: user.id, emailVerifiedAt: null };
   // In one statement: a sign-up runs as many for any address.
-  const data = { name, passwordHash, browsersForgottenAt: new Date(nowMs) };
+  const now = new Date(nowMs);
+  const data = { name, passwordHash, browsersForgottenAt: now, ...termsColumns(terms, now) };
   const { count } = await tx.user.updateMany({ where, data });
   if (count === 0) return false;
   await revokeSessions(tx, nowMs, user.id);
   await rewriteMembership(tx, user);
-  await audit(tx, auditOf(signUp, user, "account.sign_up_again"));
+  await audit(tx, { ...auditOf(signUp, user, "account.sign_up_again"), ...(terms !== null && { after: { terms } }) });
   return true;
 }
 
@@ -78,7 +81,7 @@ export async function signUp(context: UserContext, form: z.infer<typeof SignUpFo
   const browserSecret = mintSecret();
   const record = async (tx: Tx) => {
     const nowMs = clock.now();
-    const asked = { email, name, passwordHash, nowMs, address };
+    const asked = { email, name, passwordHash, terms, nowMs, address };
     const known = await tx.user.findUnique({ where: { email }, include: { account: { select: { createdAt: true } } } });
     if (known !== null && (known.emailVerifiedAt !== null || !(await takeOver(tx, known, asked)))) {
       await writeAsMuch(tx, clock, known, asked);

@@ -39,6 +39,9 @@ export async function createOwn(tx: Prisma.TransactionClient, now: Date, email: 
   return account.id;
 }
 
+/** What is kept of the terms that a sign-up accepts, also where it takes over an address that nobody verified. */
+export const termsColumns = (terms: string | null, now: Date) => ({ termsVersion: terms, termsAt: terms === null ? null : now });
+
 /** Creates a user as a member of the first organisation, inside a transaction. */
 export async function createUser(
   tx: Prisma.TransactionClient,
@@ -57,8 +60,7 @@ export async function createUser(
       name,
       passwordHash,
       emailVerifiedAt: verified ? now : null,
-      termsVersion: terms,
-      termsAt: terms === null ? null : now,
+      ...termsColumns(terms, now),
       createdAt: now,
     },
   });
