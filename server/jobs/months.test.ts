@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CallCount } from "#lib/access/usage/counts";
-import { monthStartMs } from "#lib/domain/month";
+import type { BillingSums } from "#lib/contract/portal-billing";
+import { type Month, monthStartMs } from "#lib/domain/month";
 import { DAY_MS, HOUR_MS } from "#lib/units";
 import { putAccount } from "#server/store/access/accounts";
 import { billingCsv, billingReport } from "#server/store/usage/billing";
 import { closeMonths, monthReport } from "#server/store/usage/months";
 import { writeCalls, writeStreams } from "#server/store/usage/store";
+import { signedInBrowser } from "#server/testing/portal-browser";
 import { createMember } from "#server/testing/portal-session";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
 import { startMonths } from "./months";
@@ -29,24 +31,35 @@ const calls = (accountId: string, atMs: number, count: number, units: number, op
   units,
   latency: [],
 });
-const streams = (accountId: string, atMs: number, messages: number) => ({
+const streams = (accountId: string, atMs: number, connections: number, messages: number) => ({
   accountId,
   keyId: accountId,
   atMs,
-  connections: 1,
+  connections,
   subscriptions: 1,
   messages,
   merged: 0,
 });
 const accountOn = async (name: string, plan: string) => (await putAccount(t.keyContext, name, { plan })).id;
 
-/** What the daily buckets have of the calls of a month. */
-async function metered(fromMs: number, toMs: number) {
+/** What the daily buckets have of a month. */
+async function metered(fromMs: number, toMs: number): Promise<BillingSums> {
   const { rows } = await t.db.pool.query(
-    `SELECT sum(calls)::float8 AS calls, sum(units)::float8 AS units FROM usage_bucket WHERE grain = 'day' AND at >= $1 AND at < $2`,
+    `SELECT (SELECT sum(calls)::float8 FROM usage_bucket WHERE grain = 'day' AND at >= $1 AND at < $2) AS calls,
+            (SELECT sum(units)::float8 FROM usage_bucket WHERE grain = 'day' AND at >= $1 AND at < $2) AS units,
+            (SELECT sum(connections)::float8 FROM stream_usage_bucket WHERE grain = 'day' AND at >= $1 AND at < $2) AS connections,
+            (SELECT sum(messages)::float8 FROM stream_usage_bucket WHERE grain = 'day' AND at >= $1 AND at < $2) AS messages`,
     [new Date(fromMs), new Date(toMs)],
   );
   return rows[0];
+}
+
+/** The sums of the lines of a month's CSV. */
+async function summedCsv(month: Month): Promise<BillingSums> {
+  const [head = "", ...lines] = (await billingCsv(t.db.pool, month)).trimEnd().split("\r\n");
+  const at = (name: string) => head.split(",").indexOf(name);
+  const sum = (name: string) => lines.reduce((total, line) => total + Number(line.split(",")[at(name)]), 0);
+  return { calls: sum("calls"), units: sum("units"), connections: sum("connections"), messages: sum("messages") };
 }
 
 test("a month has what was metered, split where the plan changed, is closed once, and never changes after that", async () => {
@@ -56,18 +69,26 @@ test("a month has what was metered, split where the plan changed, is closed once
     calls(ada, JANUARY_MS + DAY_MS, 1, 2, "ticks"),
     calls(bob, FEBRUARY_MS - 1, 5, 5),
   ]);
-  await writeStreams(t.db.pool, [streams(ada, JANUARY_MS + HOUR_MS, 40)]);
+  await writeStreams(t.db.pool, [
+    streams(ada, JANUARY_MS + HOUR_MS, 1, 40),
+    streams(ada, JANUARY_MS + DAY_MS, 2, 300),
+    streams(bob, FEBRUARY_MS - 1, 4, 5_000),
+    streams(bob, FEBRUARY_MS, 8, 60_000),
+  ]);
   await t.db.prisma.account.update({ where: { id: ada }, data: { planName: "standard" } });
   await writeCalls(t.db.pool, [calls(ada, FEBRUARY_MS - 1, 2, 20), calls(bob, FEBRUARY_MS, 9, 9)]);
 
+  await writeStreams(t.db.pool, [streams(ada, FEBRUARY_MS - HOUR_MS, 16, 7)]);
+
   const open = await billingReport(t.db.pool, "2026-01");
-  expect(open).toMatchObject({ closed_at: null, total: { calls: 11, units: 34, connections: 1, messages: 40 } });
+  expect(open).toMatchObject({ closed_at: null, total: { calls: 11, units: 34, connections: 23, messages: 5_347 } });
   expect(open.items.map(({ account, plan, units }) => [account, plan, units])).toEqual([
     ["=bob", "pro", 5],
     ["ada", "free", 9],
     ["ada", "standard", 20],
   ]);
-  expect(await metered(JANUARY_MS, FEBRUARY_MS)).toEqual({ calls: 11, units: 34 });
+  const january = await metered(JANUARY_MS, FEBRUARY_MS);
+  expect([open.total, await summedCsv("2026-01")]).toEqual([january, january]);
 
   t.clock.set(FEBRUARY_MS + HOUR_MS - 1);
   await closeMonths(t.db.pool, t.clock);
@@ -77,23 +98,32 @@ test("a month has what was metered, split where the plan changed, is closed once
   await Promise.all([closeMonths(t.db.pool, t.clock), closeMonths(t.db.pool, t.clock)]);
   const closed = await billingReport(t.db.pool, "2026-01");
   expect(closed).toEqual({ ...open, closed_at: new Date(FEBRUARY_MS + HOUR_MS).toISOString() });
+  expect(await metered(JANUARY_MS, FEBRUARY_MS)).toEqual(january);
+  expect(await summedCsv("2026-01")).toEqual(january);
 
   // Usage that comes after it goes with the month that is open.
   await writeCalls(t.db.pool, [calls(bob, FEBRUARY_MS - 1, 1, 100)]);
+  await writeStreams(t.db.pool, [streams(bob, FEBRUARY_MS - 1, 32, 800_000)]);
   expect(await billingReport(t.db.pool, "2026-01")).toEqual(closed);
-  expect((await billingReport(t.db.pool, "2026-02")).total).toMatchObject({ calls: 10, units: 109 });
+  const february = { calls: 10, units: 109, connections: 40, messages: 860_000 };
+  expect((await billingReport(t.db.pool, "2026-02")).total).toEqual(february);
+  expect(await summedCsv("2026-02")).toEqual(february);
+  const all = await metered(JANUARY_MS, FEBRUARY_MS + DAY_MS);
+  expect(Object.entries(all).map(([name, sum]) => [name, sum - january[name as keyof BillingSums]])).toEqual(
+    Object.entries(february),
+  );
   for (const statement of ["UPDATE closed_month_usage SET units = 0", "DELETE FROM closed_month", "TRUNCATE closed_month_usage"])
     await expect(t.db.pool.query(statement)).rejects.toThrow("a closed month does not change");
   t.clock.set(monthStartMs("2026-04") + HOUR_MS);
   await closeMonths(t.db.pool, t.clock);
-  expect((await billingReport(t.db.pool, "2026-02")).total).toMatchObject({ calls: 10, units: 109 });
+  expect((await billingReport(t.db.pool, "2026-02")).total).toEqual(february);
   expect(await billingReport(t.db.pool, "2026-03")).toMatchObject({ closed_at: expect.any(String), items: [] });
 
   const [head, first, ...others] = (await billingCsv(t.db.pool, "2026-01")).trimEnd().split("\r\n");
   expect(head).toBe("month,closed_at,account_id,account,plan,operation,calls,units,connections,messages");
   // A program of tables must not take a name for a formula.
   expect(first).toBe(`2026-01,${closed.closed_at},${bob},'=bob,pro,klines,5,5,0,0`);
-  expect(others).toHaveLength(4);
+  expect(others).toHaveLength(6);
 });
 
 test("an account sees the units of its month day by day, added up, until today, and a past month whole", async () => {
@@ -143,4 +173,27 @@ test("the webhooks of operators, and no others, are told once that a month was c
     [boss, "usage.month_closed", "2026-04"],
     [boss, "usage.month_closed", "2026-05"],
   ]);
+});
+
+test("a customer who deletes the account is billed under its name, for all that was metered, open and closed", async () => {
+  const july = monthStartMs("2026-07");
+  t.clock.set(july + DAY_MS);
+  const { accountId, browser } = await signedInBrowser(t, "leaving", { plan: "standard" });
+  await writeCalls(t.db.pool, [calls(accountId, july, 3, 7)]);
+  await writeStreams(t.db.pool, [streams(accountId, july, 2, 50)]);
+  const open = await billingReport(t.db.pool, "2026-07");
+  expect(open.items).toMatchObject([{ account: "leaving", plan: "standard", calls: 3, units: 7, connections: 2, messages: 50 }]);
+  expect((await browser.send("DELETE /account", { body: { confirm: `${accountId}@example.com` } })).status).toBe(200);
+  expect(await billingReport(t.db.pool, "2026-07")).toEqual(open);
+
+  // What a process had counted before, and wrote after that.
+  await writeCalls(t.db.pool, [calls(accountId, july + HOUR_MS, 1, 10)]);
+  const later = await billingReport(t.db.pool, "2026-07");
+  expect(later.total).toMatchObject({ calls: 4, units: 17 });
+  expect(new Set(later.items.map(({ account }) => account))).toEqual(new Set(["leaving"]));
+  t.clock.set(monthStartMs("2026-08") + HOUR_MS);
+  await closeMonths(t.db.pool, t.clock);
+  const { closed_at, ...closed } = await billingReport(t.db.pool, "2026-07");
+  expect({ ...closed, closed_at: null }).toEqual(later);
+  expect(closed_at).not.toBeNull();
 });

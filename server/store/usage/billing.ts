@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { csvCell } from "#lib/contract/csv";
 import { BILLING_SUMS, type BillingItem, type BillingReport, type BillingSums } from "#lib/contract/portal-billing";
 import { firstDay, type Month } from "#lib/domain/month";
-import { FIRST_OPEN } from "./months";
+import { BILLED_NAME, FIRST_OPEN } from "./months";
 
 const CLOSED_AT = "SELECT closed_at FROM closed_month WHERE month = $1";
 // Usage that was written after its month was closed belongs to the first open one.
@@ -10,7 +10,7 @@ const ROWS = `
   SELECT account_id, account, plan, operation, calls::float8, units::float8, connections::float8, messages::float8
     FROM closed_month_usage WHERE month = $1
   UNION ALL
-  SELECT u.account_id, coalesce(a.name, u.account_id::text), u.plan, u.operation,
+  SELECT u.account_id, ${BILLED_NAME}, u.plan, u.operation,
          sum(u.calls)::float8, sum(u.units)::float8, sum(u.connections)::float8, sum(u.messages)::float8
     FROM month_usage u LEFT JOIN account a ON a.id = u.account_id
    WHERE greatest(u.month, ${FIRST_OPEN}) = $1 GROUP BY 1, 2, 3, 4

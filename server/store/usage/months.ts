@@ -16,6 +16,9 @@ const UNITS = `
 export const FIRST_OPEN = `
   coalesce((SELECT (max(month) + interval '1 month')::date FROM closed_month), (SELECT min(month) FROM month_usage))`;
 const NEXT = `SELECT to_char(${FIRST_OPEN}, 'YYYY-MM') AS month`;
+/** The name of the account of a row `u` of month_usage, which `a` is, if it was not deleted since. */
+export const BILLED_NAME = `
+  coalesce(a.name, (SELECT max(named.account) FROM month_usage named WHERE named.account_id = u.account_id), u.account_id::text)`;
 /**
  * One statement, so that each row is in one of both tables at any time, and of two nodes one moves it: the other waits for its row of
  * closed_month, and then moves nothing. Usage that was written for a month after it was closed goes with the next one.
@@ -27,10 +30,10 @@ const CLOSE = `
     DELETE FROM month_usage u USING closing WHERE u.month <= closing.month RETURNING u.*
   )
   INSERT INTO closed_month_usage (month, account_id, account, plan, operation, calls, units, connections, messages)
-  SELECT closing.month, m.account_id, coalesce(a.name, m.account_id::text), m.plan, m.operation,
-         sum(m.calls), sum(m.units), sum(m.connections), sum(m.messages)
-    FROM closing CROSS JOIN moved m LEFT JOIN account a ON a.id = m.account_id
-   GROUP BY closing.month, m.account_id, a.name, m.plan, m.operation`;
+  SELECT closing.month, u.account_id, ${BILLED_NAME}, u.plan, u.operation,
+         sum(u.calls), sum(u.units), sum(u.connections), sum(u.messages)
+    FROM closing CROSS JOIN moved u LEFT JOIN account a ON a.id = u.account_id
+   GROUP BY closing.month, u.account_id, a.name, u.plan, u.operation`;
 const CLOSED_SINCE = `
   SELECT to_char(c.month, 'YYYY-MM') AS month, c.closed_at, count(DISTINCT u.account_id)::int AS accounts,
          coalesce(sum(u.calls), 0)::float8 AS calls, coalesce(sum(u.units), 0)::float8 AS units,

@@ -28,7 +28,8 @@ export async function signOutEverywhere({ db, clock }: UserContext, user: Portal
 }
 
 /**
- * Deletes a user, and each organisation in which they are alone, with its keys and their usage. The audit log stays.
+ * Deletes a user, and each organisation in which they are alone, with its keys and their usage. The audit log stays, and what the
+ * organisation used in months that are not closed, under its name: it is still billed.
  * @throws Fault invalid_parameter when `confirm` is not the user's address, and for the last owner of an organisation with others
  */
 export async function deleteAccount(
@@ -56,6 +57,8 @@ export async function deleteAccount(
     const alone = ids.filter((accountId) => !shared.some((membership) => membership.accountId === accountId));
     const where = { accountId: { in: alone } };
     const keys = await tx.apiKey.count({ where });
+    await tx.$executeRaw`
+      UPDATE month_usage u SET account = a.name FROM account a WHERE a.id = u.account_id AND a.id = ANY (${alone}::uuid[])`;
     await tx.usageBucket.deleteMany({ where });
     await tx.streamUsageBucket.deleteMany({ where });
     await tx.requestLog.deleteMany({ where });

@@ -3770,7 +3770,8 @@ export const MonthUsageScalarFieldEnum = {
   calls: 'calls',
   units: 'units',
   connections: 'connections',
-  messages: 'messages'
+  messages: 'messages',
+  account: 'account'
 } as const
 
 export type MonthUsageScalarFieldEnum = (typeof MonthUsageScalarFieldEnum)[keyof typeof MonthUsageScalarFieldEnum]

@@ -49,6 +49,7 @@ export type MonthUsageMinAggregateOutputType = {
   units: bigint | null
   connections: bigint | null
   messages: bigint | null
+  account: string | null
 }
 
 export type MonthUsageMaxAggregateOutputType = {
@@ -60,6 +61,7 @@ export type MonthUsageMaxAggregateOutputType = {
   units: bigint | null
   connections: bigint | null
   messages: bigint | null
+  account: string | null
 }
 
 export type MonthUsageCountAggregateOutputType = {
@@ -71,6 +73,7 @@ export type MonthUsageCountAggregateOutputType = {
   units: number
   connections: number
   messages: number
+  account: number
   _all: number
 }
 
@@ -98,6 +101,7 @@ export type MonthUsageMinAggregateInputType = {
   units?: true
   connections?: true
   messages?: true
+  account?: true
 }
 
 export type MonthUsageMaxAggregateInputType = {
@@ -109,6 +113,7 @@ export type MonthUsageMaxAggregateInputType = {
   units?: true
   connections?: true
   messages?: true
+  account?: true
 }
 
 export type MonthUsageCountAggregateInputType = {
@@ -120,6 +125,7 @@ export type MonthUsageCountAggregateInputType = {
   units?: true
   connections?: true
   messages?: true
+  account?: true
   _all?: true
 }
 
@@ -218,6 +224,7 @@ export type MonthUsageGroupByOutputType = {
   units: bigint
   connections: bigint
   messages: bigint
+  account: string | null
   _count: MonthUsageCountAggregateOutputType | null
   _avg: MonthUsageAvgAggregateOutputType | null
   _sum: MonthUsageSumAggregateOutputType | null
@@ -252,6 +259,7 @@ export type MonthUsageWhereInput = {
   units?: Prisma.BigIntFilter<"MonthUsage"> | bigint | number
   connections?: Prisma.BigIntFilter<"MonthUsage"> | bigint | number
   messages?: Prisma.BigIntFilter<"MonthUsage"> | bigint | number
+  account?: Prisma.StringNullableFilter<"MonthUsage"> | string | null
 }
 
 export type MonthUsageOrderByWithRelationInput = {
@@ -263,6 +271,7 @@ export type MonthUsageOrderByWithRelationInput = {
   units?: Prisma.SortOrder
   connections?: Prisma.SortOrder
   messages?: Prisma.SortOrder
+  account?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type MonthUsageWhereUniqueInput = Prisma.AtLeast<{
@@ -278,6 +287,7 @@ export type MonthUsageWhereUniqueInput = Prisma.AtLeast<{
   units?: Prisma.BigIntFilter<"MonthUsage"> | bigint | number
   connections?: Prisma.BigIntFilter<"MonthUsage"> | bigint | number
   messages?: Prisma.BigIntFilter<"MonthUsage"> | bigint | number
+  account?: Prisma.StringNullableFilter<"MonthUsage"> | string | null
 }, "accountId_month_plan_operation">
 
 export type MonthUsageOrderByWithAggregationInput = {
@@ -289,6 +299,7 @@ export type MonthUsageOrderByWithAggregationInput = {
   units?: Prisma.SortOrder
   connections?: Prisma.SortOrder
   messages?: Prisma.SortOrder
+  account?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.MonthUsageCountOrderByAggregateInput
   _avg?: Prisma.MonthUsageAvgOrderByAggregateInput
   _max?: Prisma.MonthUsageMaxOrderByAggregateInput
@@ -308,6 +319,7 @@ export type MonthUsageScalarWhereWithAggregatesInput = {
   units?: Prisma.BigIntWithAggregatesFilter<"MonthUsage"> | bigint | number
   connections?: Prisma.BigIntWithAggregatesFilter<"MonthUsage"> | bigint | number
   messages?: Prisma.BigIntWithAggregatesFilter<"MonthUsage"> | bigint | number
+  account?: Prisma.StringNullableWithAggregatesFilter<"MonthUsage"> | string | null
 }
 
 export type MonthUsageCreateInput = {
@@ -319,6 +331,7 @@ export type MonthUsageCreateInput = {
   units?: bigint | number
   connections?: bigint | number
   messages?: bigint | number
+  account?: string | null
 }
 
 export type MonthUsageUncheckedCreateInput = {
@@ -330,6 +343,7 @@ export type MonthUsageUncheckedCreateInput = {
   units?: bigint | number
   connections?: bigint | number
   messages?: bigint | number
+  account?: string | null
 }
 
 export type MonthUsageUpdateInput = {
@@ -341,6 +355,7 @@ export type MonthUsageUpdateInput = {
   units?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   connections?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   messages?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  account?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type MonthUsageUncheckedUpdateInput = {
@@ -352,6 +367,7 @@ export type MonthUsageUncheckedUpdateInput = {
   units?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   connections?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   messages?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  account?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type MonthUsageCreateManyInput = {
@@ -363,6 +379,7 @@ export type MonthUsageCreateManyInput = {
   units?: bigint | number
   connections?: bigint | number
   messages?: bigint | number
+  account?: string | null
 }
 
 export type MonthUsageUpdateManyMutationInput = {
@@ -374,6 +391,7 @@ export type MonthUsageUpdateManyMutationInput = {
   units?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   connections?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   messages?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  account?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type MonthUsageUncheckedUpdateManyInput = {
@@ -385,6 +403,7 @@ export type MonthUsageUncheckedUpdateManyInput = {
   units?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   connections?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   messages?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  account?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type MonthUsageAccountIdMonthPlanOperationCompoundUniqueInput = {
@@ -403,6 +422,7 @@ export type MonthUsageCountOrderByAggregateInput = {
   units?: Prisma.SortOrder
   connections?: Prisma.SortOrder
   messages?: Prisma.SortOrder
+  account?: Prisma.SortOrder
 }
 
 export type MonthUsageAvgOrderByAggregateInput = {
@@ -421,6 +441,7 @@ export type MonthUsageMaxOrderByAggregateInput = {
   units?: Prisma.SortOrder
   connections?: Prisma.SortOrder
   messages?: Prisma.SortOrder
+  account?: Prisma.SortOrder
 }
 
 export type MonthUsageMinOrderByAggregateInput = {
@@ -432,6 +453,7 @@ export type MonthUsageMinOrderByAggregateInput = {
   units?: Prisma.SortOrder
   connections?: Prisma.SortOrder
   messages?: Prisma.SortOrder
+  account?: Prisma.SortOrder
 }
 
 export type MonthUsageSumOrderByAggregateInput = {
@@ -452,6 +474,7 @@ export type MonthUsageSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   units?: boolean
   connections?: boolean
   messages?: boolean
+  account?: boolean
 }, ExtArgs["result"]["monthUsage"]>
 
 export type MonthUsageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -463,6 +486,7 @@ export type MonthUsageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   units?: boolean
   connections?: boolean
   messages?: boolean
+  account?: boolean
 }, ExtArgs["result"]["monthUsage"]>
 
 export type MonthUsageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -474,6 +498,7 @@ export type MonthUsageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   units?: boolean
   connections?: boolean
   messages?: boolean
+  account?: boolean
 }, ExtArgs["result"]["monthUsage"]>
 
 export type MonthUsageSelectScalar = {
@@ -485,9 +510,10 @@ export type MonthUsageSelectScalar = {
   units?: boolean
   connections?: boolean
   messages?: boolean
+  account?: boolean
 }
 
-export type MonthUsageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"month" | "accountId" | "plan" | "operation" | "calls" | "units" | "connections" | "messages", ExtArgs["result"]["monthUsage"]>
+export type MonthUsageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"month" | "accountId" | "plan" | "operation" | "calls" | "units" | "connections" | "messages" | "account", ExtArgs["result"]["monthUsage"]>
 
 export type $MonthUsagePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "MonthUsage"
@@ -501,6 +527,10 @@ export type $MonthUsagePayload<ExtArgs extends runtime.Types.Extensions.Internal
     units: bigint
     connections: bigint
     messages: bigint
+    /**
+     * The name of an account that was deleted since; null while it is there.
+     */
+    account: string | null
   }, ExtArgs["result"]["monthUsage"]>
   composites: {}
 }
@@ -932,6 +962,7 @@ export interface MonthUsageFieldRefs {
   readonly units: Prisma.FieldRef<"MonthUsage", 'BigInt'>
   readonly connections: Prisma.FieldRef<"MonthUsage", 'BigInt'>
   readonly messages: Prisma.FieldRef<"MonthUsage", 'BigInt'>
+  readonly account: Prisma.FieldRef<"MonthUsage", 'String'>
 }
     
 
