@@ -31,6 +31,12 @@ test.each([
   ],
   ["member.role", { target: "dev@acme.test", after: { role: "reader" } }, "Made dev@acme.test reader"],
   ["account.change", { before: { suspended: false }, after: { suspended: true } }, "Account suspended by an operator"],
+  ["account.change", { before: { live_access: true }, after: { live_access: false } }, "Live access withdrawn by an operator"],
+  [
+    "account.change",
+    { before: { live_access: false, history_days: null }, after: { live_access: true, history_days: 7 } },
+    "Live access granted and permissions changed by an operator",
+  ],
   ["calendar.override", { target: "forex", after: { state: "closed" } }, "Closed calendar forex by override"],
   ["feed.pin", { before: { provider: "oanda" }, after: { provider: null } }, "Released provider oanda"],
   ["incident.delete", { before: { title: "Late quotes" } }, "Deleted the incident note Late quotes"],

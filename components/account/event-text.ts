@@ -19,8 +19,10 @@ function changeText({ before, after }: AuditLogEntry): string {
   const [was, is] = [partsOf(before), partsOf(after)];
   if (was.suspended !== is.suspended)
     return is.suspended === true ? "Account suspended by an operator" : "Account restored by an operator";
+  const changed = (name: string) => JSON.stringify(was[name]) !== JSON.stringify(is[name]);
+  const permissions = changed("permissions") || changed("history_days");
   if (was.live_access !== is.live_access)
-    return is.live_access === true ? "Live access granted by an operator" : "Live access withdrawn by an operator";
+    return `Live access ${is.live_access === true ? "granted" : "withdrawn"}${permissions ? " and permissions changed" : ""} by an operator`;
   if (was.asks_for_live === true && is.asks_for_live === false) return "Live access declined by an operator";
   if (was.sign_in_domain !== is.sign_in_domain)
     return `Sign-in domain ${text(is.sign_in_domain) === "" ? "removed" : `set to ${text(is.sign_in_domain)}`} by an operator`;
