@@ -164,7 +164,7 @@ describe("an operator", () => {
 
   test("limits an account to single tickers", async () => {
     await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
-    await page.getByRole("menuitem", { name: "Access" }).click();
+    await page.getByRole("menuitem", { name: "Access", exact: true }).click();
     await page.getByRole("radio", { name: "Specific tickers" }).check();
     await page.getByRole("textbox", { name: "Tickers" }).fill("EUR/USD");
     await page.getByRole("textbox", { name: "Tickers" }).blur();
@@ -182,7 +182,7 @@ describe("an operator", () => {
     await row("Shop").getByText("Active", { exact: true }).waitFor();
     expect(await page.getByLabel(`Plan of ${CUSTOMER}`).inputValue()).toBe("team-a");
     await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
-    await page.getByRole("menuitem", { name: "Access" }).click();
+    await page.getByRole("menuitem", { name: "Access", exact: true }).click();
     await page.getByRole("textbox", { name: "Tickers" }).fill("EURUSD, XAUUSD, XAGUSD");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Reads: EURUSD, XAUUSD, XAGUSD.").waitFor();

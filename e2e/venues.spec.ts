@@ -131,7 +131,7 @@ test("an account asks for live access in one click, and sees it when an operator
   // It does not wait any more, so it is among all accounts only.
   await page.goto(`${product.baseUrl}/admin/accounts`);
   await page.getByRole("button", { name: "Actions for asking@example.test" }).click();
-  await page.getByRole("menuitem", { name: "Access" }).click();
+  await page.getByRole("menuitem", { name: "Access", exact: true }).click();
   const access = page.getByRole("dialog");
   await access.getByRole("checkbox", { name: /^Live access/ }).check();
   await access.getByText("the terms of the source that they come from apply").waitFor();
