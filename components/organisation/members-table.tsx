@@ -104,7 +104,20 @@ const COLUMNS: readonly Column<PortalMember>[] = [
     cell: ({ second_factor }) => (second_factor ? "Yes" : <Badge tone="warning">None</Badge>),
   },
   { head: "Keys made", from: "md", numeric: true, cell: ({ active_keys }) => active_keys },
-  { head: "Since", from: "sm", cell: ({ joined_at }) => <Instant at={joined_at} to="day" /> },
+  {
+    head: "Since",
+    from: "sm",
+    cell: ({ joined_at, terms }) => (
+      <>
+        <Instant at={joined_at} to="day" />
+        {terms == null ? null : (
+          <span className="block text-ink-faint text-xs leading-5">
+            Terms {terms.version}, <Instant at={terms.at} />
+          </span>
+        )}
+      </>
+    ),
+  },
 ];
 
 interface MembersTableProps {

@@ -53,6 +53,8 @@ export interface PortalMember {
   readonly joined_at: string;
   /** Keys that work, made by this member. */
   readonly active_keys: number;
+  /** The version of the terms that they accepted, and when; null where there were none. Only operators see it. */
+  readonly terms?: { readonly version: string; readonly at: string } | null;
 }
 
 /** An invitation that was not accepted yet. */

@@ -646,6 +646,26 @@ describe("who may sign up", () => {
     });
   });
 
+  test("operators see what a member accepted, and other members do not", async () => {
+    rules({ TERMS_URL: "https://example.com/terms", TERMS_VERSION: "2026-11" });
+    const email = fresh("accepted");
+    const browser = portalBrowser();
+    const token = await tokenMailedBy(t.capturedMails, email, () =>
+      browser.send("POST /sign-up", { body: { email, password: PASSWORD, terms: true } }),
+    );
+    await browser.send("POST /verify", { body: { token } });
+    expect(await browser.signInBy("entry")).toBeNull();
+    const { id, members } = await organisationOf({ email, browser });
+    expect(members).toMatchObject([{ email }]);
+    expect(members[0]).not.toHaveProperty("terms");
+    const { browser: operator, accountId } = await signedInBrowser(t, fresh("operator"));
+    const data = { operator: true, totpSince: new Date(t.clock.now()) };
+    await t.db.prisma.user.updateMany({ where: { accountId }, data });
+    const report = (await operator.send("GET /admin/accounts/[id]", { params: { id } })).body.data;
+    const terms = { version: "2026-11", at: new Date(t.clock.now()).toISOString() };
+    expect(report.members).toMatchObject([{ email, terms }]);
+  });
+
   test("whoever signs up again with an address that nobody verified accepts the terms of that day", async () => {
     const url = { TERMS_URL: "https://example.com/terms" };
     const owner = await person("owner");

@@ -6,7 +6,7 @@ import type { PortalUser } from "#lib/contract/portal";
 import type { Role } from "#lib/contract/roles";
 import { may, RIGHTS, type Right, ROLES } from "#lib/contract/roles";
 import { Fault, isFault } from "#lib/fault";
-import type { Prisma } from "#lib/generated/prisma/client";
+import type { Prisma, User } from "#lib/generated/prisma/client";
 import { type AuditedChange, audit } from "#server/store/access/audit";
 import type { KeyContext } from "#server/store/access/keys";
 import { revokeKeysOf } from "#server/store/access/revoke-keys";
@@ -41,7 +41,11 @@ export function requireRight({ organisation, role, lacksFactor }: PortalUser, ri
   });
 }
 
-/** The members of an organisation, owners first, then by address. */
+/** What a user accepted of the terms. */
+const termsOf = ({ termsVersion: version, termsAt: at }: User) =>
+  version === null || at === null ? null : { version, at: at.toISOString() };
+
+/** The members of an organisation as operators see them, owners first, then by address. */
 export async function listMembers({ db, clock }: KeyContext, accountId: string): Promise<PortalMember[]> {
   const works = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date(clock.now()) } }] };
   const madeKeys = { where: { accountId, revokedAt: null, ...works } };
@@ -58,6 +62,7 @@ export async function listMembers({ db, clock }: KeyContext, accountId: string):
       second_factor: user.totpSince !== null || user._count.passkeys > 0,
       joined_at: createdAt.toISOString(),
       active_keys: user._count.madeKeys,
+      terms: termsOf(user),
     };
   });
   const rank = ({ role }: PortalMember) => ROLES.indexOf(role);
@@ -74,7 +79,7 @@ export async function readOrganisation(context: UserContext, user: PortalUser): 
     name,
     require_second_factor: requireSecondFactor,
     alerts_off: ALERT_SWITCHES.filter((one) => alertsOff.includes(one)),
-    members: await listMembers(context, id),
+    members: (await listMembers(context, id)).map(({ terms, ...member }) => member),
     invitations: may(user.role, "manage") ? await listInvitations(context, id) : [],
   };
 }
