@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { CLIENT_FOLDER, CLIENT_PACKAGE } from "#lib/docs/client-names";
+import { findBinaries } from "#server/database/embedded/binaries";
 import { keepListOfPages } from "#server/env";
 import { LICENCES_FILE } from "#server/pages/downloads/licences";
 import { BUILD_FILE } from "#server/pages/program";
@@ -107,4 +108,6 @@ await whenChanged(STAMP, SOURCES, buildPages);
 writeFileSync(BUILD_FILE, digest(PROGRAM).slice(0, BUILD_ID_CHARACTERS));
 await whenChanged(CLIENT_STAMP, CLIENT_SOURCES, packClients);
 await bundleServer();
+// The user that runs the service may not write to the packages. Where they have no PostgreSQL, a start that needs it says so.
+await findBinaries().catch(() => undefined);
 writeFileSync(LICENCES_FILE, thirdPartyNotices("."));

@@ -1,7 +1,6 @@
 import { cp, lstat, mkdir, readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { findBinaries } from "#server/database/embedded/binaries";
 
 /**
  * Copies what the built service needs to run into a folder, for the image: `.next` without what only a build reads, the
@@ -52,8 +51,6 @@ async function tracedFromBundles(): Promise<string[]> {
 }
 
 async function copyPackages(to: string): Promise<void> {
-  // Its libraries need links, which the user of the image cannot create.
-  await findBinaries();
   const files = new Set([...(await tracedByNext()), ...(await tracedFromBundles())]);
   const wanted = [...files].filter((file) => file.startsWith(PACKAGES + path.sep));
   for (const file of [...wanted, ...READ_BY_PATH.map((name) => path.join(PACKAGES, name))]) {
