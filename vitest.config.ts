@@ -23,6 +23,7 @@ export const SLOW_TESTS: Readonly<Record<string, readonly string[]>> = {
   "e2e/brand.spec.ts": ["app/", "components/", "lib/brand", "lib/env-brand", "lib/docs/", "lib/mail/"],
   "e2e/charts.spec.ts": ["components/chart/", "components/markets/", "app/markets/"],
   "e2e/csv.spec.ts": ["lib/http/", "lib/contract/csv", "lib/docs/guides/csv"],
+  "e2e/customers.spec.ts": ["app/", "components/", "server/pages/"],
   "e2e/data.spec.ts": ["app/admin/", "app/data/", "components/", "server/import/", "server/store/"],
   "e2e/dialogs.spec.ts": ["components/", "app/"],
   "e2e/docs.spec.ts": ["lib/docs/", "components/docs/", "app/docs/"],

@@ -5,8 +5,12 @@ import { callPortal } from "../portal/api";
 import { Select } from "../ui/select";
 import type { SiteReader } from "./reader";
 
-/** What the tabs of this browser tell each other after a switch. */
-const CHANNEL = "spotwire.organisation";
+let channel: BroadcastChannel | undefined;
+/** What the tabs of this browser tell each other after a switch. One for all choices of a page, because a channel does not hear itself. */
+function tabs(): BroadcastChannel {
+  channel ??= new BroadcastChannel("spotwire.organisation");
+  return channel;
+}
 
 /**
  * The choice of the organisation that the reader works in, for readers with several. Every other tab loads again after a switch:
@@ -14,14 +18,12 @@ const CHANNEL = "spotwire.organisation";
  */
 export function OrganisationSwitch({ reader: { accountId, organisations } }: { reader: SiteReader }) {
   useEffect(() => {
-    const channel = new BroadcastChannel(CHANNEL);
-    channel.onmessage = () => window.location.reload();
-    return () => channel.close();
+    tabs().onmessage = () => window.location.reload();
   }, []);
   const switchTo = async (id: string) => {
     const result = await callPortal("POST", "organisations/current", { id });
     if ("failure" in result) return window.location.reload();
-    new BroadcastChannel(CHANNEL).postMessage(id);
+    tabs().postMessage(id);
     window.location.assign("/dashboard");
   };
   if (organisations.length < 2) return null;
