@@ -210,6 +210,18 @@ describe("an operator", () => {
     expect(answer).toMatchObject({ status: 400, data: { parameter: field } });
   });
 
+  test("plans are in the order of their size: by rate, then by quota, and without a quota last", async () => {
+    for (const [name, month_units] of [
+      ["a-plan-unmetered", null],
+      ["b-plan-large", 100_000],
+      ["c-plan-small", 1_000],
+    ] as const)
+      await call("PUT /admin/plans/[name]", { params: { name }, body: { ...LIMITS, revision: null, month_units } });
+    const names: string[] = (await call("GET /admin/plans")).data.items.map(({ name }: { name: string }) => name);
+    const made = names.filter((name) => /^[abc]-plan-/.test(name));
+    expect(made).toEqual(["c-plan-small", "b-plan-large", "a-plan-unmetered"]);
+  });
+
   test("of two operators who change the same plan, the second is told, and writes over nothing", async () => {
     const put = (body: object) =>
       call("PUT /admin/plans/[name]", { params: { name: "contested" }, body: { ...LIMITS, ...body } });

@@ -39,7 +39,12 @@ const columnsOf = (form: PlanForm) => ({
   public: form.public,
 });
 
-const SMALLEST_FIRST = [{ restPerMinute: "asc" as const }, { name: "asc" as const }];
+/** Of those with the same rate, the ones without a quota last. */
+const SMALLEST_FIRST = [
+  { restPerMinute: "asc" as const },
+  { monthUnits: { sort: "asc" as const, nulls: "last" as const } },
+  { name: "asc" as const },
+];
 
 /** All plans, the smallest first. */
 export async function listPlans({ db }: PlanContext): Promise<AdminPlan[]> {
