@@ -16,7 +16,8 @@ export type Mail = MailMessage | (() => Promise<MailMessage>);
 export function underBrand({ to, subject, text }: MailMessage, { name, support }: Pick<Brand, "name" | "support">): MailMessage {
   const places = [support.url, support.email].filter((place) => place !== undefined);
   const foot = places.length === 0 ? "" : `\nSupport: ${places.join(" or ")}\n`;
-  return { to, subject, text: text.replaceAll(NAME_MARK, () => name) + foot };
+  const named = (words: string) => words.replaceAll(NAME_MARK, () => name);
+  return { to, subject: named(subject), text: named(text) + foot };
 }
 
 const FOOT = "\n\nIf you did not request this, ignore this email: nothing changes unless someone opens the link.\n";
