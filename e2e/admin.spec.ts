@@ -189,6 +189,48 @@ describe("an operator", () => {
     await goto("admin/accounts");
   });
 
+  test("is told when a colleague changed an account meanwhile, and decides on it as it is now", async () => {
+    await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
+    await page.getByRole("menuitem", { name: "Access" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("With its plan team-a, it reads now: EURUSD, XAUUSD, XAGUSD.").waitFor();
+    const { data } = await operator.call("GET", `admin/accounts?q=${CUSTOMER}`);
+    const [{ id, revision }] = data.items as [{ id: string; revision: number }];
+    const byColleague = { permissions: { kind: "tickers", values: ["EURUSD"] }, history_days: 30, revision };
+    expect((await operator.call("PATCH", `admin/accounts/${id}`, byColleague)).status).toBe(200);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").getByText("was changed after you read it").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await row(CUSTOMER).getByText("EURUSD, 30 days").waitFor();
+    await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
+    await page.getByRole("menuitem", { name: "Access" }).click();
+    await dialog.getByRole("textbox", { name: "Tickers" }).fill("EURUSD, XAUUSD, XAGUSD");
+    await dialog.getByRole("spinbutton", { name: "Days of history" }).fill("");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await row(CUSTOMER).getByText("EURUSD, XAUUSD, XAGUSD", { exact: true }).waitFor();
+  });
+
+  test("is told what providers allow before a plan gives an account live prices", async () => {
+    const plans = (await operator.call("GET", "admin/plans")).data.items as { name: string; accounts: number }[];
+    const { accounts, name, ...terms } = { ...plans.find((one) => one.name === "team-a") };
+    const desk = { ...terms, live_access: true, revision: null };
+    expect((await operator.call("PUT", "admin/plans/desk", desk)).status).toBe(200);
+    await goto("admin/accounts");
+    await page.getByRole("button", { name: "Create customer" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Newcomer");
+    const told = "tiingo: The data is for internal use.";
+    expect(await dialog.getByText(told).isVisible()).toBe(false);
+    await dialog.getByLabel("Plan").selectOption("desk");
+    await dialog.getByText(told).waitFor();
+    await dialog.getByLabel("Plan").selectOption("team-a");
+    await dialog.getByRole("button", { name: "Create customer" }).click();
+    await page.getByRole("heading", { level: 1, name: "Newcomer" }).waitFor();
+    await page.getByLabel("Plan of Newcomer").selectOption("desk");
+    await page.getByText(told).waitFor();
+    await goto("admin/accounts");
+  });
+
   test("suspends an account after confirming it, and restores it", async () => {
     for (const [action, status] of [
       ["Suspend", 403],
@@ -413,7 +455,7 @@ describe("an operator", () => {
     expect(line("history.correct", OPERATOR, "USDCAD", "A tick without its decimal point")).toBe(1);
     await page.getByLabel("Kind").selectOption("plan");
     await page.waitForURL("**/audit?kind=plan");
-    await expect.poll(() => page.getByRole("row").count()).toBe(2);
+    await expect.poll(() => page.getByRole("row").count()).toBe(3);
   });
 });
 

@@ -130,6 +130,8 @@ test("checks the settings of a provider before they are used, and ends with the 
   await goto("admin/feeds");
   await page.getByRole("heading", { name: "Bind a provider" }).waitFor();
   await expectToFit(page, "admin-feeds-bind");
+  await page.getByLabel("Provider").selectOption("tiingo");
+  await page.getByText(/^1 account with live access will read its prices\. The data is for internal use\.$/).waitFor();
   await page.getByLabel("Provider").selectOption("fix");
   await page.getByLabel("FIX_HOST").fill("127.0.0.1");
   await page.getByLabel("FIX_PORT").fill("70000");

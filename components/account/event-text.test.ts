@@ -31,6 +31,7 @@ test.each([
   ],
   ["member.role", { target: "dev@acme.test", after: { role: "reader" } }, "Made dev@acme.test reader"],
   ["account.change", { before: { suspended: false }, after: { suspended: true } }, "Account suspended by an operator"],
+  ["account.decline_live", {}, "Live access declined by an operator"],
   ["account.change", { before: { live_access: true }, after: { live_access: false } }, "Live access withdrawn by an operator"],
   [
     "account.change",

@@ -23,7 +23,6 @@ function changeText({ before, after }: AuditLogEntry): string {
   const permissions = changed("permissions") || changed("history_days");
   if (was.live_access !== is.live_access)
     return `Live access ${is.live_access === true ? "granted" : "withdrawn"}${permissions ? " and permissions changed" : ""} by an operator`;
-  if (was.asks_for_live === true && is.asks_for_live === false) return "Live access declined by an operator";
   if (was.sign_in_domain !== is.sign_in_domain)
     return `Sign-in domain ${text(is.sign_in_domain) === "" ? "removed" : `set to ${text(is.sign_in_domain)}`} by an operator`;
   if (was.plan !== is.plan) return `Plan changed to ${text(is.plan)}`;
@@ -86,6 +85,7 @@ const SENTENCES: Readonly<Record<string, (entry: AuditLogEntry) => string>> = {
   "account.link_provider": ({ target }) => `Linked ${target}`,
   "account.unlink_provider": ({ target }) => `Unlinked ${target}`,
   "account.ask_live": () => "Asked for live access",
+  "account.decline_live": () => "Live access declined by an operator",
   "account.approve": () => "Account approved by an operator",
   "account.refuse": () => "Account refused by an operator",
   "organisation.change": () => "Changed the organisation",

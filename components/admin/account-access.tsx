@@ -8,7 +8,7 @@ import { Dialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { Checkbox } from "../ui/select";
 import { type AccountDialogProps, useAccountChange } from "./account-change";
-import { HistoryField, PermissionFields, permissionsOf, permissionsText } from "./account-permissions";
+import { HistoryField, PermissionFields, permissionsOf } from "./account-permissions";
 import { ProviderTerms } from "./provider-terms";
 
 /** Whether an account may use the live venue, and why. */
@@ -17,14 +17,21 @@ export function liveText({ live_access, plan_live_access }: PortalAccount): stri
   return plan_live_access ? "by plan" : "none";
 }
 
-/** A short description of the instruments and the history that an account may read, by its own limits and those of its plan. */
-export function readsText({ permissions, plan_permissions, history_days, plan_history_days }: PortalAccount): string {
-  const limits = [permissions, plan_permissions].filter(({ kind }) => kind !== "all").map(permissionsText);
-  const instruments = limits.length === 0 ? "Everything" : [...new Set(limits)].join(" within ");
-  const days = [history_days, plan_history_days].filter((bound) => bound !== null);
-  if (days.length === 0) return instruments;
-  const least = Math.min(...days);
-  return `${instruments}, ${countText(least)} ${least === 1 ? "day" : "days"}`;
+/** Values listed in a cell of the table; further ones are counted. */
+const NAMED_MAX_COUNT = 3;
+
+function namesText(values: readonly string[]): string {
+  const named = values.slice(0, NAMED_MAX_COUNT).join(", ");
+  return values.length > NAMED_MAX_COUNT ? `${named} and ${countText(values.length - NAMED_MAX_COUNT)} more` : named;
+}
+
+/** A short description of the instruments and the history that an account may read. */
+export function readsText({ reads: { asset_classes, tickers, history_days } }: Pick<PortalAccount, "reads">): string {
+  const bounds = [tickers, asset_classes].filter((values) => values !== null);
+  const nothing = bounds.some(({ length }) => length === 0);
+  const instruments = nothing ? "Nothing" : bounds.map(namesText).join(" in ") || "Everything";
+  if (nothing || history_days === null) return instruments;
+  return `${instruments}, ${countText(history_days)} ${history_days === 1 ? "day" : "days"}`;
 }
 
 /** What becomes of an account's live access by a choice. */
@@ -43,21 +50,18 @@ export function AccountAccess({ offered, ...props }: AccountDialogProps & { read
   const { busy, errorOf, failure, formProps } = useAccountChange(props, {
     fields: ["permissions", "history_days"],
     bodyOf: (form) => ({
-      // Left out unless it changes, because without live access it declines a request.
-      ...(live !== account.live_access && { live_access: live }),
+      live_access: live,
       permissions: permissionsOf(form),
       history_days: numberOf(form, "history_days"),
     }),
     said,
   });
-  const planText =
-    account.plan_permissions.kind === "all" ? "" : ` that its plan includes: ${permissionsText(account.plan_permissions)}`;
   return (
     <Dialog
       open
       onOpenChange={onClose}
       title={`Access of ${account.name}`}
-      description={`Applies to all keys of the account, within a second. Instruments${planText} and days count for the sandbox too.`}
+      description={`Applies to all keys of the account, within a second. Instruments and days count for the sandbox too. With its plan ${account.plan}, it reads now: ${readsText(account)}.`}
     >
       <form {...formProps} className="space-y-5">
         <div className="space-y-3">

@@ -1,7 +1,7 @@
 "use client";
 
 import type { PortalAccount } from "#lib/contract/portal-admin";
-import { callPortal } from "../portal/api";
+import { type ApiResult, callPortal } from "../portal/api";
 import { type Submission, useSubmit } from "../portal/use-submit";
 import { useToast } from "../ui/toast";
 
@@ -21,19 +21,14 @@ interface AccountChangeOptions {
   readonly said: string;
 }
 
-/** A form that changes an account, unless somebody else has changed it since it was read. */
-export function useAccountChange(
-  { account, onClose, onChange }: AccountDialogProps,
-  { fields = [], bodyOf, said }: AccountChangeOptions,
-): Submission {
+type Done = Omit<AccountDialogProps, "account"> & Pick<AccountChangeOptions, "said">;
+
+/** How a form about one account ends. @param send what it asks of the service */
+export function useAccountAnswer({ onClose, onChange, said }: Done, send: (form: FormData) => Promise<ApiResult<unknown>>) {
   const announce = useToast();
-  const whole = (form: FormData) => ({ ...bodyOf(form), revision: account.revision });
-  return useSubmit({
-    fields,
-    form: "account",
-    bodyOf: whole,
-    send: async (form) => {
-      const result = await callPortal("PATCH", `admin/accounts/${account.id}`, whole(form));
+  return {
+    send: async (form: FormData) => {
+      const result = await send(form);
       // The page behind shows what it was.
       if ("failure" in result && result.failure.id === "conflict") onChange();
       return result;
@@ -43,5 +38,17 @@ export function useAccountChange(
       onChange();
       announce(said);
     },
-  });
+  };
+}
+
+/** A form that changes an account, unless somebody else has changed it since it was read. */
+export function useAccountChange(
+  { account, ...dialog }: AccountDialogProps,
+  { fields = [], bodyOf, said }: AccountChangeOptions,
+): Submission {
+  const whole = (form: FormData) => ({ ...bodyOf(form), revision: account.revision });
+  const answer = useAccountAnswer({ ...dialog, said }, (form) =>
+    callPortal("PATCH", `admin/accounts/${account.id}`, whole(form)),
+  );
+  return useSubmit({ fields, form: "account", bodyOf: whole, ...answer });
 }

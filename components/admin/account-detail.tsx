@@ -106,7 +106,7 @@ export function AccountDetail({ id }: { id: string }) {
             <span aria-hidden="true" className="text-ink-soft text-sm">
               Plan
             </span>
-            <PlanChoice key={account.plan} account={account} plans={plans} onChange={reload} />
+            <PlanChoice account={account} plans={plans} onChange={reload} />
             <AccountActions account={account} onChange={reload} />
           </div>
         }

@@ -2,12 +2,14 @@
 
 import { useState } from "react";
 import type { PortalAccount } from "#lib/contract/portal-admin";
+import { callPortal } from "../portal/api";
 import { Instant } from "../portal/time";
+import { useSubmit } from "../portal/use-submit";
 import { Button } from "../ui/button";
 import { AlertDialog } from "../ui/dialog";
 import { DialogSubmit } from "../ui/dialog-submit";
 import { AccountAccess } from "./account-access";
-import { type AccountDialogProps, useAccountChange } from "./account-change";
+import { type AccountDialogProps, useAccountAnswer } from "./account-change";
 import { DecisionNotice } from "./decision-notice";
 
 /** Says that an account asks for live access, and decides it. */
@@ -37,12 +39,12 @@ export function AskedLive({ account, onChange }: Omit<AccountDialogProps, "onClo
 }
 
 /** Confirms before the request of an account for live access is declined. */
-export function DeclineLive(props: AccountDialogProps) {
-  const { account, onClose } = props;
-  const { busy, failure, formProps } = useAccountChange(props, {
-    bodyOf: () => ({ live_access: false }),
-    said: `The request of ${account.name} was declined.`,
-  });
+export function DeclineLive({ account, ...dialog }: AccountDialogProps) {
+  const { onClose } = dialog;
+  const answer = useAccountAnswer({ ...dialog, said: `The request of ${account.name} was declined.` }, () =>
+    callPortal("POST", `admin/accounts/${account.id}/decline-live`),
+  );
+  const { busy, failure, formProps } = useSubmit({ fields: [], ...answer });
   return (
     <AlertDialog
       open

@@ -11,22 +11,11 @@ import { Checkbox, Radio } from "../ui/select";
 type Permissions = PortalAccount["permissions"];
 type Kind = Permissions["kind"];
 
-/** Tickers listed in a cell of the table; further ones are counted. */
-const NAMED_MAX_COUNT = 3;
 const KINDS: readonly { value: Kind; label: string; hint: string }[] = [
   { value: "all", label: "Everything", hint: "All instruments, including ones added later." },
   { value: "asset_classes", label: "Asset classes", hint: "All instruments in the selected classes." },
   { value: "tickers", label: "Specific tickers", hint: "Only the tickers you list." },
 ];
-
-/** A short description of a choice of instruments. */
-export function permissionsText(permissions: Permissions): string {
-  if (permissions.kind === "all") return "Everything";
-  const { values } = permissions;
-  if (values.length === 0) return "Nothing";
-  const named = values.slice(0, NAMED_MAX_COUNT).join(", ");
-  return values.length > NAMED_MAX_COUNT ? `${named} and ${countText(values.length - NAMED_MAX_COUNT)} more` : named;
-}
 
 /** The choice that PermissionFields offers, as a body. */
 export function permissionsOf(form: FormData): { kind: string; values?: unknown } {

@@ -51,7 +51,7 @@ function columns({ plans, onChange }: ColumnParts): readonly Column<PortalAccoun
     },
     {
       head: "Plan",
-      cell: (account) => <PlanChoice key={account.plan} account={account} plans={plans} onChange={onChange} />,
+      cell: (account) => <PlanChoice account={account} plans={plans} onChange={onChange} />,
     },
     { head: "Can read", from: "lg", cell: readsText },
     {

@@ -17,9 +17,15 @@ const nothing = () => {};
 
 /** An account's plan. Selecting alone changes nothing, because arrow keys step through a select and each plan would apply. */
 export function PlanChoice({ account, plans, onChange }: PlanChoiceProps) {
-  const [plan, setPlan] = useState(account.plan);
+  // With the account as it was when the plan was chosen: what is sent is a decision on that.
+  const [chosen, setChosen] = useState<{ readonly plan: string; readonly account: PortalAccount }>();
+  const plan = chosen?.plan ?? account.plan;
+  const changed = () => {
+    setChosen(undefined);
+    onChange();
+  };
   const { busy, failure, formProps } = useAccountChange(
-    { account, onClose: nothing, onChange },
+    { account: chosen?.account ?? account, onClose: nothing, onChange: changed },
     { bodyOf: () => ({ plan }), said: `${account.name} is now on plan ${plan}.` },
   );
   const names = plans.map(({ name }) => name);
@@ -33,7 +39,7 @@ export function PlanChoice({ account, plans, onChange }: PlanChoiceProps) {
         aria-label={`Plan of ${account.name}`}
         options={known.map((name) => ({ value: name, label: name }))}
         value={plan}
-        onChange={setPlan}
+        onChange={(plan) => setChosen({ plan, account })}
         className="w-auto! max-w-36"
       />
       {plan === account.plan ? null : (

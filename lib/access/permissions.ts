@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AssetClass } from "#lib/contract/instrument";
+import type { ReadableInstruments } from "#lib/contract/portal-admin";
 import { Ticker } from "#lib/contract/primitives";
 import type { Listing } from "#lib/domain/instrument";
 
@@ -17,20 +18,24 @@ export type Permissions = z.infer<typeof Permissions>;
 /** Says whether a listing is among the permitted ones. */
 export type MayRead = (listing: Pick<Listing, "ticker" | "assetClass">) => boolean;
 
-/** Compiles permissions for the request path. */
-export function readerOf(permissions: Permissions): MayRead {
-  switch (permissions.kind) {
-    case "all":
-      return () => true;
-    case "asset_classes": {
-      const classes = new Set<string>(permissions.values);
-      return (listing) => classes.has(listing.assetClass);
-    }
-    case "tickers": {
-      const tickers = new Set(permissions.values);
-      return (listing) => tickers.has(listing.ticker);
-    }
-  }
+/** The values that all of these lists have; null, which bounds nothing, without any list. */
+function common([first, ...others]: readonly (readonly string[])[]): readonly string[] | null {
+  const sets = others.map((values) => new Set(values));
+  return first?.filter((value) => sets.every((values) => values.has(value))) ?? null;
+}
+
+/** The instruments that several permissions allow together, as those of an account and of its plan. */
+export function readsOf(...all: readonly Permissions[]): ReadableInstruments {
+  return {
+    asset_classes: common(all.flatMap((one) => (one.kind === "asset_classes" ? [one.values] : []))),
+    tickers: common(all.flatMap((one) => (one.kind === "tickers" ? [one.values] : []))),
+  };
+}
+
+/** Compiles what may be read for the request path. */
+export function readerOf({ asset_classes, tickers }: ReadableInstruments): MayRead {
+  const [classes, names] = [asset_classes && new Set(asset_classes), tickers && new Set(tickers)];
+  return (listing) => (classes?.has(listing.assetClass) ?? true) && (names?.has(listing.ticker) ?? true);
 }
 
 /** Permissions as the database has them; what cannot be understood permits nothing. */

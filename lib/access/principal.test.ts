@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { LIVE_LISTINGS } from "#lib/domain/catalogue";
 import { testPrincipal as principal } from "#lib/testing/principal";
 import { matchesOrigin, parseOrigin } from "./origin";
-import { parsePermissions, readerOf } from "./permissions";
+import { parsePermissions, readerOf, readsOf } from "./permissions";
 import { hasScope, originAllowed } from "./principal";
 
 describe("scopes", () => {
@@ -86,7 +86,8 @@ describe("allowed origins", () => {
 });
 
 describe("permissions", () => {
-  const readable = (stored: unknown) => LIVE_LISTINGS.filter(readerOf(parsePermissions(stored))).map(({ ticker }) => ticker);
+  const readable = (stored: unknown) =>
+    LIVE_LISTINGS.filter(readerOf(readsOf(parsePermissions(stored)))).map(({ ticker }) => ticker);
 
   test("narrows the catalogue to asset classes or tickers", () => {
     expect(readable({ kind: "all" })).toHaveLength(LIVE_LISTINGS.length);

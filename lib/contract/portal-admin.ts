@@ -64,10 +64,7 @@ const SignInDomain = z
 /** Whole UTC days before today; null for all of the history. */
 const HistoryDays = z.int().min(1).max(HISTORY_DAYS_MAX).nullable();
 
-/**
- * Changes to an account by an operator; absent fields stay unchanged. `live_access: false` declines the request of an account that has
- * none.
- */
+/** Changes to an account by an operator; absent fields stay unchanged. */
 export const AccountForm = z.strictObject({
   /** Of the account that was read: another one is refused, because somebody changed it since. */
   revision: z.int().min(1),
@@ -78,6 +75,12 @@ export const AccountForm = z.strictObject({
   history_days: HistoryDays.optional(),
   sign_in_domain: SignInDomain.nullable().optional(),
 });
+/** Instruments that are of one of these classes and among these tickers; null bounds nothing. */
+export interface ReadableInstruments {
+  readonly asset_classes: readonly string[] | null;
+  readonly tickers: readonly string[] | null;
+}
+
 /** An account as an operator sees it. */
 export interface PortalAccount {
   readonly id: string;
@@ -89,18 +92,18 @@ export interface PortalAccount {
   readonly waiting_since: string | null;
   readonly sign_in_domain: string | null;
   readonly plan: string;
-  /** Instruments by a choice of its own, and by its plan's: it may read what is in both. */
+  /** By a choice of its own; `reads` counts its plan in. */
   readonly permissions: z.infer<typeof PermissionsForm>;
-  readonly plan_permissions: z.infer<typeof PermissionsForm>;
   readonly suspended_at: string | null;
   /** Whether it may use the live venue by a grant of its own, and by its plan. */
   readonly live_access: boolean;
   readonly plan_live_access: boolean;
   /** Since when it asks for live access; null for one that does not, or has it. */
   readonly live_asked_at: string | null;
-  /** Days of history by a bound of its own, and by its plan; the smaller one counts. Null is no bound. */
+  /** Days of history by a bound of its own; null is none. */
   readonly history_days: number | null;
-  readonly plan_history_days: number | null;
+  /** What it may read, by its own permissions and bound and by those of its plan together. */
+  readonly reads: ReadableInstruments & { readonly history_days: number | null };
   readonly created_at: string;
   /** Keys that are neither revoked nor expired. */
   readonly active_keys: number;

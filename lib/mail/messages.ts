@@ -75,8 +75,11 @@ const LIVE_DECISIONS = {
   declined: () => "The operator did not grant it. Its sandbox keys work as before.",
 } as const;
 
+/** What an operator can decide about the live access of an account. */
+export type LiveDecision = keyof typeof LIVE_DECISIONS;
+
 /** Tells an owner of an account what an operator decided about its live access. */
-export function liveAccessMail(to: string, base: string, account: string, decision: keyof typeof LIVE_DECISIONS): MailMessage {
+export function liveAccessMail(to: string, base: string, account: string, decision: LiveDecision): MailMessage {
   const text = `Live access of the account ${account} at ${NAME_MARK} was ${decision}.\n\n${LIVE_DECISIONS[decision](base)}\n`;
   return { to, subject: `Live access ${decision}`, text };
 }

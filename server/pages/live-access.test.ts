@@ -176,8 +176,12 @@ describe("an account that asks for live access", () => {
     const told = () => mailsTo(email, "Live access").map(({ subject }) => subject);
 
     await call("POST /organisation/live-access");
-    expect((await decide(false)).data.account).toMatchObject({ live_access: false, live_asked_at: null });
+    // Whoever saves other access of the account decides nothing about what it asks for.
+    expect((await decide(false)).data.account.live_asked_at).not.toBeNull();
+    const decline = () => operator("POST /admin/accounts/[id]/decline-live", { id: accountId });
+    expect((await decline()).data.account).toMatchObject({ live_access: false, live_asked_at: null });
     expect(told()).toEqual(["Live access declined"]);
+    expect(await decline()).toMatchObject({ status: 409, data: { detail: expect.stringContaining("does not ask") } });
     expect(await waiting()).not.toContain(accountId);
     expect(await askedAt(call)).toBeNull();
     const declinedMs = t.clock.now();
@@ -203,17 +207,56 @@ describe("an account that asks for live access", () => {
     expect(await askedAt(call)).toBeNull();
   });
 
-  test("keeps what one operator granted when another declines what they read before", async () => {
+  test("keeps what one operator granted when another declines it, even one who looked again", async () => {
     const { accountId, email, call, make } = await stranger();
     const [one, another] = [await operatorCall(), await operatorCall()];
     await call("POST /organisation/live-access");
     const { revision } = (await one("GET /admin/accounts/[id]", { id: accountId })).data.account;
     const grant = await one("PATCH /admin/accounts/[id]", { id: accountId, body: { live_access: true, revision } });
     expect(grant).toMatchObject({ status: 200 });
-    const decline = await another("PATCH /admin/accounts/[id]", { id: accountId, body: { live_access: false, revision } });
+    const decline = await another("POST /admin/accounts/[id]/decline-live", { id: accountId });
     expect(decline).toMatchObject({ status: 409, message: "conflict", data: { detail: expect.stringContaining(email) } });
     expect(await make()).toMatchObject({ status: 200 });
     expect(mailsTo(email, "Live access").map(({ subject }) => subject)).toEqual(["Live access granted"]);
+    const after = (await one("GET /admin/accounts/[id]", { id: accountId })).data.account;
+    expect(after).toMatchObject({ live_access: true, revision: grant.data.account.revision });
+  });
+
+  test("gets one decision when one operator grants it while another declines", async () => {
+    const { accountId, email, call } = await stranger();
+    const [one, another] = [await operatorCall(), await operatorCall()];
+    await call("POST /organisation/live-access");
+    const { revision } = (await one("GET /admin/accounts/[id]", { id: accountId })).data.account;
+    const [grant, decline] = await Promise.all([
+      one("PATCH /admin/accounts/[id]", { id: accountId, body: { live_access: true, revision } }),
+      another("POST /admin/accounts/[id]/decline-live", { id: accountId }),
+    ]);
+    expect([grant.status, decline.status].sort()).toEqual([200, 409]);
+    const granted = grant.status === 200;
+    expect(await t.db.prisma.account.findUnique({ where: { id: accountId } })).toMatchObject({
+      liveAccess: granted,
+      liveAskedAt: null,
+      liveDeclinedAt: granted ? null : new Date(t.clock.now()),
+    });
+    const told = mailsTo(email, "Live access").map(({ subject }) => subject);
+    expect(told).toEqual([granted ? "Live access granted" : "Live access declined"]);
+    const decisions = { accountId, action: { in: ["account.change", "account.decline_live"] } };
+    expect(await t.db.prisma.auditEntry.count({ where: decisions })).toBe(1);
+  });
+
+  test("is granted it once by two operators at a time, from the page and from the command line", async () => {
+    for (const page of [true, false]) {
+      const { accountId, email } = await stranger();
+      const [one, another] = [await operatorCall(), await operatorCall()];
+      const body = { live_access: true, revision: 1 };
+      const ways = page
+        ? [one, another].map((operator) => operator("PATCH /admin/accounts/[id]", { id: accountId, body }))
+        : [1, 2].map(() => setLiveAccess(t.keyContext, email, true));
+      await Promise.all(ways);
+      expect(await entriesOf(accountId)).toHaveLength(1);
+      expect(mailsTo(email, "Live access")).toHaveLength(page ? 1 : 0);
+      expect(await t.db.prisma.account.findUnique({ where: { id: accountId } })).toMatchObject({ revision: 2 });
+    }
   });
 
   test("was not read by an operator who decides on it as it was before it asked", async () => {

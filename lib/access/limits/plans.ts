@@ -28,7 +28,13 @@ export interface PlanRow extends Readonly<Record<PlanLimitField, number>> {
 
 const FIELDS = ["name", ...Object.values(PLAN_LIMITS).map(({ field }) => field), "month_units", "month_hard", "streams"];
 
-/** What a query selects of a plan `p` and its account `a` to read a PlanRow. The shorter history counts. */
+/** The days of history that an account may read, of bounds of its own and of its plan, where null is none: the shorter one counts. */
+export function shorterHistory(...bounds: readonly (number | null)[]): number | null {
+  const days = bounds.filter((bound) => bound !== null);
+  return days.length === 0 ? null : Math.min(...days);
+}
+
+/** What a query selects of a plan `p` and its account `a` to read a PlanRow, with the shorter history. */
 export const PLAN_COLUMNS = [...FIELDS.map((one) => `p.${one}`), "LEAST(p.history_days, a.history_days) AS history_days"].join(
   ", ",
 );

@@ -1,7 +1,7 @@
 import { CustomerForm, InviteForm } from "#lib/contract/organisation";
 import { type PortalUser, RevokeKeyForm } from "#lib/contract/portal";
 import { AccountForm, AccountsQuery, type LiveTerms, PlanChangeForm, type PortalAccount } from "#lib/contract/portal-admin";
-import { approvalMail, liveAccessMail } from "#lib/mail/messages";
+import { approvalMail, type LiveDecision, liveAccessMail } from "#lib/mail/messages";
 import { keyMail } from "#lib/mail/security-messages";
 import { providerTerms } from "#lib/provider-terms";
 import { noteRead, operatorOf } from "#server/pages/audit";
@@ -16,6 +16,7 @@ import {
   countLive,
   createCustomer,
   decideWaiting,
+  declineLive,
   listAccounts,
   reportAccount,
 } from "#server/store/users/account-admin";
@@ -39,22 +40,15 @@ async function decide(call: DecisionCall, approved: boolean): Promise<object> {
   return {};
 }
 
-/** What was decided about the live access of an account; undefined for another change. */
-function decisionOf(before: PortalAccount, after: PortalAccount) {
-  const [had, has] = [before, after].map(({ live_access, plan_live_access }) => live_access || plan_live_access);
-  if (had !== has) return has ? "granted" : "withdrawn";
-  return before.live_asked_at !== null && after.live_asked_at === null ? "declined" : undefined;
-}
+const hasLive = ({ live_access, plan_live_access }: PortalAccount) => live_access || plan_live_access;
 
+/** Tells the owners of an account what was decided about its live access. */
 async function tellOwners(
   { running: { users }, visitor }: DecisionCall,
-  before: PortalAccount,
-  after: PortalAccount,
+  { name }: PortalAccount,
+  decision: LiveDecision,
 ): Promise<void> {
-  const decision = decisionOf(before, after);
-  if (decision === undefined) return;
-  for (const owner of await ownerAddresses(users, after.name))
-    users.send(liveAccessMail(owner, visitor.base, after.name, decision));
+  for (const owner of await ownerAddresses(users, name)) users.send(liveAccessMail(owner, visitor.base, name, decision));
 }
 
 export const adminAccountRoutes = [
@@ -107,8 +101,15 @@ export const adminAccountRoutes = [
       ...(sign_in_domain !== undefined && { signInDomain: sign_in_domain }),
     } as AccountChange;
     const { before, after } = await changeAccount(call.running, call.params.id, change, revision, operatorOf(call));
-    await tellOwners(call, before, after);
+    if (hasLive(before) !== hasLive(after)) await tellOwners(call, after, hasLive(after) ? "granted" : "withdrawn");
     return { account: after };
+  }),
+
+  /** Declines the request of an account for live access, and tells its owners. */
+  portalRoute("POST /admin/accounts/[id]/decline-live", { user: "operator" }, async (call) => {
+    const account = await declineLive(call.running, call.params.id, operatorOf(call));
+    await tellOwners(call, account, "declined");
+    return { account };
   }),
 
   /** Revokes a key of an account after its name was typed again, as its members can, and tells its owners. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type pg from "pg";
 import { z } from "zod";
 import { Permissions } from "#lib/access/permissions";
@@ -5,6 +6,7 @@ import { PUBLIC_MAIL_DOMAINS } from "#lib/access/public-mail-domains";
 import { PLAIN_TEXT } from "#lib/contract/primitives";
 import { mustBeOneOf } from "#lib/contract/validate";
 import { Fault } from "#lib/fault";
+import type { Prisma } from "#lib/generated/prisma/client";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "#lib/units";
 import { audit, type ChangedBy, COMMAND_LINE } from "./audit";
 import { HAS_LIVE_ACCESS } from "./key-owner";
@@ -66,8 +68,9 @@ export async function changeColumns(context: KeyContext, change: AccountChange, 
     ...(plan !== undefined && { planName: plan }),
     ...(permissions !== undefined && { permissions: Permissions.parse(permissions) }),
     ...(suspended !== undefined && { suspendedAt: suspended ? new Date(context.clock.now()) : null }),
-    // Either decision answers a request.
-    ...(liveAccess !== undefined && { liveAccess, liveAskedAt: null, liveDeclinedAt: null }),
+    ...(liveAccess !== undefined && { liveAccess }),
+    // A grant answers a request.
+    ...(liveAccess === true && { liveAskedAt: null, liveDeclinedAt: null }),
     ...(historyDays !== undefined && { historyDays }),
     ...(signInDomain !== undefined && { signInDomain }),
   };
@@ -76,13 +79,29 @@ export async function changeColumns(context: KeyContext, change: AccountChange, 
 type Row = Awaited<ReturnType<KeyContext["db"]["prisma"]["account"]["findUniqueOrThrow"]>>;
 
 /** What the audit log keeps of an account. */
-const audited = ({ planName, permissions, suspendedAt, liveAccess, historyDays }: Row) => ({
+const audited = ({ planName, permissions, suspendedAt, liveAccess, historyDays, signInDomain }: Row) => ({
   plan: planName,
   permissions,
   suspended: suspendedAt !== null,
   live_access: liveAccess,
   history_days: historyDays,
+  sign_in_domain: signInDomain,
 });
+
+/** Changes an account that is locked, with an entry in the audit log; neither where it is so already, as after a colleague who did the same. */
+export async function writeChange(
+  tx: Prisma.TransactionClient,
+  row: Row,
+  data: Awaited<ReturnType<typeof changeColumns>>,
+  by: ChangedBy,
+): Promise<Row> {
+  const before = audited(row);
+  if (isDeepStrictEqual(before, audited({ ...row, ...data }))) return row;
+  const changed = await tx.account.update({ where: { id: row.id }, data: { ...data, ...RAISED } });
+  const entry = { accountId: row.id, action: "account.change", target: row.name, before, after: audited(changed) };
+  await audit(tx, { ...by, ...entry });
+  return changed;
+}
 
 /**
  * The account of this name with the changes given. When there is none, an operator makes it: on plan free and with live access,
@@ -105,14 +124,12 @@ export async function putAccount(
   const data = await changeColumns(context, change);
   const where = { name: parsed.data };
   const account = await db.prisma.$transaction(async (tx) => {
-    const before = await tx.account.findUnique({ where });
-    const create = { ...where, liveAccess: true, createdAt: new Date(clock.now()), ...data };
-    const after = await tx.account.upsert({ where, create, update: { ...data, ...RAISED } });
-    const entry = { accountId: after.id, target: after.name, after: audited(after) };
-    if (before === null) await audit(tx, { ...by, ...entry, action: "account.create" });
-    else if (Object.keys(data).length > 0)
-      await audit(tx, { ...by, ...entry, action: "account.change", before: audited(before) });
-    return after;
+    await tx.$queryRaw`SELECT 1 FROM account WHERE name = ${parsed.data} FOR UPDATE`;
+    const known = await tx.account.findUnique({ where });
+    if (known !== null) return writeChange(tx, known, data, by);
+    const made = await tx.account.create({ data: { ...where, liveAccess: true, createdAt: new Date(clock.now()), ...data } });
+    await audit(tx, { ...by, accountId: made.id, action: "account.create", target: made.name, after: audited(made) });
+    return made;
   });
   await db.control.publish({ kind: "account", accountId: account.id });
   return { id: account.id, name: account.name, plan: account.planName, suspended: account.suspendedAt !== null };

@@ -3,7 +3,7 @@ import { addressFilter } from "#lib/access/address";
 import { keyLast4, keyPrefix } from "#lib/access/key-format";
 import { NO_OWN_LIMITS, smallerLimits } from "#lib/access/key-limits";
 import { PLAN_COLUMNS, type PlanRow, toPlan } from "#lib/access/limits/plans";
-import { type MayRead, parsePermissions, readerOf, tickerFilter } from "#lib/access/permissions";
+import { type MayRead, parsePermissions, readerOf, readsOf, tickerFilter } from "#lib/access/permissions";
 import type { LivePageClaims, PageClaims, PortalTokenClaims } from "#lib/access/portal-token";
 import { DEMO_NAME, type Principal } from "#lib/access/principal";
 import type { Clock } from "#lib/clock";
@@ -108,9 +108,7 @@ async function readKey(
 
 /** An instrument is readable when both the account and its plan permit it. */
 function permittedBy({ permissions, plan_permissions }: Pick<KeyRow, "permissions" | "plan_permissions">): MayRead {
-  const account = readerOf(parsePermissions(permissions));
-  const plan = readerOf(parsePermissions(plan_permissions));
-  return (listing) => account(listing) && plan(listing);
+  return readerOf(readsOf(parsePermissions(permissions), parsePermissions(plan_permissions)));
 }
 
 /**

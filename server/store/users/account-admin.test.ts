@@ -5,6 +5,7 @@ import { listAudit } from "#server/store/access/audit";
 import { revokeKey } from "#server/store/access/keys";
 import { openPortalSession } from "#server/testing/portal-session";
 import { type TestRuntime, testRuntime } from "#server/testing/runtime";
+import { ENDLESS_PLAN } from "#server/testing/stream-keys";
 import { changeAccount, listAccounts } from "./account-admin";
 
 const BY = { actor: { name: "operator@example.com" }, address: "203.0.113.9" };
@@ -78,6 +79,48 @@ describe("a change of an account", () => {
     expect((await instruments()).body.data.items.map(({ ticker }: { ticker: string }) => ticker)).toEqual(["EURUSD"]);
     await change(id, { permissions: { kind: "asset_classes", values: [] } });
     expect((await instruments()).body.data.items).toEqual([]);
+  });
+
+  test("what an account is said to read is what its keys read, by its plan and its own permissions", async () => {
+    const { id, instruments } = await customer("narrowed");
+    const plan = "seven-days";
+    const of = { kind: "tickers", values: ["EURUSD", "XAUUSD"] };
+    await t.db.prisma.plan.create({ data: { ...ENDLESS_PLAN, name: plan, historyDays: 7, permissions: of } });
+    const read = async () => (await instruments()).body.data.items.map(({ ticker }: { ticker: string }) => ticker).sort();
+    const reads = async (own: Parameters<typeof changeAccount>[2]) => {
+      await change(id, { plan, ...own });
+      return { ...(await find("narrowed"))[0]?.reads, listed: await read() };
+    };
+    expect(await reads({ permissions: { kind: "all" }, historyDays: null })).toEqual({
+      asset_classes: null,
+      tickers: ["EURUSD", "XAUUSD"],
+      history_days: 7,
+      listed: ["EURUSD", "XAUUSD"],
+    });
+    expect(await reads({ permissions: { kind: "asset_classes", values: ["metals"] }, historyDays: 3 })).toEqual({
+      asset_classes: ["metals"],
+      tickers: ["EURUSD", "XAUUSD"],
+      history_days: 3,
+      listed: ["XAUUSD"],
+    });
+    expect(await reads({ permissions: { kind: "tickers", values: ["XAUUSD", "GBPUSD"] }, historyDays: 30 })).toEqual({
+      asset_classes: null,
+      tickers: ["XAUUSD"],
+      history_days: 7,
+      listed: ["XAUUSD"],
+    });
+  });
+
+  test("a change of an account to what it is has no entry in the audit log, and its revision stays", async () => {
+    const { id } = await customer("the same");
+    const { revision, suspended_at } = await change(id, { plan: "standard", suspended: true, signInDomain: "same.example" });
+    await t.clock.advance(1_000);
+    const again = await change(id, { plan: "standard", suspended: true, signInDomain: "same.example" });
+    expect(again).toMatchObject({ revision, suspended_at });
+    await putAccount(t.keyContext, "the same", { plan: "standard" });
+    expect((await find("the same"))[0]).toMatchObject({ revision });
+    const entries = (await listAudit(t.db, { accountId: id })).items.filter(({ action }) => action === "account.change");
+    expect(entries).toHaveLength(1);
   });
 
   test("suspending an account suspends its keys, and lifting the suspension restores them", async () => {

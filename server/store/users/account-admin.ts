@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { toPortalKey } from "#lib/access/key-json";
-import { parsePermissions } from "#lib/access/permissions";
+import { shorterHistory } from "#lib/access/limits/plans";
+import { parsePermissions, readsOf } from "#lib/access/permissions";
 import type { Clock } from "#lib/clock";
 import type { CustomerForm } from "#lib/contract/organisation";
 import { LOG_PAGE_MAX_ROWS } from "#lib/contract/portal";
@@ -9,7 +10,7 @@ import type { AccountsQuery, PortalAccount } from "#lib/contract/portal-admin";
 import { Fault } from "#lib/fault";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { DAY_MS } from "#lib/units";
-import { type AccountChange, changeColumns, RAISED } from "#server/store/access/accounts";
+import { type AccountChange, changeColumns, RAISED, writeChange } from "#server/store/access/accounts";
 import { audit, type ChangedBy } from "#server/store/access/audit";
 import { ASKS_FOR_LIVE, HAS_LIVE_ACCESS } from "#server/store/access/key-owner";
 import { type KeyContext, listKeys } from "#server/store/access/keys";
@@ -48,6 +49,7 @@ function find(db: Pick<Prisma.TransactionClient, "account">, clock: Clock, id: s
 }
 
 function toPortalAccount(row: Row): PortalAccount {
+  const [permissions, planPermissions] = [parsePermissions(row.permissions), parsePermissions(row.plan.permissions)];
   return {
     id: row.id,
     name: row.name,
@@ -56,14 +58,16 @@ function toPortalAccount(row: Row): PortalAccount {
     waiting_since: row.waitingSince?.toISOString() ?? null,
     sign_in_domain: row.signInDomain,
     plan: row.planName,
-    permissions: parsePermissions(row.permissions),
-    plan_permissions: parsePermissions(row.plan.permissions),
+    permissions,
     suspended_at: row.suspendedAt?.toISOString() ?? null,
     live_access: row.liveAccess,
     plan_live_access: row.plan.liveAccess,
     live_asked_at: row.liveAccess || row.plan.liveAccess ? null : (row.liveAskedAt?.toISOString() ?? null),
     history_days: row.historyDays,
-    plan_history_days: row.plan.historyDays,
+    reads: {
+      ...readsOf(permissions, planPermissions),
+      history_days: shorterHistory(row.historyDays, row.plan.historyDays),
+    },
     created_at: row.createdAt.toISOString(),
     active_keys: row._count.keys,
     revision: row.revision,
@@ -127,6 +131,15 @@ export async function reportAccount(
   return { account: toPortalAccount(row), members, invitations, keys: keys.map(toPortalKey), use, links, usage };
 }
 
+/** An account that stays as it is until the transaction ends. @throws Fault not_found */
+async function lockedAccount(tx: Prisma.TransactionClient, clock: Clock, id: string): Promise<Row> {
+  const mayBe = z.uuid().safeParse(id).success;
+  if (mayBe) await lockAccount(tx, id);
+  const row = mayBe ? await find(tx, clock, id) : null;
+  if (row === null) throw new Fault("not_found", { detail: "This account does not exist." });
+  return row;
+}
+
 /**
  * Changes plan, suspension or what an account may read; every process applies it within a second, also to open connections.
  * Resolves with the account as it was and as it is.
@@ -138,36 +151,42 @@ export async function changeAccount(
   id: string,
   change: AccountChange,
   revision: number | null,
-  { actor, address }: ChangedBy,
+  by: ChangedBy,
 ): Promise<{ readonly before: PortalAccount; readonly after: PortalAccount }> {
   const { db, clock } = context;
-  const notFound = new Fault("not_found", { detail: "This account does not exist." });
-  if (!z.uuid().safeParse(id).success) throw notFound;
   const data = await changeColumns(context, change, id);
-  const shown = ({ suspended_at, live_asked_at, ...account }: PortalAccount) => {
-    const { plan, permissions, live_access, history_days, sign_in_domain } = account;
-    const [suspended, asks_for_live] = [suspended_at !== null, live_asked_at !== null];
-    return { plan, permissions, suspended, live_access, asks_for_live, history_days, sign_in_domain };
-  };
   const changed = await db.prisma.$transaction(async (tx) => {
-    await lockAccount(tx, id);
-    const row = await find(tx, clock, id);
-    if (row === null) throw notFound;
+    const row = await lockedAccount(tx, clock, id);
     if (revision !== null && row.revision !== revision)
       throw new Fault("conflict", {
-        detail: `${row.name} was changed after you read it. Open this again to see it as it is now.`,
+        detail: `${row.name} was changed after you read it, and nothing was saved. Look at it as it is now before you decide.`,
       });
-    const before = toPortalAccount(row);
-    const declined = change.liveAccess === false && before.live_asked_at !== null;
-    const answered = declined ? { liveDeclinedAt: new Date(clock.now()) } : {};
-    await tx.account.update({ where: { id }, data: { ...data, ...answered, ...RAISED } });
-    const after = toPortalAccount((await find(tx, clock, id)) ?? row);
-    const entry = { action: "account.change", target: before.name, before: shown(before), after: shown(after) };
-    await audit(tx, { actor, address, accountId: id, ...entry });
-    return { before, after };
+    await writeChange(tx, row, data, by);
+    return { before: toPortalAccount(row), after: toPortalAccount((await find(tx, clock, id)) ?? row) };
   });
   await db.control.publish({ kind: "account", accountId: id });
   return changed;
+}
+
+/**
+ * Declines the request of an account for live access, and changes nothing else of it: what a colleague granted stays.
+ * @throws Fault not_found; conflict for an account that does not ask, or no longer does
+ */
+export async function declineLive({ db, clock }: KeyContext, id: string, by: ChangedBy): Promise<PortalAccount> {
+  return db.prisma.$transaction(async (tx) => {
+    const row = await lockedAccount(tx, clock, id);
+    const { name, live_asked_at } = toPortalAccount(row);
+    if (live_asked_at === null)
+      throw new Fault("conflict", {
+        detail: `${name} does not ask for live access, or another operator has decided. Nothing was changed.`,
+      });
+    await tx.account.update({
+      where: { id },
+      data: { liveAskedAt: null, liveDeclinedAt: new Date(clock.now()), ...RAISED },
+    });
+    await audit(tx, { ...by, accountId: id, action: "account.decline_live", target: name });
+    return toPortalAccount((await find(tx, clock, id)) ?? row);
+  });
 }
 
 /**

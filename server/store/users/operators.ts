@@ -33,7 +33,9 @@ export async function setOperator(context: KeyContext, email: string, operator: 
     });
   await db.prisma.$transaction(async (tx) => {
     await tx.user.update({ where: { id: user.id }, data: { operator } });
-    if (operator) await tx.account.update({ where: { id: user.accountId }, data: { liveAccess: true, ...RAISED } });
+    const without = { id: user.accountId, liveAccess: false };
+    const granted = { liveAccess: true, liveAskedAt: null, liveDeclinedAt: null, ...RAISED };
+    if (operator) await tx.account.updateMany({ where: without, data: granted });
     const change = { target: user.email, before: { operator: user.operator }, after: { operator } };
     const action = operator ? "operator.grant" : "operator.revoke";
     await audit(tx, { actor: { name: "command line" }, accountId: user.accountId, action, ...change, address: null });
