@@ -39,8 +39,8 @@ const WEEKLY = {
   coveredUntil: "2030-12-31",
 };
 const weekly = (change: object) => ({ definition: { ...WEEKLY, ...change } });
-const tickers = (...values: unknown[]) => ({ permissions: { kind: "tickers", values } });
-const classes = (...values: unknown[]) => ({ permissions: { kind: "asset_classes", values } });
+const tickers = (...values: unknown[]) => ({ revision: 1, permissions: { kind: "tickers", values } });
+const classes = (...values: unknown[]) => ({ revision: 1, permissions: { kind: "asset_classes", values } });
 
 describe("a refused form", () => {
   const cases: readonly (readonly [z.ZodType, unknown, string, unknown])[] = [
@@ -122,7 +122,7 @@ describe("a refused form", () => {
       "permissions",
       expect.stringMatching(/^`permissions\.values` takes at most \d classes\.$/),
     ],
-    [AccountForm, { suspended: "yes" }, "suspended", "`suspended` must be true or false."],
+    [AccountForm, { revision: 1, suspended: "yes" }, "suspended", "`suspended` must be true or false."],
   ];
   test.each(cases.map(([schema, body, parameter, detail]) => ({ schema, body, parameter, detail })))(
     "a refused form names the field and the problem: $parameter: $detail",
