@@ -21,24 +21,34 @@ function Line({ label, children }: { label: string; children: ReactNode }) {
 
 const PERCENT = 100;
 
+type Timeframe = "D1" | "W1" | "MN1";
+
+/** The trading day, week or month of a time (Unix seconds), in words. */
+const daysText = (timeframe: Timeframe, atS: number) =>
+  `${timeframe === "W1" ? "since " : ""}${chartClock(timeframe, "UTC").text(atS)}`;
+
+/** The range of the trading day of a price; null while it is not known. */
+function dayOf({ time_msc, bid_low: low, bid_high: high }: NonNullable<BoardRow["price"]>): PeriodRange | null {
+  return low == null || high == null ? null : { time: time_msc / SECOND_MS, low, high };
+}
+
 interface RangeProps {
   readonly label: string;
-  /** Of which days it is. */
-  readonly of: string | undefined;
-  readonly low: number | null | undefined;
-  readonly high: number | null | undefined;
+  readonly timeframe: Timeframe;
+  readonly of: PeriodRange | null;
   readonly bid: number;
   readonly digits: number;
 }
 
 /** Where the bid is between the lowest and the highest of a time. */
-function Range({ label, of, low, high, bid, digits }: RangeProps) {
-  if (high == null || low == null) return null;
+function Range({ label, timeframe, of, bid, digits }: RangeProps) {
+  if (of === null) return null;
+  const { time, low, high } = of;
   const place = high === low ? PERCENT / 2 : (PERCENT * (bid - low)) / (high - low);
   return (
     <div className="border-line border-t px-4 py-3">
       <dt className="flex flex-wrap items-baseline justify-between gap-x-4 text-ink-faint text-sm">
-        {label} <span className="text-xs tabular-nums">{of}</span>
+        {label} <span className="text-xs tabular-nums">{daysText(timeframe, time)}</span>
       </dt>
       <dd className="mt-2">
         <div aria-hidden="true" className="relative h-1 rounded-full bg-line">
@@ -85,10 +95,6 @@ interface MarketFiguresProps {
 
 const priceOr = (price: number | null | undefined, digits: number) => (price == null ? "–" : priceText(price, digits));
 
-/** The trading day, week or month that begins with this one, in words. */
-const daysOf = (timeframe: "D1" | "W1" | "MN1", atS: number | undefined) =>
-  atS === undefined ? undefined : `${timeframe === "W1" ? "since " : ""}${chartClock(timeframe, "UTC").text(atS)}`;
-
 /** The numbers of a market: its quote, and its trading day, week and month. */
 export function MarketFigures({ row, price, ranges, source }: MarketFiguresProps) {
   const { digits, pip_size } = row;
@@ -116,30 +122,9 @@ export function MarketFigures({ row, price, ranges, source }: MarketFiguresProps
         <Line label="Previous close">{priceOr(price?.close, digits)}</Line>
         {price === null ? null : (
           <>
-            <Range
-              label="Day range"
-              of={daysOf("D1", price.time_msc / SECOND_MS)}
-              low={price.bid_low}
-              high={price.bid_high}
-              bid={price.bid}
-              digits={digits}
-            />
-            <Range
-              label="Week range"
-              of={daysOf("W1", week?.time)}
-              low={week?.low}
-              high={week?.high}
-              bid={price.bid}
-              digits={digits}
-            />
-            <Range
-              label="Month range"
-              of={daysOf("MN1", month?.time)}
-              low={month?.low}
-              high={month?.high}
-              bid={price.bid}
-              digits={digits}
-            />
+            <Range label="Day range" timeframe="D1" of={dayOf(price)} bid={price.bid} digits={digits} />
+            <Range label="Week range" timeframe="W1" of={week} bid={price.bid} digits={digits} />
+            <Range label="Month range" timeframe="MN1" of={month} bid={price.bid} digits={digits} />
           </>
         )}
       </dl>
