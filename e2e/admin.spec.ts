@@ -189,9 +189,9 @@ describe("an operator", () => {
     await goto("admin/accounts");
   });
 
-  test("is told when a colleague changed an account meanwhile, and decides on it as it is now", async () => {
+  test("sees a conflict when a colleague changed the account, and saves after opening it again", async () => {
     await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
-    await page.getByRole("menuitem", { name: "Access" }).click();
+    await page.getByRole("menuitem", { name: "Access", exact: true }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("With its plan team-a, it reads now: EURUSD, XAUUSD, XAGUSD.").waitFor();
     const { data } = await operator.call("GET", `admin/accounts?q=${CUSTOMER}`);
@@ -203,14 +203,14 @@ describe("an operator", () => {
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await row(CUSTOMER).getByText("EURUSD, 30 days").waitFor();
     await page.getByRole("button", { name: `Actions for ${CUSTOMER}` }).click();
-    await page.getByRole("menuitem", { name: "Access" }).click();
+    await page.getByRole("menuitem", { name: "Access", exact: true }).click();
     await dialog.getByRole("textbox", { name: "Tickers" }).fill("EURUSD, XAUUSD, XAGUSD");
     await dialog.getByRole("spinbutton", { name: "Days of history" }).fill("");
     await dialog.getByRole("button", { name: "Save" }).click();
     await row(CUSTOMER).getByText("EURUSD, XAUUSD, XAGUSD", { exact: true }).waitFor();
   });
 
-  test("is told what providers allow before a plan gives an account live prices", async () => {
+  test("sees the providers' terms before a plan gives an account live access", async () => {
     const plans = (await operator.call("GET", "admin/plans")).data.items as { name: string; accounts: number }[];
     const { accounts, name, ...terms } = { ...plans.find((one) => one.name === "team-a") };
     const desk = { ...terms, live_access: true, revision: null };

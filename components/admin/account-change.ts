@@ -7,7 +7,7 @@ import { useToast } from "../ui/toast";
 
 /** The props of a dialog about one account. */
 export interface AccountDialogProps {
-  /** As it was when the dialog opened: what is sent is a decision on that. */
+  /** The account as it was when the dialog opened. Its revision is sent with the change. */
   readonly account: PortalAccount;
   readonly onClose: () => void;
   readonly onChange: () => void;

@@ -19,7 +19,7 @@ export function SignInDomain(props: AccountDialogProps) {
       open
       onOpenChange={onClose}
       title={`Sign-in domain of ${account.name}`}
-      description="Whoever a sign-in provider vouches for at this domain joins the account as a reader."
+      description="Anyone whose sign-in provider confirms an email address at this domain joins the account as a reader."
     >
       <form {...formProps} className="space-y-5">
         <TextField

@@ -17,7 +17,7 @@ const nothing = () => {};
 
 /** An account's plan. Selecting alone changes nothing, because arrow keys step through a select and each plan would apply. */
 export function PlanChoice({ account, plans, onChange }: PlanChoiceProps) {
-  // With the account as it was when the plan was chosen: what is sent is a decision on that.
+  // The account as it was when the plan was chosen, because its revision is sent with the change.
   const [chosen, setChosen] = useState<{ readonly plan: string; readonly account: PortalAccount }>();
   const plan = chosen?.plan ?? account.plan;
   const changed = () => {

@@ -14,7 +14,7 @@ function detailOf(refusedBy: "quota" | "burst"): string | null {
   return null;
 }
 
-test("a request that the burst limit refused is told from one that the minute's did", () => {
+test("a refusal by the burst limit is told apart from a refusal by the limit per minute", () => {
   expect(isBurstRefusal({ detail: detailOf("burst") })).toBe(true);
   expect(isBurstRefusal({ detail: detailOf("quota") })).toBe(false);
   expect(isBurstRefusal({ detail: null })).toBe(false);

@@ -9,8 +9,8 @@ import { usePortal } from "./read";
 import { Instant } from "./time";
 
 /**
- * Asks the operators for live access of the reader's account, within a text; then says since when they are asked, or when they
- * declined. They decide elsewhere, so it reads again whenever the reader returns, and the page with it once they granted it.
+ * A button within a text that asks the operators for live access. Once the account has asked, it shows when, or when the request was
+ * declined. The decision is made elsewhere, so it reads again when the reader returns, and reloads the page once access is granted.
  */
 export function AskLive() {
   const router = useRouter();

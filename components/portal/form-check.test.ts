@@ -18,7 +18,7 @@ test("fields are checked with the service's own words", () => {
 
 test.each([
   ["`scopes` cannot combine these.", "Cannot combine these."],
-  // As answers are told to readers.
+  // Pages show details without their backticks.
   ["scopes[1] must be `a`.", "Entry 2 must be a."],
   ["scopes[1].kind must be a.", "Must be a."],
   ["scopesOf must be a.", "ScopesOf must be a."],
